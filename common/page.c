@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The page's layout, its sequence lock and its futex. See page.h for the model.
+ *
+ * The payload is copied as 64-bit words with relaxed atomic accesses; the fences order them
+ * against the lock word. That is the seqlock of Boehm, "Can seqlocks get along with programming
+ * language memory models?" (MSPC 2012), which compiles to plain loads and stores.
+ */
+#include "common/page.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+
+/*
+ * A writer is in the way for less than a microsecond, unless its CPU was taken from it (by a
+ * hypervisor, say) or it died there: try hard, then patiently, then give up.
+ */
+enum { COPY_SPINS = 200, COPY_NAPS = 400, NAP_NS = 50000 };
+
+static uint32_t align_up(uint64_t value, uint32_t to)
+{
+	return (uint32_t)((value + to - 1) / to * to);
+}
+
+void page_lay_out(struct page_header *h, uint32_t most_channels_of_a_socket)
+{
+	h->magic = PAGE_MAGIC;
+	h->version = PAGE_VERSION;
+	h->metrics_at = align_up(sizeof *h, 8);
+	h->sockets_at = h->metrics_at + h->n_metrics * sizeof(struct page_metric);
+	h->channels_at = h->sockets_at + h->n_sockets * sizeof(struct page_socket);
+	h->texts_at = h->channels_at + h->n_channels * sizeof(struct page_channel);
+	h->cells_at =
+		align_up(h->texts_at + h->n_texts * sizeof(struct page_text), PAGE_CACHE_LINE);
+	h->cell_stride =
+		align_up(sizeof(struct page_cell) +
+				 most_channels_of_a_socket * sizeof(struct page_channel_value),
+			PAGE_CACHE_LINE);
+	h->page_bytes = h->cells_at + (uint64_t)h->n_sockets * h->cell_stride;
+}
+
+static bool table_fits(const struct page_header *h, uint32_t at, uint64_t n, size_t entry_bytes)
+{
+	return at % 8 == 0 && at >= sizeof *h && at <= h->page_bytes &&
+	       n * entry_bytes <= h->page_bytes - at;
+}
+
+static bool channels_fit(const struct page_header *h)
+{
+	const struct page_socket *sockets = page_sockets(h);
+	const struct page_channel *channels = page_channels(h);
+
+	for (uint32_t i = 0; i < h->n_sockets; i++) {
+		uint64_t cell_bytes =
+			sizeof(struct page_cell) +
+			(uint64_t)sockets[i].n_channels * sizeof(struct page_channel_value);
+
+		if ((uint64_t)sockets[i].first_channel + sockets[i].n_channels > h->n_channels ||
+			cell_bytes > h->cell_stride)
+			return false;
+	}
+	for (uint32_t i = 0; i < h->n_channels; i++)
+		if (channels[i].socket >= h->n_sockets || channels[i].metric >= h->n_metrics)
+			return false;
+	return true;
+}
+
+static bool strings_end(const struct page_header *h)
+{
+	for (uint32_t i = 0; i < h->n_metrics; i++)
+		if (!memchr(page_metrics(h)[i].name, '\0', PAGE_NAME_MAX) ||
+			!memchr(page_metrics(h)[i].unit, '\0', PAGE_NAME_MAX))
+			return false;
+	for (uint32_t i = 0; i < h->n_channels; i++)
+		if (!memchr(page_channels(h)[i].name, '\0', PAGE_NAME_MAX))
+			return false;
+	for (uint32_t i = 0; i < h->n_texts; i++)
+		if (!memchr(page_texts(h)[i].text, '\0', PAGE_TEXT_MAX))
+			return false;
+	return memchr(h->platform, '\0', PAGE_NAME_MAX) != NULL;
+}
+
+int page_check(const void *page, uint64_t size_bytes)
+{
+	const struct page_header *h = page;
+
+	if (size_bytes < sizeof *h || h->magic != PAGE_MAGIC)
+		return -EBADMSG;
+	if (h->version != PAGE_VERSION)
+		return -EPROTONOSUPPORT;
+	if (h->page_bytes > size_bytes || h->n_metrics > PAGE_METRICS_MAX ||
+		h->n_sockets > PAGE_SOCKETS_MAX || h->n_channels > PAGE_CHANNELS_MAX ||
+		h->n_texts > PAGE_TEXTS_MAX)
+		return -EBADMSG;
+	if (!table_fits(h, h->metrics_at, h->n_metrics, sizeof(struct page_metric)) ||
+		!table_fits(h, h->sockets_at, h->n_sockets, sizeof(struct page_socket)) ||
+		!table_fits(h, h->channels_at, h->n_channels, sizeof(struct page_channel)) ||
+		!table_fits(h, h->texts_at, h->n_texts, sizeof(struct page_text)) ||
+		!table_fits(h, h->cells_at, h->n_sockets, h->cell_stride) || h->cell_stride % 8 ||
+		!channels_fit(h) || !strings_end(h))
+		return -EBADMSG;
+	return 0;
+}
+
+/* --- writing --- */
+
+static void store_words(void *to, const void *from, size_t size_bytes)
+{
+	const uint64_t *source = from;
+	uint64_t *target = to;
+
+	for (size_t i = 0; i < size_bytes / sizeof *source; i++)
+		__atomic_store_n(&target[i], source[i], __ATOMIC_RELAXED);
+}
+
+static size_t sweep_bytes(uint32_t n_metrics)
+{
+	return offsetof(struct page_sweep, values) + n_metrics * sizeof(struct page_value);
+}
+
+uint32_t page_sweep_begin(struct page_cell *cell)
+{
+	/* A full barrier: no counter may be read before this number can be seen. */
+	return __atomic_add_fetch(&cell->started, 1, __ATOMIC_SEQ_CST);
+}
+
+void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
+	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels)
+{
+	/* A daemon that was killed in here leaves an odd lock; "| 1" takes it over from there. */
+	uint32_t odd = __atomic_load_n(&cell->lock, __ATOMIC_RELAXED) | 1;
+
+	__atomic_store_n(&cell->lock, odd, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	store_words(&cell->sweep, sweep, sweep_bytes(n_metrics));
+	store_words(cell->channels, channels, n_channels * sizeof *channels);
+	__atomic_store_n(&cell->lock, odd + 1, __ATOMIC_RELEASE);
+
+	__atomic_store_n(&cell->finished, started, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &cell->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* --- reading --- */
+
+static void load_words(void *to, const void *from, size_t size_bytes)
+{
+	const uint64_t *source = from;
+	uint64_t *target = to;
+
+	for (size_t i = 0; i < size_bytes / sizeof *source; i++)
+		target[i] = __atomic_load_n(&source[i], __ATOMIC_RELAXED);
+}
+
+static bool try_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_metrics,
+	struct page_channel_value *ret_channels, uint32_t n_channels)
+{
+	uint32_t before = __atomic_load_n(&cell->lock, __ATOMIC_ACQUIRE);
+
+	if (before & 1)
+		return false;
+	load_words(ret, &cell->sweep, sweep_bytes(n_metrics));
+	load_words(ret_channels, cell->channels, n_channels * sizeof *ret_channels);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&cell->lock, __ATOMIC_RELAXED) == before;
+}
+
+int page_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_metrics,
+	struct page_channel_value *ret_channels, uint32_t n_channels)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+
+	for (int i = 0; i < COPY_SPINS; i++)
+		if (try_copy(cell, ret, n_metrics, ret_channels, n_channels))
+			return 0;
+	for (int i = 0; i < COPY_NAPS; i++) {
+		nanosleep(&nap, NULL);
+		if (try_copy(cell, ret, n_metrics, ret_channels, n_channels))
+			return 0;
+	}
+	return -EAGAIN;
+}
+
+uint32_t page_started(const struct page_cell *cell)
+{
+	return __atomic_load_n(&cell->started, __ATOMIC_SEQ_CST);
+}
+
+int page_wait(const struct page_cell *cell, uint32_t started, uint64_t deadline_ns)
+{
+	for (;;) {
+		uint32_t finished = __atomic_load_n(&cell->finished, __ATOMIC_ACQUIRE);
+		uint64_t now;
+		struct timespec left;
+
+		if ((int32_t)(finished - started) > 0)
+			return 0;
+		now = clock_now_ns();
+		if (now >= deadline_ns)
+			return -ETIMEDOUT;
+		left.tv_sec = (time_t)((deadline_ns - now) / 1000000000U);
+		left.tv_nsec = (long)((deadline_ns - now) % 1000000000U);
+		/* A read-only mapping will do: FUTEX_WAIT only loads (kernel/futex/core.c). */
+		syscall(SYS_futex, &cell->finished, FUTEX_WAIT, finished, &left, NULL, 0);
+	}
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The page: shared memory that uncored writes and every client may only read.
+ *
+ * A header, tables that never change while the page lives (metrics, sockets, channels, texts), and
+ * one cell per socket. A cell is rewritten by each sweep of its socket under a sequence lock, so a
+ * cached read is a copy and no system call.
+ *
+ * A fresh read is built on two 32-bit counters of the cell. The reader thread adds one to `started`
+ * before it reads the first counter of a sweep, and copies that number to `finished` after the
+ * values are in the cell. A client that loads started == n knows that the sweep n + 1 begins after
+ * its load, so it waits (futex on `finished`) until finished is past n. Both wrap; compare by
+ * difference only.
+ *
+ * Words shared between processes are touched by atomic accesses alone, so that a torn copy can be
+ * noticed but is never undefined. Nothing here depends on the size of a memory page.
+ */
+#pragma once
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAGE_MAGIC 0x756e636f72656401ULL /* "uncored", 1 */
+
+enum {
+	PAGE_VERSION = 1,
+	PAGE_SOCKETS_MAX = 32,
+	PAGE_METRICS_MAX = 16,
+	PAGE_CHANNELS_MAX = 4096, /* of all sockets */
+	PAGE_TEXTS_MAX = 256,
+	PAGE_NAME_MAX = 32,  /* bytes, with the final NUL */
+	PAGE_TEXT_MAX = 160, /* bytes, with the final NUL */
+	PAGE_CACHE_LINE = 128,
+};
+
+/*
+ * Quality of a value. The first four come and go; the cell says in which sweep each was last
+ * raised, so that a difference of two samples also knows what happened between them.
+ */
+enum page_quality {
+	PAGE_ESTIMATED = 1 << 0,    /* multiplexed: scaled by enabled / running */
+	PAGE_PARTIAL = 1 << 1,      /* a box of the set could not be opened or read */
+	PAGE_FROZEN = 1 << 2,       /* the counter's own clock stood still */
+	PAGE_RESET = 1 << 3,        /* the hardware count went back */
+	PAGE_UNCALIBRATED = 1 << 4, /* sources disagree on bytes per count */
+	PAGE_STANDIN = 1 << 5,      /* not memory traffic: the stand-in machine */
+	PAGE_ABSENT = 1 << 30,      /* there is no value; the text says why */
+};
+enum { PAGE_PASSING_MAX = 4 }; /* how many of the flags come and go */
+
+enum page_state { PAGE_LIVE = 1, PAGE_RETIRED = 2 };
+
+struct page_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t state; /* enum page_state; atomic */
+	uint64_t page_bytes;
+	uint64_t generation[2]; /* random; a new one means counts may have been lost */
+	uint32_t n_metrics, n_sockets, n_channels, n_texts;
+	uint32_t metrics_at, sockets_at, channels_at, texts_at; /* offsets in bytes */
+	uint32_t cells_at, cell_stride;
+	char platform[PAGE_NAME_MAX];
+};
+
+struct page_metric {
+	char name[PAGE_NAME_MAX]; /* "dram.read" */
+	char unit[PAGE_NAME_MAX]; /* "bytes", or "ns" for the clock of the stand-in */
+};
+
+struct page_socket {
+	uint32_t package;       /* the kernel's physical_package_id */
+	uint32_t cpu;           /* where its reader thread runs */
+	uint32_t first_channel; /* its channels are neighbours in the table */
+	uint32_t n_channels;
+};
+
+/* One counter of one memory channel. */
+struct page_channel {
+	char name[PAGE_NAME_MAX]; /* "imc3" */
+	uint32_t socket;
+	uint32_t metric; /* index into the metrics */
+};
+
+struct page_text {
+	char text[PAGE_TEXT_MAX];
+};
+
+struct page_value {
+	uint64_t count; /* in the metric's unit, cumulative since the generation began */
+	uint32_t quality;
+	uint32_t why;                      /* index into the texts, where quality says absent */
+	uint64_t raised[PAGE_PASSING_MAX]; /* sweep that last raised flag 1 << i; 0: never */
+};
+
+struct page_channel_value {
+	uint64_t count;
+	uint32_t quality;
+	uint32_t why;
+};
+
+/* What one sweep found; what a cached read copies. */
+struct page_sweep {
+	uint64_t number;   /* 1 is the first since the generation began */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC, before the first counter was read */
+	uint64_t end_ns;   /* ... and after the last */
+	struct page_value values[PAGE_METRICS_MAX];
+};
+
+struct page_cell {
+	uint32_t started;  /* atomic: sweeps begun */
+	uint32_t finished; /* atomic, futex: last sweep published */
+	uint32_t lock;     /* atomic: odd while the rest is being written */
+	uint32_t reserved;
+	struct page_sweep sweep;
+	struct page_channel_value channels[]; /* page_socket.n_channels of them */
+};
+
+static_assert(sizeof(struct page_header) == 112, "page_header");
+static_assert(sizeof(struct page_metric) == 64, "page_metric");
+static_assert(sizeof(struct page_socket) == 16, "page_socket");
+static_assert(sizeof(struct page_channel) == 40, "page_channel");
+static_assert(sizeof(struct page_value) == 48, "page_value");
+static_assert(sizeof(struct page_channel_value) == 16, "page_channel_value");
+static_assert(offsetof(struct page_cell, sweep) == 16, "page_cell");
+static_assert(offsetof(struct page_cell, channels) == 808, "page_cell");
+
+/* How large a page with these tables is; fills in every offset of @header from its four counts. */
+void page_lay_out(struct page_header *header, uint32_t most_channels_of_a_socket);
+
+/* Are all tables and cells inside @size_bytes? 0, -EPROTONOSUPPORT (other version), -EBADMSG. */
+int page_check(const void *page, uint64_t size_bytes);
+
+static inline const struct page_metric *page_metrics(const struct page_header *p)
+{
+	return (const void *)((const char *)p + p->metrics_at);
+}
+
+static inline const struct page_socket *page_sockets(const struct page_header *p)
+{
+	return (const void *)((const char *)p + p->sockets_at);
+}
+
+static inline const struct page_channel *page_channels(const struct page_header *p)
+{
+	return (const void *)((const char *)p + p->channels_at);
+}
+
+static inline const struct page_text *page_texts(const struct page_header *p)
+{
+	return (const void *)((const char *)p + p->texts_at);
+}
+
+static inline const struct page_cell *page_cell(const struct page_header *p, uint32_t socket)
+{
+	return (const void *)((const char *)p + p->cells_at + (size_t)socket * p->cell_stride);
+}
+
+/* --- writing: the reader thread of the socket alone --- */
+
+/* Announces a sweep: whoever rings from now on gets a later one. Returns its 32-bit number. */
+uint32_t page_sweep_begin(struct page_cell *cell);
+
+/* Publishes sweep @started (from page_sweep_begin()) and wakes every waiter of every process. */
+void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
+	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels);
+
+/* --- reading: any process, any thread --- */
+
+/*
+ * Copies the last published sweep: the first @n_metrics values, and @n_channels channels (0 and
+ * NULL: none). No system call unless a writer is in the way for long. 0; -EAGAIN: it still was
+ * after some 50 ms; it may have died there.
+ */
+int page_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_metrics,
+	struct page_channel_value *ret_channels, uint32_t n_channels);
+
+/* The number to hand to page_wait(): load it before ringing. */
+uint32_t page_started(const struct page_cell *cell);
+
+/*
+ * Waits until a sweep that began after page_started() returned @started is published, or until
+ * @deadline_ns (CLOCK_MONOTONIC). 0, -ETIMEDOUT.
+ */
+int page_wait(const struct page_cell *cell, uint32_t started, uint64_t deadline_ns);

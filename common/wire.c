@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sending, receiving and checking the messages of wire.h. Both ends use exactly this code. */
+#include "common/wire.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "common/macro.h"
+
+static const struct {
+	enum wire_opcode opcode;
+	enum wire_sender sender;
+	uint32_t size_bytes;
+} messages[] = {
+	{ WIRE_HELLO, WIRE_FROM_CLIENT, sizeof(struct wire_hello) },
+	{ WIRE_INFO, WIRE_FROM_CLIENT, sizeof(struct wire_info) },
+	{ WIRE_WELCOME, WIRE_FROM_DAEMON, sizeof(struct wire_welcome) },
+	{ WIRE_REPORT, WIRE_FROM_DAEMON, sizeof(struct wire_report) },
+	{ WIRE_ERROR, WIRE_FROM_DAEMON, sizeof(struct wire_error) },
+};
+
+static uint32_t message_size(unsigned opcode, enum wire_sender sender)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(messages); i++)
+		if (messages[i].opcode == opcode && messages[i].sender == sender)
+			return messages[i].size_bytes;
+	return 0;
+}
+
+int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender)
+{
+	struct wire_header header;
+	struct wire_error error;
+	uint32_t expected;
+
+	if (size_bytes < sizeof header || size_bytes > WIRE_MESSAGE_MAX)
+		return -EBADMSG;
+	memcpy(&header, packet, sizeof header);
+	if (header.size != size_bytes || header.reserved)
+		return -EBADMSG;
+	expected = message_size(header.opcode, sender);
+	if (!expected)
+		return -EOPNOTSUPP;
+	if (size_bytes != expected)
+		return -EBADMSG;
+	if (header.opcode == WIRE_ERROR) {
+		memcpy(&error, packet, sizeof error);
+		if (error.error >= 0 || !memchr(error.text, '\0', sizeof error.text))
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+void wire_begin(union wire_message *ret_message, enum wire_opcode opcode)
+{
+	uint32_t size_bytes = message_size(opcode, WIRE_FROM_CLIENT);
+
+	if (!size_bytes)
+		size_bytes = message_size(opcode, WIRE_FROM_DAEMON);
+	assert(size_bytes);
+	memset(ret_message, 0, sizeof *ret_message);
+	ret_message->header.opcode = opcode;
+	ret_message->header.size = size_bytes;
+}
+
+void wire_error(union wire_message *ret_message, int error, const char *format, ...)
+{
+	va_list args;
+
+	assert(error < 0);
+	wire_begin(ret_message, WIRE_ERROR);
+	ret_message->error.error = error;
+	va_start(args, format);
+	vsnprintf(ret_message->error.text, sizeof ret_message->error.text, format, args);
+	va_end(args);
+}
+
+/* Room for the descriptors of one message, aligned as cmsg(3) wants it. */
+union control {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(sizeof(int) * WIRE_FDS_MAX)];
+};
+
+int wire_send(int socket_fd, const union wire_message *message, const int fds[], unsigned n_fds)
+{
+	struct iovec part = { .iov_base = (void *)message, .iov_len = message->header.size };
+	struct msghdr packet = { .msg_iov = &part, .msg_iovlen = 1 };
+	union control control = {};
+
+	assert(n_fds <= WIRE_FDS_MAX);
+	if (n_fds) {
+		packet.msg_control = control.bytes;
+		packet.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+		memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * n_fds);
+	}
+	if (sendmsg(socket_fd, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return -errno;
+	return 0;
+}
+
+static void take_descriptors(struct msghdr *packet, struct wire_packet *ret)
+{
+	struct cmsghdr *c;
+
+	for (c = CMSG_FIRSTHDR(packet); c; c = CMSG_NXTHDR(packet, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		ret->n_fds = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(ret->fds, CMSG_DATA(c), ret->n_fds * sizeof(int));
+	}
+}
+
+int wire_receive(int socket_fd, enum wire_sender sender, struct wire_packet *ret)
+{
+	union control control;
+	struct iovec part = { .iov_base = ret->message.bytes, .iov_len = WIRE_MESSAGE_MAX };
+	struct msghdr packet = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		/* Not CMSG_SPACE: its padding would let one descriptor more in than ret->fds holds.
+		 */
+		.msg_controllen = CMSG_LEN(sizeof(int) * WIRE_FDS_MAX),
+	};
+	ssize_t n;
+	int r;
+
+	ret->n_fds = 0;
+	n = recvmsg(socket_fd, &packet, MSG_CMSG_CLOEXEC);
+	if (n < 0)
+		return -errno;
+	take_descriptors(&packet, ret);
+	if (n == 0 && ret->n_fds == 0)
+		return 0;
+	/* There was room in @ret, so it was this process that had none (net/core/scm.c). */
+	if (packet.msg_flags & MSG_CTRUNC && ret->n_fds < WIRE_FDS_MAX)
+		r = -EMFILE;
+	else if (packet.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+		r = -EBADMSG;
+	else
+		r = wire_check(ret->message.bytes, n, sender);
+	if (r < 0) {
+		wire_packet_done(ret);
+		return r;
+	}
+	return 1;
+}
+
+void wire_packet_done(struct wire_packet *packet)
+{
+	while (packet->n_fds)
+		close(packet->fds[--packet->n_fds]);
+}

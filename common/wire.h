@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The whole protocol between a client and uncored.
+ *
+ * A Unix SOCK_SEQPACKET socket: one message is one packet, in the machine's own byte order (both
+ * ends run on the same kernel). A client says HELLO first; WELCOME carries the page (common/page.h)
+ * and one doorbell per socket as file descriptors. After that a fresh read needs no message at all:
+ * ring the doorbell, wait on the page's futex. Requests name nothing but themselves: there is no
+ * register, event or CPU that a client could ask for.
+ */
+#pragma once
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	WIRE_VERSION = 1,
+	WIRE_MESSAGE_MAX = 512, /* bytes, either direction */
+	WIRE_TEXT_MAX = 480,    /* bytes of an error sentence, with its final NUL */
+	WIRE_FDS_MAX = 33,      /* the page and one doorbell per socket (PAGE_SOCKETS_MAX) */
+};
+
+#define WIRE_SOCKET_PATH "/run/uncored/socket"
+
+enum wire_opcode {
+	/* client to daemon */
+	WIRE_HELLO = 1, /* first message, once; answered by WELCOME */
+	WIRE_INFO = 2,  /* answered by REPORT */
+	/* daemon to client */
+	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ... */
+	WIRE_REPORT = 0x82,  /* fd: a sealed memfd holding JSON, what `uncore info --json` prints */
+	WIRE_ERROR = 0xff,   /* answer to any request that was refused */
+};
+
+struct wire_header {
+	uint16_t opcode;
+	uint16_t reserved; /* 0 */
+	uint32_t size;     /* of the whole message, this header included */
+};
+
+struct wire_hello {
+	struct wire_header header;
+	uint32_t version;
+	uint32_t reserved; /* 0 */
+};
+
+struct wire_info {
+	struct wire_header header;
+};
+
+struct wire_welcome {
+	struct wire_header header;
+	uint32_t version;
+	uint32_t n_sockets;  /* doorbells that came with this message */
+	uint64_t page_bytes; /* length to map */
+};
+
+struct wire_report {
+	struct wire_header header;
+	uint64_t json_bytes;
+};
+
+struct wire_error {
+	struct wire_header header;
+	int32_t error; /* negative errno */
+	char text[WIRE_TEXT_MAX];
+};
+
+union wire_message {
+	struct wire_header header;
+	struct wire_hello hello;
+	struct wire_info info;
+	struct wire_welcome welcome;
+	struct wire_report report;
+	struct wire_error error;
+	char bytes[WIRE_MESSAGE_MAX];
+};
+
+static_assert(sizeof(struct wire_header) == 8, "wire_header");
+static_assert(sizeof(struct wire_hello) == 16, "wire_hello");
+static_assert(sizeof(struct wire_info) == 8, "wire_info");
+static_assert(sizeof(struct wire_welcome) == 24, "wire_welcome");
+static_assert(sizeof(struct wire_report) == 16, "wire_report");
+static_assert(sizeof(struct wire_error) == 492, "wire_error");
+static_assert(sizeof(union wire_message) == WIRE_MESSAGE_MAX, "wire_message");
+
+enum wire_sender { WIRE_FROM_CLIENT, WIRE_FROM_DAEMON };
+
+/* A received message and the descriptors that came with it; wire_packet_done() closes those left.
+ */
+struct wire_packet {
+	union wire_message message;
+	int fds[WIRE_FDS_MAX];
+	unsigned n_fds;
+};
+
+/*
+ * Is this packet a message that @sender may send? Pure: looks at nothing but its arguments.
+ * 0; -EBADMSG: too short, too long, size field wrong, reserved field set, text without end;
+ * -EOPNOTSUPP: no such opcode from this sender.
+ */
+int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender);
+
+/* Fills in the header of a message of @opcode; its size comes from the opcode. */
+void wire_begin(union wire_message *ret_message, enum wire_opcode opcode);
+
+/* Fills in an ERROR message: @error is a negative errno, the sentence is cut to fit. */
+void wire_error(union wire_message *ret_message, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Sends one message with @n_fds descriptors (which stay the caller's). Never blocks.
+ * 0; -EAGAIN: the peer does not read; -EPIPE, -ECONNRESET: it is gone; other errno of sendmsg(2).
+ */
+int wire_send(int socket_fd, const union wire_message *message, const int fds[], unsigned n_fds);
+
+/*
+ * Receives one packet and checks it as coming from @sender. Blocks as @socket_fd does.
+ * 1: *ret holds a valid message; 0: the peer has closed; -EBADMSG, -EOPNOTSUPP as wire_check()
+ * or -EMFILE, this process has no room for the descriptors (any received are closed); -EAGAIN and
+ * other errno of recvmsg(2).
+ */
+int wire_receive(int socket_fd, enum wire_sender sender, struct wire_packet *ret);
+
+void wire_packet_done(struct wire_packet *packet);
