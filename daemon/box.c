@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/box.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+/* What read() returns with the read_format of event_attr(); perf_event_open(2). */
+struct group_read {
+	uint64_t n_values;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+	uint64_t values[PLAN_EVENTS_MAX];
+};
+
+/* An event that is on the PMU gains enabled time; reads closer than this prove nothing. */
+static const uint64_t FROZEN_AFTER_NS = 1000000;
+
+static struct perf_event_attr event_attr(const struct plan_box *plan, unsigned i, bool pinned)
+{
+	const struct event_code *code = &plan->events[i].code;
+
+	/* exclude_* stay 0: uncore drivers refuse them (PERF_PMU_CAP_NO_EXCLUDE). */
+	return (struct perf_event_attr){
+		.type = plan->type,
+		.size = sizeof(struct perf_event_attr),
+		.config = code->config,
+		.config1 = code->config1,
+		.config2 = code->config2,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.pinned = pinned,
+	};
+}
+
+void box_close(struct box *box)
+{
+	if (box->mode == BOX_CLOSED)
+		return;
+	for (unsigned i = 0; i < box->plan->n_events; i++)
+		if (box->events[i].fd >= 0)
+			box->source->close(box->source, box->events[i].fd);
+	box->mode = BOX_CLOSED;
+}
+
+static unsigned events_per_group(const struct box *box)
+{
+	return box->mode == BOX_SINGLES ? 1 : box->plan->n_events;
+}
+
+/* One group read, starting at event @first. */
+static int read_group(const struct box *box, unsigned first, struct group_read *ret)
+{
+	unsigned n = events_per_group(box);
+	size_t expected = offsetof(struct group_read, values) + n * sizeof(uint64_t);
+	ssize_t size = box->source->read(box->source, box->events[first].fd, ret, sizeof *ret);
+
+	if (size < 0)
+		return (int)size;
+	if (size == 0)
+		return -EBUSY; /* pinned, and the kernel could not keep it on the PMU */
+	if ((size_t)size != expected || ret->n_values != n)
+		return -ENODEV; /* its CPU went offline and the group fell apart */
+	return 0;
+}
+
+/* Takes the present counts as the point to count from. */
+static int take_baseline(struct box *box)
+{
+	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
+		struct group_read group;
+		int r = read_group(box, i, &group);
+
+		if (r < 0)
+			return r;
+		for (unsigned k = 0; k < group.n_values; k++) {
+			box->events[i + k].raw = group.values[k];
+			box->events[i + k].enabled_ns = group.enabled_ns;
+			box->events[i + k].running_ns = group.running_ns;
+		}
+	}
+	return 0;
+}
+
+static int open_as(struct box *box, enum box_mode mode)
+{
+	box->mode = mode;
+	for (unsigned i = 0; i < box->plan->n_events; i++)
+		box->events[i].fd = -1;
+	for (unsigned i = 0; i < box->plan->n_events; i++) {
+		bool leads = i == 0 || mode == BOX_SINGLES;
+		struct perf_event_attr attr = event_attr(box->plan, i, leads && mode == BOX_PINNED);
+		int fd = box->source->open(
+			box->source, &attr, box->plan->cpu, leads ? -1 : box->events[0].fd);
+
+		if (fd < 0) {
+			box_close(box);
+			return fd;
+		}
+		box->events[i].fd = fd;
+	}
+	return 0;
+}
+
+/* EINVAL: the group has more events than the box has counters; EBUSY: others hold some. */
+static bool another_mode_may_work(int error)
+{
+	return error == -EINVAL || error == -EBUSY;
+}
+
+static int open_from(struct box *box, enum box_mode first_mode)
+{
+	int first_error = 0;
+
+	for (enum box_mode mode = first_mode; mode <= BOX_SINGLES; mode++) {
+		int r = open_as(box, mode);
+
+		if (r >= 0)
+			r = take_baseline(box);
+		if (r >= 0)
+			return 0;
+		box_close(box);
+		if (!first_error)
+			first_error = r;
+		if (!another_mode_may_work(r))
+			break;
+	}
+	return first_error;
+}
+
+int box_open(struct box *box, const struct plan_box *plan, const struct source *source)
+{
+	box->plan = plan;
+	box->source = source;
+	box->error = open_from(box, BOX_PINNED);
+	box->quality = box->error < 0 ? PAGE_PARTIAL : 0;
+	return box->error;
+}
+
+static uint64_t scale(uint64_t count, uint64_t enabled_ns, uint64_t running_ns)
+{
+	return (uint64_t)((unsigned __int128)count * enabled_ns / running_ns);
+}
+
+/* Adds what one event counted since it was last read; returns its passing flags. */
+static uint32_t advance(struct box_event *event, const struct group_read *group, uint64_t raw)
+{
+	uint64_t enabled_ns = group->enabled_ns - event->enabled_ns;
+	uint64_t running_ns = group->running_ns - event->running_ns;
+	uint64_t counted = raw - event->raw;
+	uint32_t quality = 0;
+
+	if (raw < event->raw) {
+		quality |= PAGE_RESET; /* what came before the reset is lost: nothing to add */
+		counted = 0;
+	} else if (running_ns < enabled_ns) {
+		quality |= PAGE_ESTIMATED;
+		if (running_ns == 0)
+			return quality; /* not once on the PMU: the next read scales for both */
+		counted = scale(counted, enabled_ns, running_ns);
+	}
+	event->count += counted;
+	event->raw = raw;
+	event->enabled_ns = group->enabled_ns;
+	event->running_ns = group->running_ns;
+	return quality;
+}
+
+static bool clock_stands(
+	struct box_event *event, uint64_t count_before, uint32_t clock_ms, uint64_t now_ns)
+{
+	if (event->count != count_before || !event->moved_ns)
+		event->moved_ns = now_ns;
+	return now_ns - event->moved_ns >= clock_ms * UINT64_C(1000000);
+}
+
+static uint32_t advance_group(
+	struct box *box, unsigned first, const struct group_read *group, uint64_t now_ns)
+{
+	uint32_t quality = 0;
+
+	if (group->enabled_ns == box->events[first].enabled_ns &&
+		now_ns - box->read_ns >= FROZEN_AFTER_NS)
+		quality |= PAGE_FROZEN;
+	for (unsigned k = 0; k < group->n_values; k++) {
+		const struct plan_event *plan = &box->plan->events[first + k];
+		struct box_event *event = &box->events[first + k];
+		uint64_t before = event->count;
+
+		quality |= advance(event, group, group->values[k]);
+		if (plan->is_clock && clock_stands(event, before, plan->clock_ms, now_ns))
+			quality |= PAGE_FROZEN;
+	}
+	return quality;
+}
+
+static int read_all(struct box *box, uint64_t now_ns)
+{
+	uint32_t quality = 0;
+
+	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
+		struct group_read group;
+		int r = read_group(box, i, &group);
+
+		if (r < 0)
+			return r;
+		quality |= advance_group(box, i, &group, now_ns);
+	}
+	box->quality = quality;
+	box->read_ns = now_ns;
+	return 0;
+}
+
+void box_read(struct box *box, uint64_t now_ns)
+{
+	int r;
+
+	if (box->mode == BOX_CLOSED)
+		return;
+	r = read_all(box, now_ns);
+	if (r == -EBUSY && box->mode == BOX_PINNED) {
+		box_close(box);
+		r = open_from(box, BOX_FLEXIBLE);
+		/* Counted from here on; what passed while it was off the PMU is missing. */
+		box->quality = PAGE_PARTIAL | PAGE_ESTIMATED;
+	} else if (r < 0) {
+		box->quality = PAGE_PARTIAL;
+	}
+	box->error = r;
+}
+
+const char *box_mode_name(enum box_mode mode)
+{
+	static const char *const names[] = {
+		[BOX_CLOSED] = "closed",
+		[BOX_PINNED] = "pinned",
+		[BOX_FLEXIBLE] = "flexible",
+		[BOX_SINGLES] = "single events",
+	};
+
+	return names[mode];
+}

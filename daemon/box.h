@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A box: one PMU instance on one CPU, its perf events, and what they have counted so far.
+ *
+ * The kernel's view. Events of one box may form a perf group (one read() for all), never events of
+ * two boxes. A pinned group is on the PMU always or in error state, where read() returns 0; a
+ * flexible one may share the PMU with others and then runs only part of the time. So a box is
+ * opened as a pinned group, else as a flexible group, else as single flexible events, in this
+ * order. What a shared PMU counted is scaled by enabled / running and called estimated.
+ *
+ * Counts are kept as sums of differences, so that they go on after the hardware went back.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/plan.h"
+#include "daemon/source.h"
+
+enum box_mode { BOX_CLOSED, BOX_PINNED, BOX_FLEXIBLE, BOX_SINGLES };
+
+struct box_event {
+	int fd;
+	uint64_t raw, enabled_ns, running_ns; /* as last read */
+	uint64_t count;                       /* sum of differences since the box was opened */
+	uint64_t moved_ns;                    /* a clock: when its count was last seen to change */
+};
+
+struct box {
+	const struct plan_box *plan; /* borrowed */
+	const struct source *source; /* borrowed */
+	enum box_mode mode;
+	int error;        /* negative errno of the last open or read; 0: it was read */
+	uint32_t quality; /* passing flags of the last read */
+	uint64_t read_ns; /* when it was last read, CLOCK_MONOTONIC */
+	struct box_event events[PLAN_EVENTS_MAX];
+};
+
+/*
+ * Opens the events of @plan; the box must be zero. What the kernel counted before is not part of
+ * its counts. 0, or the errno of perf_event_open(2): the box then stays closed, and .error says it.
+ */
+int box_open(struct box *box, const struct plan_box *plan, const struct source *source);
+
+/*
+ * Reads all events once. Sets .quality; on failure .error and PAGE_PARTIAL, counts stay. A pinned
+ * group found in error state is reopened as a flexible one. @now_ns: CLOCK_MONOTONIC.
+ */
+void box_read(struct box *box, uint64_t now_ns);
+
+void box_close(struct box *box);
+
+/* "pinned", "flexible", ... */
+const char *box_mode_name(enum box_mode mode);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/hardware.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/privilege.h"
+
+enum { DESCRIPTORS_KEPT = 64 };
+
+static struct fault *new_warning(struct hardware *hardware)
+{
+	unsigned last = HARDWARE_WARNINGS_MAX - 1;
+
+	if (hardware->n_warnings <= last)
+		return &hardware->warnings[hardware->n_warnings++];
+	return &hardware->warnings[last];
+}
+
+int hardware_plan(struct hardware *hardware, const char *root, const char *const platform_dirs[],
+	const char *platform_name, struct fault *fault)
+{
+	_cleanup_close_ int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (root_fd < 0)
+		return fault_set(fault, -errno, "Cannot open the root directory %s: %m.", root);
+	r = platform_find(platform_dirs, root_fd, platform_name, &hardware->platform, fault);
+	if (r < 0)
+		return r;
+	r = topology_load(root, &hardware->topology, fault);
+	if (r < 0)
+		return r;
+	return plan_make(hardware->platform, root_fd, &hardware->topology, &hardware->plan, fault);
+}
+
+/*
+ * Opens all boxes; returns how many are open. Where there are too few descriptors for all of them,
+ * some places are kept for what is opened after: page, readers, event loop, the first clients.
+ */
+static unsigned open_boxes(struct hardware *hardware)
+{
+	int places[DESCRIPTORS_KEPT];
+	unsigned n_open = 0, n_places = 0;
+
+	while (n_places < DESCRIPTORS_KEPT &&
+		(places[n_places] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+		n_places++;
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		if (box_open(&hardware->boxes[i], &hardware->plan.boxes[i], &source_perf) == 0)
+			n_open++;
+	while (n_places)
+		close(places[--n_places]);
+	return n_open;
+}
+
+static bool is_denial(int error)
+{
+	return error == -EACCES || error == -EPERM;
+}
+
+static int explain_nothing_open(const struct hardware *hardware, struct fault *fault)
+{
+	const struct box *first = &hardware->boxes[0];
+
+	if (is_denial(first->error))
+		return privilege_explain(first->error, fault);
+	return fault_set(fault, first->error,
+		"The kernel refused to open every one of %u counter boxes, the first (%s on CPU "
+		"%d) "
+		"with: %s.",
+		hardware->plan.n_boxes, first->plan->pmu, first->plan->cpu,
+		strerror(-first->error));
+}
+
+static void warn_of_refusals(struct hardware *hardware, unsigned n_open)
+{
+	unsigned n = hardware->plan.n_boxes, i = 0;
+
+	if (n_open == n)
+		return;
+	while (hardware->boxes[i].error >= 0)
+		i++;
+	fault_set(new_warning(hardware), 0,
+		"The kernel refused to open %u of %u counter boxes, the first (%s on CPU %d) with: "
+		"%s. What they count is missing and said to be partial or absent.",
+		n - n_open, n, hardware->plan.boxes[i].pmu, hardware->plan.boxes[i].cpu,
+		strerror(-hardware->boxes[i].error));
+}
+
+static void warn_of_shared_boxes(struct hardware *hardware)
+{
+	unsigned n_shared = 0;
+
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		if (hardware->boxes[i].mode > BOX_PINNED)
+			n_shared++;
+	if (n_shared)
+		fault_set(new_warning(hardware), 0,
+			"%u of %u counter boxes are shared with other users of their counters: "
+			"their "
+			"values are estimated while the kernel multiplexes.",
+			n_shared, hardware->plan.n_boxes);
+}
+
+static int init_reader(struct hardware *hardware, unsigned socket, const struct config *config)
+{
+	const struct plan_socket *s = &hardware->plan.sockets[socket];
+	struct reader_options options = {
+		.socket = socket,
+		.cpu = s->cpu,
+		.realtime = config->realtime,
+		.max_doorbells = config->max_clients,
+		.budget_percent = config->budget_percent,
+		.burst_ms = config->burst_ms,
+	};
+	struct tally tally;
+	int r = tally_init(&tally, &hardware->plan, socket, hardware->publication.whys[socket]);
+
+	if (r < 0)
+		return r;
+	hardware->n_readers++;
+	return reader_init(&hardware->readers[socket], &options, &hardware->boxes[s->first_box],
+		s->n_boxes, &tally, publication_cell(&hardware->publication, socket));
+}
+
+static int start_readers(
+	struct hardware *hardware, const struct config *config, struct fault *fault)
+{
+	bool realtime = true;
+	int r = 0;
+
+	hardware->readers = calloc(hardware->plan.n_sockets, sizeof *hardware->readers);
+	if (!hardware->readers)
+		return fault_set(fault, -ENOMEM, "Out of memory.");
+	for (unsigned s = 0; s < hardware->plan.n_sockets && r >= 0; s++)
+		r = init_reader(hardware, s, config);
+	for (unsigned s = 0; s < hardware->plan.n_sockets && r >= 0; s++) {
+		r = reader_start(&hardware->readers[s]);
+		realtime &= hardware->readers[s].state.realtime;
+	}
+	if (r < 0)
+		return fault_set(fault, r, "Cannot start the reader threads: %s.", strerror(-r));
+	if (config->realtime && !realtime)
+		fault_set(new_warning(hardware), 0,
+			"The system refuses real-time priority to the reader threads, so fresh "
+			"reads "
+			"are late while all CPUs are busy: give the unit LimitRTPRIO=1, or set "
+			"realtime = no.");
+	return 0;
+}
+
+int hardware_open(struct hardware *hardware, const struct config *config, struct fault *fault)
+{
+	unsigned n_open;
+	int r;
+
+	hardware->boxes = calloc(hardware->plan.n_boxes + 1, sizeof *hardware->boxes);
+	if (!hardware->boxes)
+		return fault_set(fault, -ENOMEM, "Out of memory.");
+	if (!hardware->plan.n_boxes)
+		return fault_set(fault, -ENODEV,
+			"This machine is %s, but the kernel shows none of the counters it should "
+			"have (`uncored --check` lists what was looked for). A kernel module may "
+			"be "
+			"missing, or this is a virtual machine.",
+			hardware->platform->title);
+	n_open = open_boxes(hardware);
+	if (!n_open)
+		return explain_nothing_open(hardware, fault);
+	warn_of_refusals(hardware, n_open);
+	warn_of_shared_boxes(hardware);
+	tally_note_refusals(&hardware->plan, hardware->boxes);
+	r = publication_init(&hardware->publication, &hardware->plan, fault);
+	if (r < 0)
+		return r;
+	r = start_readers(hardware, config, fault);
+	if (r < 0)
+		return r;
+	privilege_drop();
+	hardware->started_ns = clock_now_ns();
+	return 0;
+}
+
+void hardware_done(struct hardware *hardware)
+{
+	for (unsigned s = 0; s < hardware->n_readers; s++)
+		reader_done(&hardware->readers[s]);
+	free(hardware->readers);
+	if (hardware->publication.header)
+		publication_done(&hardware->publication);
+	for (unsigned i = 0; hardware->boxes && i < hardware->plan.n_boxes; i++)
+		box_close(&hardware->boxes[i]);
+	free(hardware->boxes);
+	plan_done(&hardware->plan);
+	topology_done(&hardware->topology);
+	platform_free(hardware->platform);
+	*hardware = (struct hardware){};
+}

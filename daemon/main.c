@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uncored: reads its options, then plans, opens and serves the machine. uncored(8). */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/macro.h"
+#include "daemon/config.h"
+#include "daemon/hardware.h"
+#include "daemon/log.h"
+#include "daemon/privilege.h"
+#include "daemon/report.h"
+#include "daemon/server.h"
+
+enum { EXIT_USAGE = 2 };
+
+struct options {
+	const char *config_path;
+	const char *root;
+	const char *socket_path;
+	const char *platforms;
+	bool check, json;
+};
+
+static const char help[] =
+	"Usage: uncored [OPTION..]\n"
+	"Reads the memory controllers' counters for every unprivileged process of this machine.\n"
+	"\n"
+	"  --config FILE      configuration (default " UNCORED_CONFIG ", if it is there)\n"
+	"  --socket PATH      listen here (default: `socket` of the configuration, or\n"
+	"                     /run/uncored/socket); ignored under socket activation\n"
+	"  --platforms DIR    look for platform files here only (default " UNCORED_SITE_PLATFORMS
+	",\n"
+	"                     then " UNCORED_PLATFORMS ")\n"
+	"  --root DIR         read the machine's description (sys, proc) below DIR\n"
+	"  --check            print what would be opened, and open nothing; needs no privilege\n"
+	"  --json             with --check: as JSON\n"
+	"  --help, --version\n"
+	"\n"
+	"See uncored(8), uncored.conf(5), uncore-platform(5).\n";
+
+/* Returns -1 to go on, or the exit status. */
+static int parse_options(int argc, char *argv[], struct options *ret)
+{
+	enum { CONFIG = 1, ROOT, SOCKET, PLATFORMS, CHECK, JSON, HELP, VERSION };
+	static const struct option known[] = {
+		{ "config", required_argument, NULL, CONFIG },
+		{ "root", required_argument, NULL, ROOT },
+		{ "socket", required_argument, NULL, SOCKET },
+		{ "platforms", required_argument, NULL, PLATFORMS },
+		{ "check", no_argument, NULL, CHECK },
+		{ "json", no_argument, NULL, JSON },
+		{ "help", no_argument, NULL, HELP },
+		{ "version", no_argument, NULL, VERSION },
+		{},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1)
+		switch (option) {
+		case CONFIG:
+			ret->config_path = optarg;
+			break;
+		case ROOT:
+			ret->root = optarg;
+			break;
+		case SOCKET:
+			ret->socket_path = optarg;
+			break;
+		case PLATFORMS:
+			ret->platforms = optarg;
+			break;
+		case CHECK:
+			ret->check = true;
+			break;
+		case JSON:
+			ret->json = true;
+			break;
+		case HELP:
+			fputs(help, stdout);
+			return EXIT_SUCCESS;
+		case VERSION:
+			puts("uncored " UNCORED_VERSION);
+			return EXIT_SUCCESS;
+		default:
+			fputs("Try `uncored --help`.\n", stderr);
+			return EXIT_USAGE;
+		}
+	if (optind < argc) {
+		fprintf(stderr, "uncored takes no argument `%s`. Try `uncored --help`.\n",
+			argv[optind]);
+		return EXIT_USAGE;
+	}
+	if (ret->json && !ret->check) {
+		fputs("--json goes with --check. Try `uncored --help`.\n", stderr);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+static int load_config(const struct options *options, struct config *ret, struct fault *fault)
+{
+	int r = config_load(
+		options->config_path ? options->config_path : UNCORED_CONFIG, ret, fault);
+
+	if (r == -ENOENT && !options->config_path)
+		r = config_load(NULL, ret, fault);
+	if (r < 0 || !options->socket_path)
+		return r;
+	if (strlen(options->socket_path) >= sizeof ret->socket_path)
+		return fault_set(fault, -ENAMETOOLONG,
+			"--socket %s: a socket's path has at most %zu bytes.", options->socket_path,
+			sizeof ret->socket_path - 1);
+	strcpy(ret->socket_path, options->socket_path);
+	return 0;
+}
+
+static int plan(const struct options *options, const struct config *config,
+	struct hardware *hardware, struct fault *fault)
+{
+	const char *const site_and_shipped[] = { UNCORED_SITE_PLATFORMS, UNCORED_PLATFORMS, NULL };
+	const char *const given[] = { options->platforms, NULL };
+
+	return hardware_plan(hardware, options->root, options->platforms ? given : site_and_shipped,
+		config->platform, fault);
+}
+
+static int check(const struct options *options, const struct hardware *hardware)
+{
+	if (options->json)
+		return report_plan_json(&hardware->plan, stdout);
+	report_plan_text(&hardware->plan, stdout);
+	return 0;
+}
+
+/* The loop takes these by signalfd; readers must never be interrupted by them. */
+static void block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void log_start(const struct hardware *hardware)
+{
+	for (unsigned i = 0; i < hardware->n_warnings; i++)
+		log_warning("%s", hardware->warnings[i].text);
+	log_info("Serving %s: %u sockets, %u counter boxes.%s", hardware->platform->name,
+		hardware->plan.n_sockets, hardware->plan.n_boxes,
+		hardware->platform->standin
+			? " This is the stand-in machine: nothing it counts is memory traffic."
+			: "");
+}
+
+static int serve(struct hardware *hardware, const struct config *config, struct fault *fault)
+{
+	struct server server = { .listen_fd = -1 };
+	int r;
+
+	block_signals();
+	privilege_raise_file_limit();
+	r = server_listen(&server, config, fault);
+	if (r >= 0)
+		r = hardware_open(hardware, config, fault);
+	if (r >= 0) {
+		log_start(hardware);
+		r = server_run(&server, hardware, fault);
+	}
+	server_done(&server);
+	return r;
+}
+
+int main(int argc, char *argv[])
+{
+	struct options options = { .root = "/" };
+	struct hardware hardware = {};
+	struct config config;
+	struct fault fault = {};
+	int r = parse_options(argc, argv, &options);
+
+	if (r >= 0)
+		return r;
+	r = load_config(&options, &config, &fault);
+	if (r >= 0)
+		r = plan(&options, &config, &hardware, &fault);
+	if (r >= 0)
+		r = options.check ? check(&options, &hardware) : serve(&hardware, &config, &fault);
+	hardware_done(&hardware);
+	if (r < 0)
+		log_error("%s", fault.text);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

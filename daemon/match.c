@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A driver may leave a socket that lacks a box out of that PMU's cpumask (Intel since kernel 6.12),
+ * or register one PMU per box of the whole machine (AMD). So a socket without a box of some PMU is
+ * nothing unusual, as long as the cpumask is known and all its CPUs have a place in the topology.
+ */
+#include "daemon/match.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+static const char separator[] = " | ";
+
+static int socket_of(const struct topology *topology, int cpu)
+{
+	return (unsigned)cpu < topology->n_cpus ? topology->socket_of_cpu[cpu] : -1;
+}
+
+static bool first_of_die(const struct pmu *pmu, const struct topology *topology, int cpu)
+{
+	int earlier;
+
+	for (earlier = hwloc_bitmap_first(pmu->cpumask); earlier >= 0 && earlier < cpu;
+		earlier = hwloc_bitmap_next(pmu->cpumask, earlier))
+		if (socket_of(topology, earlier) >= 0 &&
+			topology->die_of_cpu[earlier] == topology->die_of_cpu[cpu])
+			return false;
+	return true;
+}
+
+int match_next_cpu(const struct pmu *pmu, const struct topology *topology, unsigned socket, int cpu)
+{
+	if (!pmu->cpumask)
+		return -1;
+	while ((cpu = hwloc_bitmap_next(pmu->cpumask, cpu)) >= 0)
+		if (socket_of(topology, cpu) == (int)socket && first_of_die(pmu, topology, cpu))
+			return cpu;
+	return -1;
+}
+
+/* How many CPUs of the cpumask have a place in the topology, and how many have none. */
+static void count_cpus(const struct pmu *pmu, const struct topology *topology, unsigned *ret_placed,
+	unsigned *ret_lost)
+{
+	unsigned placed = 0, lost = 0;
+
+	for (int cpu = hwloc_bitmap_first(pmu->cpumask); cpu >= 0;
+		cpu = hwloc_bitmap_next(pmu->cpumask, cpu)) {
+		if (socket_of(topology, cpu) >= 0)
+			placed++;
+		else
+			lost++;
+	}
+	*ret_placed = placed;
+	*ret_lost = lost;
+}
+
+unsigned match_n_lost(const struct match *match, const struct topology *topology, unsigned socket)
+{
+	unsigned n = 0, placed, lost;
+	int cpu = -1;
+
+	if (!match->pmu->cpumask)
+		return 1;
+	while ((cpu = match_next_cpu(match->pmu, topology, socket, cpu)) >= 0)
+		n++;
+	if (n)
+		return match->usable ? 0 : n;
+	count_cpus(match->pmu, topology, &placed, &lost);
+	return lost ? 1 : 0;
+}
+
+static void resolve(
+	const struct platform_term *term, const struct topology *topology, struct match *match)
+{
+	const struct pmu *pmu = match->pmu;
+	unsigned placed = 0, lost = 0;
+
+	if (pmu->cpumask)
+		count_cpus(pmu, topology, &placed, &lost);
+	match->whole_pmu = true;
+	if (pmu->why[0]) {
+		memcpy(match->why, pmu->why, sizeof match->why);
+		return;
+	}
+	if (!placed) {
+		snprintf(match->why, sizeof match->why, "the cpumask of %s names no online CPU",
+			pmu->name);
+		return;
+	}
+	match->whole_pmu = false;
+	match->usable = event_encode(pmu, &term->event, term->bytes, &match->code, match->why) == 0;
+	if (term->clock.n)
+		match->has_clock =
+			event_encode(pmu, &term->clock, 0, &match->clock, match->clock_why) == 0;
+}
+
+static bool named(const struct pmu *pmu, const char *glob, size_t length)
+{
+	char one[sizeof((struct platform_term *)0)->pmu];
+
+	snprintf(one, sizeof one, "%.*s", (int)length, glob);
+	return fnmatch(one, pmu->name, 0) == 0;
+}
+
+static unsigned count_named(const struct pmu_list *pmus, const char *glob, size_t length)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < pmus->n; i++)
+		if (named(&pmus->pmus[i], glob, length))
+			n++;
+	return n;
+}
+
+int match_term(const struct platform_term *term, const struct pmu_list *pmus,
+	const struct topology *topology, struct match_list *ret)
+{
+	struct match_list list = { 0 };
+	const char *glob = term->pmu, *end;
+	size_t length;
+	unsigned n;
+
+	for (;; glob = end + strlen(separator)) {
+		end = strstr(glob, separator);
+		length = end ? (size_t)(end - glob) : strlen(glob);
+		n = count_named(pmus, glob, length);
+		if (n || !end)
+			break;
+	}
+	list.matches = calloc(n ? n : 1, sizeof *list.matches);
+	if (!list.matches)
+		return -ENOMEM;
+	for (unsigned i = 0; i < pmus->n && list.n < n; i++) {
+		if (!named(&pmus->pmus[i], glob, length))
+			continue;
+		list.matches[list.n].pmu = &pmus->pmus[i];
+		resolve(term, topology, &list.matches[list.n++]);
+	}
+	*ret = list;
+	return 0;
+}
+
+void match_list_done(struct match_list *list)
+{
+	free(list->matches);
+	*list = (struct match_list){ 0 };
+}

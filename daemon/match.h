@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One term of a platform file, matched with the PMUs of this machine. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/page.h"
+#include "daemon/event.h"
+#include "daemon/platform.h"
+#include "daemon/sysfs.h"
+#include "daemon/topology.h"
+
+/* A PMU that the term's glob names. */
+struct match {
+	const struct pmu *pmu;
+	bool usable;    /* @code holds */
+	bool has_clock; /* @clock holds */
+	bool whole_pmu; /* it is the PMU that is of no use, not the event */
+	struct event_code code, clock;
+	char why[PAGE_TEXT_MAX];       /* if not usable */
+	char clock_why[PAGE_TEXT_MAX]; /* if the term has a clock that this PMU has not */
+};
+
+struct match_list {
+	unsigned n; /* 0: the kernel has no such PMU */
+	struct match *matches;
+};
+
+/* Of the globs separated by " | ", the first that names a PMU of @pmus counts. 0, -ENOMEM. */
+int match_term(const struct platform_term *term, const struct pmu_list *pmus,
+	const struct topology *topology, struct match_list *ret);
+
+void match_list_done(struct match_list *list);
+
+/*
+ * The next CPU after @cpu (-1: the first) on which to open @pmu for @socket: of its cpumask the
+ * first online one of each die. -1: no more.
+ */
+int match_next_cpu(
+	const struct pmu *pmu, const struct topology *topology, unsigned socket, int cpu);
+
+/*
+ * How many boxes of this PMU @socket lacks that it should have. A PMU of which it is not known
+ * where it counts, or whose CPU there is offline, may be missing on any socket; one that the
+ * kernel opens nowhere, with an empty cpumask, is missing on none.
+ */
+unsigned match_n_lost(const struct match *match, const struct topology *topology, unsigned socket);

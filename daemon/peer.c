@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/peer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+#include "common/wire.h"
+#include "daemon/report.h"
+
+/* --- what a peer holds --- */
+
+static void link_peer(struct peer *peer)
+{
+	struct server *server = peer->server;
+
+	peer->next = server->peers;
+	if (peer->next)
+		peer->next->previous = peer;
+	server->peers = peer;
+	server->n_peers++;
+}
+
+static void unlink_peer(struct peer *peer)
+{
+	struct server *server = peer->server;
+
+	if (peer->next)
+		peer->next->previous = peer->previous;
+	if (peer->previous)
+		peer->previous->next = peer->next;
+	else
+		server->peers = peer->next;
+	server->n_peers--;
+}
+
+static void take_down_doorbells(struct peer *peer)
+{
+	while (peer->n_doorbells) {
+		struct peer_doorbell *doorbell = &peer->doorbells[--peer->n_doorbells];
+
+		if (doorbell->slot >= 0)
+			reader_remove(&peer->server->hardware->readers[peer->n_doorbells],
+				doorbell->slot);
+		close_fd(&doorbell->fd);
+	}
+}
+
+struct peer *peer_free(struct peer *peer)
+{
+	if (!peer)
+		return NULL;
+	take_down_doorbells(peer);
+	sd_event_source_disable_unref(peer->source);
+	close_fd(&peer->fd);
+	unlink_peer(peer);
+	server_resume_accepting(peer->server);
+	free(peer);
+	return NULL;
+}
+
+static int hang_doorbells(struct peer *peer)
+{
+	struct hardware *hardware = peer->server->hardware;
+
+	while (peer->n_doorbells < hardware->n_readers) {
+		struct peer_doorbell *doorbell = &peer->doorbells[peer->n_doorbells];
+
+		doorbell->slot = -1;
+		doorbell->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (doorbell->fd < 0)
+			return -errno;
+		peer->n_doorbells++;
+		doorbell->slot =
+			reader_add(&hardware->readers[peer->n_doorbells - 1], doorbell->fd);
+		if (doorbell->slot < 0)
+			return doorbell->slot;
+	}
+	return 0;
+}
+
+/* --- requests --- */
+
+static int answer_error(struct peer *peer, int error, const char *text)
+{
+	union wire_message reply;
+
+	peer->server->n_refused++;
+	wire_error(&reply, error, "%s", text);
+	return wire_send(peer->fd, &reply, NULL, 0);
+}
+
+static int answer_hello(struct peer *peer, const union wire_message *request)
+{
+	struct hardware *hardware = peer->server->hardware;
+	int fds[WIRE_FDS_MAX] = { hardware->publication.read_fd };
+	union wire_message reply;
+	char text[WIRE_TEXT_MAX];
+	int r;
+
+	if (request->hello.version != WIRE_VERSION) {
+		snprintf(text, sizeof text,
+			"uncored speaks version %d of its protocol, this client version %u: "
+			"install "
+			"the libuncore that came with the daemon.",
+			WIRE_VERSION, request->hello.version);
+		return answer_error(peer, -EPROTONOSUPPORT, text);
+	}
+	r = hang_doorbells(peer);
+	if (r < 0) {
+		take_down_doorbells(peer);
+		return answer_error(peer, r,
+			"uncored has no descriptors left for another client: try again later, or "
+			"ask "
+			"the administrator to raise LimitNOFILE.");
+	}
+	wire_begin(&reply, WIRE_WELCOME);
+	reply.welcome.version = WIRE_VERSION;
+	reply.welcome.n_sockets = peer->n_doorbells;
+	reply.welcome.page_bytes = hardware->publication.header->page_bytes;
+	for (unsigned i = 0; i < peer->n_doorbells; i++)
+		fds[i + 1] = peer->doorbells[i].fd;
+	peer->welcomed = true;
+	return wire_send(peer->fd, &reply, fds, peer->n_doorbells + 1);
+}
+
+static int answer_info(struct peer *peer, const union wire_message *request)
+{
+	_cleanup_free_ char *json = report_state(peer->server);
+	_cleanup_close_ int fd = -1;
+	union wire_message reply;
+
+	(void)request;
+	if (!json)
+		return answer_error(peer, -ENOMEM, "uncored is out of memory.");
+	fd = publication_of_text(json, strlen(json));
+	if (fd < 0)
+		return answer_error(peer, fd, "uncored cannot make a descriptor for the report.");
+	wire_begin(&reply, WIRE_REPORT);
+	reply.report.json_bytes = strlen(json);
+	return wire_send(peer->fd, &reply, &fd, 1);
+}
+
+static const struct {
+	enum wire_opcode opcode;
+	bool welcomed; /* the state in which it may come */
+	int (*answer)(struct peer *peer, const union wire_message *request);
+} requests[] = {
+	{ WIRE_HELLO, false, answer_hello },
+	{ WIRE_INFO, true, answer_info },
+};
+
+static int answer(struct peer *peer, const union wire_message *request)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
+		if (requests[i].opcode == request->header.opcode) {
+			if (requests[i].welcomed == peer->welcomed)
+				return requests[i].answer(peer, request);
+			return answer_error(peer, -EPROTO,
+				"HELLO must be the first message of a connection, and the only "
+				"HELLO.");
+		}
+	return answer_error(peer, -EOPNOTSUPP, "uncored knows no such request.");
+}
+
+/*
+ * The three ends of an error. A request that cannot be granted gets an error message. A peer that
+ * breaks the protocol, does not read its answers or has gone is dropped. Nothing that a peer does
+ * stops the loop.
+ */
+static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct peer *peer = userdata;
+	struct wire_packet packet;
+	int r = wire_receive(fd, WIRE_FROM_CLIENT, &packet);
+
+	(void)source;
+	(void)events;
+	if (r == -EAGAIN || r == -EINTR)
+		return 0;
+	if (r == 1) {
+		wire_packet_done(&packet); /* no request carries descriptors */
+		r = answer(peer, &packet.message);
+	} else if (r == -EOPNOTSUPP) {
+		r = answer_error(peer, r, "uncored knows no such request.");
+	} else if (r == -EBADMSG) {
+		answer_error(peer, r, "This is not a message of uncored's protocol.");
+	} else if (r == 0) {
+		r = -ECONNRESET;
+	}
+	if (r < 0)
+		peer_free(peer);
+	return 0;
+}
+
+/* --- coming in --- */
+
+static unsigned count_of_user(const struct server *server, uid_t uid)
+{
+	unsigned n = 0;
+
+	for (const struct peer *peer = server->peers; peer; peer = peer->next)
+		n += peer->uid == uid;
+	return n;
+}
+
+/* Fills @ret_text with why another connection of @uid is refused; false: it is not. */
+static bool over_quota(const struct server *server, uid_t uid, char *ret_text, size_t size_bytes)
+{
+	unsigned of_user = server->config->max_clients_per_user;
+
+	if (server->n_peers >= server->max_peers)
+		snprintf(ret_text, size_bytes,
+			"uncored already has %u clients, its limit (max_clients of uncored.conf, "
+			"or "
+			"the unit's LimitNOFILE).",
+			server->n_peers);
+	else if (count_of_user(server, uid) >= of_user)
+		snprintf(ret_text, size_bytes,
+			"User %u already has %u connections to uncored, the limit "
+			"(max_clients_per_user of uncored.conf).",
+			uid, of_user);
+	else
+		return false;
+	return true;
+}
+
+static void refuse(struct server *server, int fd, uid_t uid, const char *why)
+{
+	union wire_message reply;
+
+	wire_error(&reply, -EDQUOT, "%s", why);
+	wire_send(fd, &reply, NULL, 0);
+	server_note_refusal(server, uid, why);
+}
+
+static int watch_peer(struct peer *peer)
+{
+	int r = sd_event_add_io(
+		peer->server->event, &peer->source, peer->fd, EPOLLIN, on_readable, peer);
+
+	if (r < 0)
+		return r;
+	/* A client that floods its connection is read no further until the second is over. */
+	return sd_event_source_set_ratelimit(
+		peer->source, 1000000, peer->server->config->requests_per_second);
+}
+
+int peer_accept(struct server *server, int accepted_fd)
+{
+	_cleanup_close_ int fd = accepted_fd;
+	struct ucred credentials = {};
+	socklen_t size = sizeof credentials;
+	char why[WIRE_TEXT_MAX];
+	struct peer *peer;
+	int r;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
+		return -errno;
+	if (over_quota(server, credentials.uid, why, sizeof why)) {
+		refuse(server, fd, credentials.uid, why);
+		return 0;
+	}
+	peer = calloc(1, sizeof *peer);
+	if (!peer)
+		return -ENOMEM;
+	peer->server = server;
+	peer->uid = credentials.uid;
+	peer->fd = take_fd(&fd);
+	link_peer(peer);
+	r = watch_peer(peer);
+	if (r < 0)
+		peer_free(peer);
+	return r;
+}

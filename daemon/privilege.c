@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/privilege.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "daemon/sysfs.h"
+
+enum { CAP_PERFMON_NUMBER = 38 }; /* linux/capability.h since 5.8; older headers lack the name */
+
+static int read_paranoid(void)
+{
+	char text[16];
+
+	if (sysfs_read(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text) < 0)
+		return 2; /* the kernel's own default */
+	return atoi(text);
+}
+
+static bool has_capability(unsigned number)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return false;
+	return data[number / 32].effective & 1u << number % 32;
+}
+
+int privilege_explain(int error, struct fault *fault)
+{
+	int paranoid = read_paranoid();
+
+	if (!has_capability(CAP_PERFMON_NUMBER))
+		return fault_set(fault, error,
+			"The kernel does not let this process open system-wide counters: it lacks "
+			"CAP_PERFMON (perf_event_paranoid is %d). Start uncored through its "
+			"systemd "
+			"unit, which gives it that capability, or as root, or run `setcap "
+			"cap_perfmon+ep` on its binary.",
+			paranoid);
+	/* Debian and Ubuntu patch kernel/events/core.c: above 2, CAP_SYS_ADMIN is asked for. */
+	return fault_set(fault, error,
+		"The kernel does not let this process open counters in spite of CAP_PERFMON, since "
+		"kernel.perf_event_paranoid is %d (Debian, Ubuntu): set it to 2, the kernel's own "
+		"default, with `sysctl kernel.perf_event_paranoid=2`, or install the drop-in "
+		"uncored-paranoid.conf, which adds CAP_SYS_ADMIN until the counters are open.",
+		paranoid);
+}
+
+int privilege_drop(void)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+
+	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+}
+
+unsigned long privilege_raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 1024;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_max;
+}

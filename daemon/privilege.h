@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the daemon may do: told in words when it is too little, given up when it is done with. */
+#pragma once
+
+#include "daemon/fault.h"
+
+/*
+ * The sentence for perf_event_open(2) having failed with -EACCES or -EPERM: which capability is
+ * missing, or which sysctl is in the way, and how to change that. Returns @error.
+ */
+int privilege_explain(int error, struct fault *fault);
+
+/* Gives up every capability of the calling thread: open counters need none to be read. */
+int privilege_drop(void);
+
+/* Raises the soft limit of open files to the hard one; returns it. */
+unsigned long privilege_raise_file_limit(void);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The page as the daemon holds it: a sealed memfd, mapped for writing here, handed out read-only.
+ *
+ * Its mode is 0444 and clients get a descriptor that was reopened O_RDONLY, so neither mmap(2) nor
+ * mprotect(2) nor a reopen through /proc can write. Seals: SHRINK, GROW, SEAL. Not FUTURE_WRITE:
+ * it would lock out a restarted daemon, which must map the page for writing again.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/page.h"
+#include "daemon/fault.h"
+#include "daemon/plan.h"
+
+struct publication {
+	int write_fd; /* never leaves the process */
+	int read_fd;  /* what clients get */
+	struct page_header *header;
+	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX]; /* text of each absent metric */
+};
+
+/* Makes the page of @plan, with a new generation and empty cells. Errors of memfd_create(2),
+ * mmap(2), getrandom(2). */
+int publication_init(struct publication *publication, const struct plan *plan, struct fault *fault);
+
+void publication_done(struct publication *publication);
+
+/* The cell of @socket, for its reader thread to write. */
+struct page_cell *publication_cell(struct publication *publication, unsigned socket);
+
+/* A sealed read-only memfd that holds @text: how a report is handed to a client. A descriptor of
+ * the caller's, or negative errno. */
+int publication_of_text(const char *text, size_t size_bytes);

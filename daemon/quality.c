@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Absent beats partial: where one term of a sum has no box at all, the rest of the sum would be
+ * taken for the whole. Of several reasons the first in the order of the platform file is told.
+ */
+#include "daemon/quality.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+/* The boxes of one term on one socket. */
+struct tally {
+	unsigned has, lost;
+	const struct match *lacks; /* the first that lacks some, or NULL */
+};
+
+static struct tally count_boxes(
+	const struct match_list *list, const struct topology *topology, unsigned s)
+{
+	struct tally tally = { 0 };
+
+	for (unsigned i = 0; i < list->n; i++) {
+		const struct match *match = &list->matches[i];
+		unsigned lost = match_n_lost(match, topology, s);
+		int cpu = -1;
+
+		if (lost && !tally.lacks)
+			tally.lacks = match;
+		tally.lost += lost;
+		while (match->usable && (cpu = match_next_cpu(match->pmu, topology, s, cpu)) >= 0)
+			tally.has++;
+	}
+	return tally;
+}
+
+static void _printf_(4, 5) set_quality(
+	struct plan_socket *socket, unsigned metric, uint32_t flags, const char *format, ...)
+{
+	va_list args;
+
+	socket->quality[metric] = flags;
+	va_start(args, format);
+	vsnprintf(socket->why[metric], sizeof socket->why[metric], format, args);
+	va_end(args);
+}
+
+/* "uncore_imc_3: " before a reason that does not name the PMU itself. */
+static void explain_match(const struct match *match, char ret[2 * PAGE_TEXT_MAX])
+{
+	const char *name = match->pmu->name;
+	const char *why = match->usable ? "its CPU of this socket is offline" : match->why;
+	bool named = strstr(why, name);
+
+	snprintf(ret, 2 * PAGE_TEXT_MAX, "%s%s%s", named ? "" : name, named ? "" : ": ", why);
+}
+
+static void explain_absent(struct plan_socket *socket, unsigned metric,
+	const struct platform_term *term, const struct match_list *list, const struct match *lacks)
+{
+	char why[2 * PAGE_TEXT_MAX];
+
+	if (!list->n) {
+		set_quality(
+			socket, metric, PAGE_ABSENT, "the kernel has no PMU named %s", term->pmu);
+	} else if (!lacks) {
+		set_quality(socket, metric, PAGE_ABSENT, "no PMU named %s counts on this socket",
+			term->pmu);
+	} else {
+		explain_match(lacks, why);
+		set_quality(socket, metric, PAGE_ABSENT, "%s", why);
+	}
+}
+
+void quality_judge(struct plan_socket *socket, unsigned metric, const struct platform *platform,
+	const struct match_list lists[], const struct topology *topology, unsigned s)
+{
+	const struct platform_metric *asked = &platform->metrics[metric];
+	uint32_t flags = (platform->standin ? PAGE_STANDIN : 0) |
+			 (asked->uncalibrated ? PAGE_UNCALIBRATED : 0);
+	char why[2 * PAGE_TEXT_MAX];
+
+	if (asked->absent[0] || !asked->n_terms) {
+		set_quality(socket, metric, PAGE_ABSENT, "%s", asked->absent);
+		return;
+	}
+	set_quality(socket, metric, flags, "%s", "");
+	for (unsigned t = 0; t < asked->n_terms; t++) {
+		struct tally tally = count_boxes(&lists[t], topology, s);
+
+		if (!tally.has) {
+			explain_absent(socket, metric, &asked->terms[t], &lists[t], tally.lacks);
+			return;
+		}
+		if (tally.lost && !(socket->quality[metric] & PAGE_PARTIAL)) {
+			explain_match(tally.lacks, why);
+			set_quality(socket, metric, flags | PAGE_PARTIAL, "%u of %u boxes: %s",
+				tally.has, tally.has + tally.lost, why);
+		}
+	}
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/reader.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/privilege.h"
+
+enum {
+	STOP_SLOT = UINT32_MAX,
+	STACK_BYTES = 128 * 1024,
+	NS_PER_MS = 1000000,
+	CROWD_NS = 200000, /* rings so close behind another's sweep are of one crowd */
+	GATHER_NS = 40000, /* nobody new for so long: all are there */
+	GATHERS_MAX = 10,  /* ... or so often */
+};
+
+/* --- one sweep --- */
+
+/* The counters are read in one go, so that the window of the values is as short as it can be. */
+static void sweep(struct reader *reader)
+{
+	struct page_sweep *result = &reader->tally.sweep;
+	uint32_t started = page_sweep_begin(reader->cell);
+
+	result->number++;
+	result->begin_ns = clock_now_ns();
+	for (unsigned i = 0; i < reader->n_boxes; i++)
+		box_read(&reader->boxes[i], result->begin_ns);
+	result->end_ns = clock_now_ns();
+	tally_sum(&reader->tally, reader->boxes, reader->n_boxes);
+	page_sweep_end(reader->cell, started, result, reader->tally.n_metrics,
+		reader->tally.channels, reader->tally.n_channels);
+}
+
+/* --- who may ring --- */
+
+static int watch(struct reader *reader, int fd, uint32_t slot)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u32 = slot };
+
+	return epoll_ctl(reader->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static void unwatch(struct reader *reader, int fd)
+{
+	epoll_ctl(reader->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static void park(struct reader *reader, struct doorbell *doorbell, uint64_t until_ns)
+{
+	unwatch(reader, doorbell->fd);
+	doorbell->parked = true;
+	doorbell->parked_until_ns = until_ns;
+	reader->n_parked++;
+	reader->state.throttled++;
+}
+
+/* Puts a doorbell back; if it rang meanwhile (it is never drained), epoll says so at once. */
+static void unpark(struct reader *reader, uint32_t slot)
+{
+	struct doorbell *doorbell = &reader->doorbells[slot];
+
+	doorbell->parked = false;
+	reader->n_parked--;
+	watch(reader, doorbell->fd, slot);
+}
+
+/* Returns how long to sleep: -1 for ever, or ms until the next parked doorbell has credit. */
+static int unpark_due(struct reader *reader)
+{
+	uint64_t now = clock_now_ns(), next_ns = UINT64_MAX;
+
+	if (!reader->n_parked)
+		return -1;
+	for (uint32_t i = 0; i < reader->options.max_doorbells; i++) {
+		struct doorbell *doorbell = &reader->doorbells[i];
+
+		if (!doorbell->parked)
+			continue;
+		if (doorbell->parked_until_ns <= now)
+			unpark(reader, i);
+		else if (doorbell->parked_until_ns < next_ns)
+			next_ns = doorbell->parked_until_ns;
+	}
+	if (!reader->n_parked)
+		return -1;
+	return (int)((next_ns - now + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+/*
+ * Looks at the @n events behind the first @kept of reader->events, which are admitted already. Adds
+ * to those whoever may have a sweep now, and parks the others; events of doorbells that were
+ * removed since epoll_wait() are dropped. Returns how many are admitted then.
+ */
+static unsigned admit(struct reader *reader, unsigned kept, int n, bool *ret_stop)
+{
+	uint64_t now = clock_now_ns();
+
+	pthread_mutex_lock(&reader->lock);
+	for (unsigned i = kept, end = kept + (n > 0 ? (unsigned)n : 0); i < end; i++) {
+		uint32_t slot = reader->events[i].data.u32;
+		struct doorbell *doorbell;
+		uint64_t wait_ns;
+
+		if (slot == STOP_SLOT) {
+			*ret_stop = true;
+			continue;
+		}
+		doorbell = &reader->doorbells[slot];
+		if (doorbell->fd < 0 || doorbell->parked)
+			continue;
+		wait_ns = budget_wait_ns(
+			&reader->budget, &doorbell->share, reader->state.n_doorbells, now);
+		if (wait_ns)
+			park(reader, doorbell, now + wait_ns);
+		else
+			reader->events[kept++].data.u32 = slot;
+	}
+	pthread_mutex_unlock(&reader->lock);
+	return kept;
+}
+
+/*
+ * Do those who rang now belong to a crowd, such as the ranks of a job behind a barrier? So it seems
+ * if the sweep before has only just ended and was somebody else's.
+ */
+static bool in_a_crowd(const struct reader *reader, unsigned n_rang)
+{
+	bool same = n_rang == 1 && reader->last_n_rang == 1 &&
+		    reader->last_slot == reader->events[0].data.u32;
+
+	return !same && clock_now_ns() - reader->tally.sweep.end_ns < CROWD_NS;
+}
+
+/*
+ * Each of a crowd would get a sweep of its own, if it is woken only after the one before it is
+ * served. So wait until nobody new has rung for a moment; then one sweep serves them all.
+ */
+static unsigned gather(struct reader *reader, unsigned n_rang, bool *ret_stop)
+{
+	const struct timespec moment = { .tv_nsec = GATHER_NS };
+	unsigned room, before;
+
+	for (int i = 0; i < GATHERS_MAX; i++) {
+		room = reader->options.max_doorbells + 1 - n_rang;
+		if (!room)
+			break;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+		before = n_rang;
+		n_rang = admit(reader, n_rang,
+			epoll_wait(reader->epoll_fd, &reader->events[n_rang], (int)room, 0),
+			ret_stop);
+		if (n_rang == before)
+			break;
+	}
+	return n_rang;
+}
+
+/* All CPU time since the last time counts: a ring costs more than its sweep. */
+static uint64_t cpu_time_spent(struct reader *reader)
+{
+	uint64_t before_ns = reader->cpu_ns;
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	reader->cpu_ns = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+	return reader->cpu_ns - before_ns;
+}
+
+static void note_sweep(struct reader *reader)
+{
+	const struct page_sweep *last = &reader->tally.sweep;
+
+	reader->state.sweeps = last->number;
+	reader->state.last_sweep_ns = last->end_ns - last->begin_ns;
+}
+
+static void charge(struct reader *reader, unsigned n_rang)
+{
+	uint64_t cost_ns = cpu_time_spent(reader);
+
+	reader->last_n_rang = n_rang;
+	reader->last_slot = reader->events[0].data.u32;
+	pthread_mutex_lock(&reader->lock);
+	note_sweep(reader);
+	reader->state.cpu_ns += cost_ns;
+	if (!budget_pool_pays(&reader->budget, cost_ns))
+		for (unsigned i = 0; i < n_rang; i++)
+			budget_share_pays(&reader->doorbells[reader->events[i].data.u32].share,
+				cost_ns, n_rang);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/* --- the thread --- */
+
+static int next_timeout(struct reader *reader)
+{
+	int timeout_ms;
+
+	pthread_mutex_lock(&reader->lock);
+	timeout_ms = unpark_due(reader);
+	pthread_mutex_unlock(&reader->lock);
+	return timeout_ms;
+}
+
+/* Waits for rings and answers them once. False: it is time to stop. */
+static bool turn(struct reader *reader)
+{
+	bool stop = false;
+	unsigned n_rang;
+	int n = epoll_wait(reader->epoll_fd, reader->events, (int)reader->options.max_doorbells + 1,
+		next_timeout(reader));
+
+	n_rang = admit(reader, 0, n, &stop);
+	if (n_rang && in_a_crowd(reader, n_rang))
+		n_rang = gather(reader, n_rang, &stop);
+	if (n_rang) {
+		sweep(reader);
+		charge(reader, n_rang);
+	}
+	return !stop;
+}
+
+static void *run(void *argument)
+{
+	struct reader *reader = argument;
+
+	privilege_drop();
+	prctl(PR_SET_TIMERSLACK,
+		1); /* gather() means microseconds; real-time has no slack anyway */
+	while (turn(reader))
+		;
+	return NULL;
+}
+
+/* The lowest real-time priority: with every CPU busy the tail of a fresh read depends on it. */
+static bool ask_for_realtime(pthread_t thread)
+{
+	struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+
+	return pthread_setschedparam(thread, SCHED_FIFO, &param) == 0;
+}
+
+static void pin(pthread_t thread, int cpu)
+{
+	cpu_set_t *set = CPU_ALLOC(cpu + 1);
+
+	if (!set)
+		return;
+	CPU_ZERO_S(CPU_ALLOC_SIZE(cpu + 1), set);
+	CPU_SET_S(cpu, CPU_ALLOC_SIZE(cpu + 1), set);
+	pthread_setaffinity_np(thread, CPU_ALLOC_SIZE(cpu + 1), set);
+	CPU_FREE(set);
+}
+
+int reader_start(struct reader *reader)
+{
+	pthread_attr_t attr;
+	char name[16];
+	int r;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	r = pthread_create(&reader->thread, &attr, run, reader);
+	pthread_attr_destroy(&attr);
+	if (r)
+		return -r;
+	reader->running = true;
+	snprintf(name, sizeof name, "socket%u", reader->options.socket);
+	pthread_setname_np(reader->thread, name);
+	if (reader->options.cpu >= 0)
+		pin(reader->thread, reader->options.cpu);
+	if (reader->options.realtime)
+		reader->state.realtime = ask_for_realtime(reader->thread);
+	return 0;
+}
+
+/* The server's thread is not real-time: while it holds the lock it runs at the reader's priority.
+ */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+int reader_init(struct reader *reader, const struct reader_options *options, struct box *boxes,
+	unsigned n_boxes, struct tally *tally, struct page_cell *cell)
+{
+	*reader = (struct reader){
+		.options = *options,
+		.boxes = boxes,
+		.n_boxes = n_boxes,
+		.tally = *tally,
+		.cell = cell,
+		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
+		.stop_fd = eventfd(0, EFD_CLOEXEC),
+		.doorbells = calloc(options->max_doorbells, sizeof(struct doorbell)),
+		.events = calloc(options->max_doorbells + 1, sizeof(struct epoll_event)),
+	};
+	*tally = (struct tally){};
+	init_lock(&reader->lock);
+	if (reader->epoll_fd < 0 || reader->stop_fd < 0)
+		return -errno;
+	if (!reader->doorbells || !reader->events)
+		return -ENOMEM;
+	for (unsigned i = 0; i < options->max_doorbells; i++)
+		reader->doorbells[i].fd = -1;
+	budget_init(&reader->budget, options->budget_percent, options->burst_ms, clock_now_ns());
+	sweep(reader);
+	note_sweep(reader);
+	return watch(reader, reader->stop_fd, STOP_SLOT);
+}
+
+void reader_done(struct reader *reader)
+{
+	if (reader->running && eventfd_write(reader->stop_fd, 1) == 0)
+		pthread_join(reader->thread, NULL);
+	reader->running = false;
+	pthread_mutex_destroy(&reader->lock);
+	free(reader->doorbells);
+	free(reader->events);
+	tally_done(&reader->tally);
+	close_fd(&reader->epoll_fd);
+	close_fd(&reader->stop_fd);
+	*reader = (struct reader){ .epoll_fd = -1, .stop_fd = -1 };
+}
+
+/* --- for the server --- */
+
+static int free_slot(const struct reader *reader)
+{
+	for (unsigned i = 0; i < reader->options.max_doorbells; i++)
+		if (reader->doorbells[i].fd < 0)
+			return (int)i;
+	return -ENOSPC;
+}
+
+int reader_add(struct reader *reader, int fd)
+{
+	int slot, r;
+
+	pthread_mutex_lock(&reader->lock);
+	slot = free_slot(reader);
+	if (slot >= 0) {
+		r = watch(reader, fd, (uint32_t)slot);
+		if (r < 0) {
+			slot = r;
+		} else {
+			reader->state.n_doorbells++;
+			reader->doorbells[slot] = (struct doorbell){
+				.fd = fd,
+				.share = budget_share(
+					&reader->budget, reader->state.n_doorbells, clock_now_ns()),
+			};
+		}
+	}
+	pthread_mutex_unlock(&reader->lock);
+	return slot;
+}
+
+void reader_remove(struct reader *reader, int slot)
+{
+	struct doorbell *doorbell = &reader->doorbells[slot];
+
+	pthread_mutex_lock(&reader->lock);
+	if (doorbell->parked)
+		reader->n_parked--;
+	else
+		unwatch(reader, doorbell->fd);
+	*doorbell = (struct doorbell){ .fd = -1 };
+	reader->state.n_doorbells--;
+	pthread_mutex_unlock(&reader->lock);
+}
+
+struct reader_state reader_state(struct reader *reader)
+{
+	struct reader_state state;
+
+	pthread_mutex_lock(&reader->lock);
+	state = reader->state;
+	pthread_mutex_unlock(&reader->lock);
+	return state;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One thread per socket, pinned to a CPU of that socket, which alone reads its counters: a counter
+ * read from another CPU costs an interrupt there.
+ *
+ * Clients ring doorbells (eventfds) that the thread watches with an edge-triggered epoll: it need
+ * not drain them, each write is a new edge. One sweep serves all who rang before it began; after
+ * it the thread waits a moment for the rest of a crowd, so that they share the next one. A doorbell
+ * over its budget (budget.h) is taken out of the epoll set until it has credit again; there it can
+ * ring for nothing but itself.
+ *
+ * Nobody rings: the thread sleeps without a timeout.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/page.h"
+#include "daemon/box.h"
+#include "daemon/budget.h"
+#include "daemon/fault.h"
+#include "daemon/tally.h"
+
+/* A place for one client's doorbell. Guarded by reader.lock. */
+struct doorbell {
+	int fd; /* -1: free */
+	bool parked;
+	uint64_t parked_until_ns;
+	struct credit share;
+};
+
+struct reader_options {
+	unsigned socket;
+	int cpu;
+	bool realtime;
+	unsigned max_doorbells;
+	uint32_t budget_percent;
+	uint32_t burst_ms;
+};
+
+/* What `uncore info` shows of a reader. */
+struct reader_state {
+	uint64_t sweeps;
+	uint64_t last_sweep_ns; /* how long it took */
+	uint64_t cpu_ns;        /* CPU time of the thread */
+	uint64_t throttled;     /* rings that had to wait for the budget */
+	unsigned n_doorbells;
+	bool realtime; /* SCHED_FIFO was granted */
+};
+
+struct reader {
+	struct reader_options options;
+	struct box *boxes; /* of this socket; borrowed */
+	unsigned n_boxes;
+	struct tally tally;     /* owned */
+	struct page_cell *cell; /* borrowed */
+
+	pthread_t thread;
+	bool running;
+	int epoll_fd;
+	int stop_fd; /* eventfd */
+
+	/* the thread's own */
+	struct epoll_event *events; /* who rang */
+	unsigned last_n_rang;
+	uint32_t last_slot;
+	uint64_t cpu_ns; /* used so far */
+
+	pthread_mutex_t lock; /* of what follows */
+	struct doorbell *doorbells;
+	struct budget budget;
+	unsigned n_parked;
+	struct reader_state state;
+};
+
+/*
+ * Takes over @tally and makes the first sweep, in the calling thread; starts nothing yet.
+ * -ENOMEM, errno of epoll_create1(2) and eventfd(2).
+ */
+int reader_init(struct reader *reader, const struct reader_options *options, struct box *boxes,
+	unsigned n_boxes, struct tally *tally, struct page_cell *cell);
+
+/* Starts the thread. Being refused SCHED_FIFO or the CPU is not an error: see reader_state(). */
+int reader_start(struct reader *reader);
+
+/* Stops the thread and frees everything; for every reader_init(), failed ones too. */
+void reader_done(struct reader *reader);
+
+/*
+ * Watches @fd, an eventfd that stays the caller's; at once, from any thread. Returns a slot for
+ * reader_remove(), or -ENOSPC, or errno of epoll_ctl(2).
+ */
+int reader_add(struct reader *reader, int fd);
+void reader_remove(struct reader *reader, int slot);
+
+struct reader_state reader_state(struct reader *reader);

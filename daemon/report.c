@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+
+static const struct {
+	uint32_t flag;
+	const char *word;
+} quality_words[] = {
+	{ PAGE_ESTIMATED, "estimated" },
+	{ PAGE_PARTIAL, "partial" },
+	{ PAGE_FROZEN, "frozen" },
+	{ PAGE_RESET, "reset" },
+	{ PAGE_UNCALIBRATED, "uncalibrated" },
+	{ PAGE_STANDIN, "standin" },
+	{ PAGE_ABSENT, "absent" },
+};
+
+static void put_json(struct json_object **object)
+{
+	json_object_put(*object);
+}
+
+#define _cleanup_json_ _cleanup_(put_json)
+
+static void add(struct json_object *to, const char *key, struct json_object *value)
+{
+	json_object_object_add(to, key, value);
+}
+
+static void add_string(struct json_object *to, const char *key, const char *value)
+{
+	add(to, key, json_object_new_string(value));
+}
+
+static void add_number(struct json_object *to, const char *key, uint64_t value)
+{
+	add(to, key, json_object_new_uint64(value));
+}
+
+static struct json_object *hex(uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "0x%" PRIx64, value);
+	return json_object_new_string(text);
+}
+
+static struct json_object *quality_json(uint32_t quality)
+{
+	struct json_object *words = json_object_new_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(quality_words); i++)
+		if (quality & quality_words[i].flag)
+			json_object_array_add(words, json_object_new_string(quality_words[i].word));
+	return words;
+}
+
+/* --- the plan --- */
+
+static struct json_object *event_json(
+	const struct plan *plan, const struct plan_box *box, const struct plan_use *use)
+{
+	const struct event_code *code = &box->events[use->event].code;
+	struct json_object *event = json_object_new_object();
+
+	add_string(event, "metric", plan->platform->metrics[use->metric].name);
+	add(event, "config", hex(code->config));
+	add(event, "config1", hex(code->config1));
+	if (code->config2)
+		add(event, "config2", hex(code->config2));
+	add_number(event, "bytes", use->bytes);
+	if (use->subtract)
+		add(event, "subtract", json_object_new_boolean(true));
+	add_string(event, "via", code->via);
+	return event;
+}
+
+static struct json_object *box_json(const struct plan *plan, const struct plan_box *box)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *events = json_object_new_array();
+
+	add_string(object, "pmu", box->pmu);
+	add_number(object, "type", box->type);
+	add_number(object, "cpu", (uint64_t)box->cpu);
+	for (unsigned i = 0; i < box->n_uses; i++)
+		json_object_array_add(events, event_json(plan, box, &box->uses[i]));
+	add(object, "events", events);
+	return object;
+}
+
+static struct json_object *socket_json(const struct plan *plan, unsigned socket)
+{
+	const struct plan_socket *s = &plan->sockets[socket];
+	struct json_object *object = json_object_new_object();
+	struct json_object *boxes = json_object_new_array();
+
+	add_number(object, "socket", socket);
+	for (unsigned i = s->first_box; i < s->first_box + s->n_boxes; i++)
+		json_object_array_add(boxes, box_json(plan, &plan->boxes[i]));
+	add(object, "boxes", boxes);
+	return object;
+}
+
+static bool absent_everywhere(const struct plan *plan, unsigned metric)
+{
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		if (!(plan->sockets[s].quality[metric] & PAGE_ABSENT))
+			return false;
+	return true;
+}
+
+/* One entry where a metric is absent for the whole machine, else one for each socket without it. */
+static void add_absent(struct json_object *absent, const struct plan *plan, unsigned metric)
+{
+	bool everywhere = absent_everywhere(plan, metric);
+
+	for (unsigned s = 0; s < plan->n_sockets; s++) {
+		struct json_object *entry;
+
+		if (!(plan->sockets[s].quality[metric] & PAGE_ABSENT))
+			continue;
+		entry = json_object_new_object();
+		add_string(entry, "metric", plan->platform->metrics[metric].name);
+		if (!everywhere)
+			add_number(entry, "socket", s);
+		add_string(entry, "why", plan->sockets[s].why[metric]);
+		json_object_array_add(absent, entry);
+		if (everywhere)
+			return;
+	}
+}
+
+static struct json_object *missing_json(const struct plan *plan)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (unsigned i = 0; i < plan->n_missing; i++) {
+		const struct plan_missing *missing = &plan->missing[i];
+		struct json_object *entry = json_object_new_object();
+
+		add_string(entry, "pmu", missing->pmu);
+		if (missing->metric >= 0)
+			add_string(entry, "metric", plan->platform->metrics[missing->metric].name);
+		add_string(entry, "why", missing->why);
+		json_object_array_add(list, entry);
+	}
+	return list;
+}
+
+int report_plan_json(const struct plan *plan, FILE *out)
+{
+	_cleanup_json_ struct json_object *root = json_object_new_object();
+	struct json_object *sockets = json_object_new_array();
+	struct json_object *absent = json_object_new_array();
+	const char *text;
+
+	add_string(root, "platform", plan->platform->name);
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		json_object_array_add(sockets, socket_json(plan, s));
+	add(root, "sockets", sockets);
+	for (unsigned m = 0; m < plan->platform->n_metrics; m++)
+		add_absent(absent, plan, m);
+	add(root, "absent", absent);
+	add(root, "missing", missing_json(plan));
+	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (!text)
+		return -ENOMEM;
+	fprintf(out, "%s\n", text);
+	return 0;
+}
+
+static void print_box(const struct plan *plan, const struct plan_box *box, FILE *out)
+{
+	fprintf(out, "  %s (type %u) on CPU %d:", box->pmu, box->type, box->cpu);
+	for (unsigned i = 0; i < box->n_uses; i++) {
+		const struct plan_use *use = &box->uses[i];
+
+		fprintf(out, "%s %s%s 0x%" PRIx64 " x %u", i ? "," : "", use->subtract ? "-" : "",
+			plan->platform->metrics[use->metric].name,
+			box->events[use->event].code.config, use->bytes);
+	}
+	fputc('\n', out);
+}
+
+void report_plan_text(const struct plan *plan, FILE *out)
+{
+	fprintf(out, "Platform %s: %s (%s)\n", plan->platform->name, plan->platform->title,
+		plan->platform->path);
+	if (plan->platform->standin)
+		fprintf(out,
+			"This is the stand-in machine: nothing it counts is memory traffic.\n");
+	for (unsigned s = 0; s < plan->n_sockets; s++) {
+		const struct plan_socket *socket = &plan->sockets[s];
+
+		fprintf(out, "Socket %u (package %u), %u boxes:\n", s, socket->package,
+			socket->n_boxes);
+		for (unsigned i = 0; i < socket->n_boxes; i++)
+			print_box(plan, &plan->boxes[socket->first_box + i], out);
+		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
+			if (socket->why[m][0])
+				fprintf(out, "  %s is %s: %s\n", plan->platform->metrics[m].name,
+					socket->quality[m] & PAGE_ABSENT ? "absent" : "partial",
+					socket->why[m]);
+	}
+	for (unsigned i = 0; i < plan->n_missing; i++)
+		fprintf(out, "Not usable: %s: %s\n", plan->missing[i].pmu, plan->missing[i].why);
+}
+
+/* --- the running daemon --- */
+
+static void add_reader_state(struct json_object *object, struct reader *reader)
+{
+	struct reader_state state = reader_state(reader);
+
+	add_number(object, "sweeps", state.sweeps);
+	add_number(object, "last_sweep_ns", state.last_sweep_ns);
+	add_number(object, "cpu_ns", state.cpu_ns);
+	add_number(object, "clients", state.n_doorbells);
+	add_number(object, "throttled", state.throttled);
+	add(object, "realtime", json_object_new_boolean(state.realtime));
+}
+
+static void add_box_modes(
+	struct json_object *socket, const struct hardware *hardware, unsigned first)
+{
+	struct json_object *boxes = json_object_object_get(socket, "boxes");
+
+	for (size_t i = 0; i < json_object_array_length(boxes); i++)
+		add_string(json_object_array_get_idx(boxes, i), "mode",
+			box_mode_name(hardware->boxes[first + i].mode));
+}
+
+static struct json_object *sockets_state(const struct hardware *hardware)
+{
+	struct json_object *sockets = json_object_new_array();
+
+	for (unsigned s = 0; s < hardware->plan.n_sockets; s++) {
+		struct json_object *object = socket_json(&hardware->plan, s);
+
+		add_number(object, "package", hardware->plan.sockets[s].package);
+		add(object, "cpu", json_object_new_int(hardware->plan.sockets[s].cpu));
+		add_reader_state(object, &hardware->readers[s]);
+		add_box_modes(object, hardware, hardware->plan.sockets[s].first_box);
+		json_object_array_add(sockets, object);
+	}
+	return sockets;
+}
+
+static struct json_object *metric_state(const struct plan *plan, unsigned metric)
+{
+	const struct platform_metric *m = &plan->platform->metrics[metric];
+	struct json_object *object = json_object_new_object();
+	struct json_object *sockets = json_object_new_array();
+
+	add_string(object, "name", m->name);
+	add_string(object, "unit", m->unit);
+	if (m->source[0])
+		add_string(object, "source", m->source);
+	if (m->confidence[0])
+		add_string(object, "confidence", m->confidence);
+	for (unsigned s = 0; s < plan->n_sockets; s++) {
+		struct json_object *entry = json_object_new_object();
+
+		add_number(entry, "socket", s);
+		add(entry, "quality", quality_json(plan->sockets[s].quality[metric]));
+		if (plan->sockets[s].why[metric][0])
+			add_string(entry, "why", plan->sockets[s].why[metric]);
+		json_object_array_add(sockets, entry);
+	}
+	add(object, "sockets", sockets);
+	return object;
+}
+
+static struct json_object *policy_state(const struct config *config)
+{
+	struct json_object *policy = json_object_new_object();
+	char mode[8];
+
+	snprintf(mode, sizeof mode, "%04o", config->socket_mode);
+	add_string(policy, "socket", config->socket_path);
+	add_string(policy, "mode", mode);
+	add_number(policy, "max_clients", config->max_clients);
+	add_number(policy, "max_clients_per_user", config->max_clients_per_user);
+	add_number(policy, "requests_per_second", config->requests_per_second);
+	add_number(policy, "budget_percent", config->budget_percent);
+	add_number(policy, "burst_ms", config->burst_ms);
+	return policy;
+}
+
+static void add_generation(struct json_object *root, const struct page_header *header)
+{
+	char text[40];
+
+	snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, header->generation[0],
+		header->generation[1]);
+	add_string(root, "generation", text);
+}
+
+char *report_state(const struct server *server)
+{
+	_cleanup_json_ struct json_object *root = json_object_new_object();
+	const struct hardware *hardware = server->hardware;
+	struct json_object *metrics = json_object_new_array();
+	struct json_object *warnings = json_object_new_array();
+	const char *text;
+
+	add_string(root, "version", UNCORED_VERSION);
+	add_string(root, "platform", hardware->platform->name);
+	add_string(root, "title", hardware->platform->title);
+	add(root, "standin", json_object_new_boolean(hardware->platform->standin));
+	add_generation(root, hardware->publication.header);
+	add_number(root, "uptime_ns", clock_now_ns() - hardware->started_ns);
+	add(root, "sockets", sockets_state(hardware));
+	for (unsigned m = 0; m < hardware->platform->n_metrics; m++)
+		json_object_array_add(metrics, metric_state(&hardware->plan, m));
+	add(root, "metrics", metrics);
+	add(root, "missing", missing_json(&hardware->plan));
+	add(root, "policy", policy_state(server->config));
+	add_number(root, "clients", server->n_peers);
+	add_number(root, "max_clients", server->max_peers);
+	add_number(root, "refused", server->n_refused);
+	for (unsigned i = 0; i < hardware->n_warnings; i++)
+		json_object_array_add(warnings, json_object_new_string(hardware->warnings[i].text));
+	add(root, "warnings", warnings);
+	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE);
+	return text ? strdup(text) : NULL;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/log.h"
+#include "daemon/peer.h"
+
+static const uint64_t MINUTE_NS = 60000000000U;
+
+/* --- the listening socket --- */
+
+static int take_activated(struct server *server, struct fault *fault)
+{
+	int fd = SD_LISTEN_FDS_START;
+
+	if (sd_is_socket_unix(fd, SOCK_SEQPACKET, 1, NULL, 0) <= 0)
+		return fault_set(fault, -EINVAL,
+			"systemd passed a descriptor that is not a listening SOCK_SEQPACKET "
+			"socket: "
+			"the socket unit needs ListenSequentialPacket=.");
+	server->listen_fd = fd;
+	return 0;
+}
+
+/* A socket file that nobody answers at was left by a daemon that was killed. */
+static bool is_left_over(const struct sockaddr_un *address)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	return fd >= 0 && connect(fd, (const void *)address, sizeof *address) < 0 &&
+	       errno == ECONNREFUSED;
+}
+
+static int bind_path(int fd, const struct sockaddr_un *address)
+{
+	if (bind(fd, (const void *)address, sizeof *address) == 0)
+		return 0;
+	if (errno != EADDRINUSE || !is_left_over(address))
+		return -errno;
+	unlink(address->sun_path);
+	return bind(fd, (const void *)address, sizeof *address) < 0 ? -errno : 0;
+}
+
+static int make_socket(struct server *server, const struct config *config, struct fault *fault)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int r;
+
+	if (fd < 0)
+		return fault_set(fault, -errno, "Cannot make a socket: %m.");
+	memcpy(address.sun_path, config->socket_path, sizeof address.sun_path);
+	r = bind_path(fd, &address);
+	if (r == -EADDRINUSE)
+		return fault_set(fault, r, "Another uncored already listens at %s: stop it first.",
+			address.sun_path);
+	if (r < 0)
+		return fault_set(fault, r,
+			"Cannot bind the socket %s: %s. Its directory must exist and be writable "
+			"for "
+			"uncored; name another with --socket.",
+			address.sun_path, strerror(-r));
+	server->owns_path = true;
+	if (chmod(address.sun_path, config->socket_mode) < 0 || listen(fd, SOMAXCONN) < 0)
+		return fault_set(fault, -errno, "Cannot listen at %s: %m.", address.sun_path);
+	server->listen_fd = take_fd(&fd);
+	return 0;
+}
+
+int server_listen(struct server *server, const struct config *config, struct fault *fault)
+{
+	int n = sd_listen_fds(1);
+
+	server->listen_fd = -1;
+	server->config = config;
+	if (n > 1)
+		return fault_set(fault, -EINVAL,
+			"systemd passed %d sockets, uncored serves one: the socket unit may have "
+			"one "
+			"Listen line.",
+			n);
+	return n == 1 ? take_activated(server, fault) : make_socket(server, config, fault);
+}
+
+/* --- the loop --- */
+
+static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct server *server = userdata;
+	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int r;
+
+	(void)events;
+	if (accepted >= 0) {
+		r = peer_accept(server, accepted);
+		if (r < 0)
+			log_warning("A client could not be taken in: %s.", strerror(-r));
+	} else if (errno == EMFILE || errno == ENFILE) {
+		/* Trying again at once would spin: wait until somebody leaves. */
+		log_warning("No descriptors are left: no new client is taken in until one leaves.");
+		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	}
+	return 0;
+}
+
+void server_resume_accepting(struct server *server)
+{
+	if (server->listen_source)
+		sd_event_source_set_enabled(server->listen_source, SD_EVENT_ON);
+}
+
+void server_note_refusal(struct server *server, uint32_t uid, const char *why)
+{
+	uint64_t now = clock_now_ns();
+
+	server->n_refused++;
+	if (server->refusal_logged_ns && now - server->refusal_logged_ns < MINUTE_NS)
+		return;
+	server->refusal_logged_ns = now;
+	log_warning("Refused a client of user %u: %s", uid, why);
+}
+
+/* How many peers the limit of open files has room for, next to what is open already. */
+static unsigned peers_that_fit(const struct hardware *hardware)
+{
+	struct rlimit limit;
+	unsigned long reserved = 32;
+
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		reserved += hardware->plan.boxes[i].n_events;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur <= reserved)
+		return 1;
+	return (unsigned)((limit.rlim_cur - reserved) / (1 + hardware->n_readers));
+}
+
+static void limit_peers(struct server *server)
+{
+	unsigned fit = peers_that_fit(server->hardware);
+
+	server->max_peers = server->config->max_clients;
+	if (fit < server->max_peers) {
+		log_warning("The limit of open files leaves room for %u clients, not for the %u of "
+			    "max_clients: raise LimitNOFILE of the unit.",
+			fit, server->max_peers);
+		server->max_peers = fit;
+	}
+}
+
+static int add_sources(struct server *server)
+{
+	int r = sd_event_new(&server->event);
+
+	if (r >= 0)
+		r = sd_event_add_signal(server->event, NULL, SIGTERM, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(server->event, NULL, SIGINT, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_io(server->event, &server->listen_source, server->listen_fd,
+			EPOLLIN, on_connection, server);
+	return r;
+}
+
+int server_run(struct server *server, struct hardware *hardware, struct fault *fault)
+{
+	int r;
+
+	server->hardware = hardware;
+	limit_peers(server);
+	r = add_sources(server);
+	if (r < 0)
+		return fault_set(fault, r, "Cannot set up the event loop: %s.", strerror(-r));
+	sd_notifyf(0, "READY=1\nSTATUS=Serving %s, %u sockets, %u counter boxes.",
+		hardware->platform->name, hardware->plan.n_sockets, hardware->plan.n_boxes);
+	r = sd_event_loop(server->event);
+	sd_notify(0, "STOPPING=1");
+	return r < 0 ? fault_set(fault, r, "The event loop failed: %s.", strerror(-r)) : 0;
+}
+
+void server_done(struct server *server)
+{
+	while (server->peers)
+		peer_free(server->peers);
+	sd_event_source_unref(server->listen_source);
+	sd_event_unref(server->event);
+	if (server->owns_path)
+		unlink(server->config->socket_path);
+	close_fd(&server->listen_fd);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The listening socket and the event loop of the main thread. Connecting, reports and going away
+ * pass through here; a fresh read never does.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "daemon/config.h"
+#include "daemon/fault.h"
+#include "daemon/hardware.h"
+
+struct peer;
+
+struct server {
+	struct hardware *hardware;   /* borrowed */
+	const struct config *config; /* borrowed */
+	sd_event *event;
+	int listen_fd;
+	bool owns_path; /* we made the socket, not systemd: it is ours to remove */
+	sd_event_source *listen_source;
+	struct peer *peers; /* doubly linked */
+	unsigned n_peers;
+	unsigned max_peers; /* the configured limit, or what the file limit leaves */
+	uint64_t n_refused;
+	uint64_t refusal_logged_ns;
+};
+
+/*
+ * Takes the socket that systemd passed, or makes config->socket_path. Clients may connect from now
+ * on and wait. -EADDRINUSE: another uncored listens there; -EINVAL: systemd passed something else;
+ * errno of bind(2).
+ */
+int server_listen(struct server *server, const struct config *config, struct fault *fault);
+
+/* Serves @hardware until SIGTERM or SIGINT. Says READY once. */
+int server_run(struct server *server, struct hardware *hardware, struct fault *fault);
+
+void server_done(struct server *server);
+
+/* --- for peer.c --- */
+
+/* Counts a refusal and logs it, at most once a minute. */
+void server_note_refusal(struct server *server, uint32_t uid, const char *why);
+
+/* A peer has gone: its descriptors are free again. */
+void server_resume_accepting(struct server *server);

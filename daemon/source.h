@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The two perf system calls a box needs, as a table, so that a unit test can play a kernel that
+ * fails, multiplexes or counts backwards. The daemon uses source_perf and nothing else.
+ */
+#pragma once
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct source {
+	/* A descriptor, or negative errno. */
+	int (*open)(const struct source *self, const struct perf_event_attr *attr, int cpu,
+		int group_fd);
+	/* Bytes read (0: a pinned group that the kernel took off the PMU), or negative errno. */
+	ssize_t (*read)(const struct source *self, int fd, void *ret_buffer, size_t size_bytes);
+	void (*close)(const struct source *self, int fd);
+	void *context;
+};
+
+extern const struct source source_perf;

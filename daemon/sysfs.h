@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the kernel's description of its PMUs: sys/bus/event_source/devices below a root. */
+#pragma once
+
+#include <hwloc.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/page.h"
+
+enum { SYSFS_NAME_MAX = 64, SYSFS_VALUE_MAX = 256 };
+
+/* One PMU instance. @why is "" if it can be used, else a sentence on what is wrong with it. */
+struct pmu {
+	char name[SYSFS_NAME_MAX];
+	uint32_t type;          /* for perf_event_attr.type */
+	hwloc_bitmap_t cpumask; /* from `cpumask`, or `cpus`; NULL: not known */
+	int number;             /* "uncore_imc_3", "nest_mba3_imc": 3; no digits: -1 */
+	int directory_fd;
+	char why[PAGE_TEXT_MAX];
+};
+
+struct pmu_list {
+	unsigned n;
+	struct pmu *pmus; /* in natural order of names: imc_2 before imc_10 */
+};
+
+/* All PMUs of the machine. Broken ones are listed with their .why. 0, -ENOENT (no such folder),
+ * -ENOMEM, errno of openat(2). *ret is the caller's, for pmu_list_done(). */
+int sysfs_list(int root_fd, struct pmu_list *ret);
+
+void pmu_list_done(struct pmu_list *list);
+
+/* Reads a small text file without its final newline. 0, -EFBIG (does not fit), -ENODATA (empty),
+ * errno of openat(2) and read(2). */
+int sysfs_read(int directory_fd, const char *path, char *ret_text, size_t size_bytes);

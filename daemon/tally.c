@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/tally.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint32_t PASSING = PAGE_ESTIMATED | PAGE_PARTIAL | PAGE_FROZEN | PAGE_RESET;
+
+/* What the boxes of a socket say about one metric. */
+struct sum {
+	uint64_t total;
+	uint32_t quality;
+	unsigned terms_used; /* bit per term: some box has it */
+	unsigned terms_read; /* bit per term: some box of it could be read */
+	bool differs;        /* a term is subtracted */
+};
+
+int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
+	const uint32_t whys[PAGE_METRICS_MAX])
+{
+	const struct plan_socket *s = &plan->sockets[socket];
+
+	memset(tally, 0, sizeof *tally);
+	tally->channels = calloc(s->n_channels + 1, sizeof *tally->channels);
+	if (!tally->channels)
+		return -ENOMEM;
+	tally->n_metrics = plan->platform->n_metrics;
+	tally->n_channels = s->n_channels;
+	tally->first_channel = s->first_channel;
+	memcpy(tally->quality, s->quality, sizeof tally->quality);
+	memcpy(tally->why, whys, sizeof tally->why);
+	return 0;
+}
+
+void tally_done(struct tally *tally)
+{
+	free(tally->channels);
+	tally->channels = NULL;
+}
+
+static void add_use(struct sum *sum, const struct box *box, const struct plan_use *use)
+{
+	uint64_t amount = box->events[use->event].count * use->bytes;
+
+	sum->total += use->subtract ? -amount : amount;
+	sum->quality |= box->quality;
+	sum->differs |= use->subtract;
+	sum->terms_used |= 1u << use->term;
+	if (box->error >= 0)
+		sum->terms_read |= 1u << use->term;
+}
+
+static void add_channel(struct tally *tally, const struct box *box, const struct plan_use *use)
+{
+	struct page_channel_value *value =
+		&tally->channels[use->channel - (int)tally->first_channel];
+
+	value->count += box->events[use->event].count * use->bytes;
+	value->quality |= tally->quality[use->metric] | box->quality;
+	if (box->error < 0) {
+		value->quality |= PAGE_ABSENT;
+		value->why = TALLY_TEXT_UNREADABLE;
+	}
+}
+
+static void raise(struct page_value *value, uint32_t quality, uint64_t sweep)
+{
+	for (unsigned i = 0; i < PAGE_PASSING_MAX; i++)
+		if (quality & 1u << i)
+			value->raised[i] = sweep;
+}
+
+static void settle(struct tally *tally, unsigned metric, struct sum *sum)
+{
+	struct page_value *value = &tally->sweep.values[metric];
+	uint32_t quality = tally->quality[metric];
+
+	if (quality & PAGE_ABSENT) {
+		*value = (struct page_value){ .quality = quality, .why = tally->why[metric] };
+		return;
+	}
+	/* Terms are read one after the other, so their difference may dip; published it may not. */
+	if (sum->differs && (int64_t)(sum->total - value->count) < 0) {
+		sum->total = value->count;
+		sum->quality |= PAGE_ESTIMATED;
+	}
+	raise(value, sum->quality & PASSING, tally->sweep.number);
+	if (sum->terms_read == sum->terms_used) {
+		value->count = sum->total;
+		value->quality = quality | sum->quality;
+		value->why = TALLY_TEXT_NONE;
+	} else {
+		value->quality = quality | sum->quality | PAGE_ABSENT;
+		value->why = TALLY_TEXT_UNREADABLE;
+	}
+}
+
+void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)
+{
+	struct sum sums[PAGE_METRICS_MAX] = {};
+
+	memset(tally->channels, 0, tally->n_channels * sizeof *tally->channels);
+	for (unsigned i = 0; i < n_boxes; i++) {
+		const struct plan_box *plan = boxes[i].plan;
+
+		for (unsigned k = 0; k < plan->n_uses; k++) {
+			add_use(&sums[plan->uses[k].metric], &boxes[i], &plan->uses[k]);
+			if (plan->uses[k].channel != PLAN_NO_CHANNEL)
+				add_channel(tally, &boxes[i], &plan->uses[k]);
+		}
+	}
+	for (unsigned m = 0; m < tally->n_metrics; m++)
+		settle(tally, m, &sums[m]);
+}
+
+/* How many boxes each term of a metric has on a socket, and how many of them are open. */
+struct census {
+	unsigned n_boxes[PLATFORM_TERMS_MAX];
+	unsigned n_open[PLATFORM_TERMS_MAX];
+	const struct box *refused; /* the first of them, to name it */
+};
+
+static struct census take_census(
+	const struct plan *plan, const struct box boxes[], unsigned socket, unsigned metric)
+{
+	const struct plan_socket *s = &plan->sockets[socket];
+	struct census census = {};
+
+	for (unsigned i = s->first_box; i < s->first_box + s->n_boxes; i++)
+		for (unsigned k = 0; k < plan->boxes[i].n_uses; k++) {
+			const struct plan_use *use = &plan->boxes[i].uses[k];
+
+			if (use->metric != metric)
+				continue;
+			census.n_boxes[use->term]++;
+			if (boxes[i].error >= 0)
+				census.n_open[use->term]++;
+			else if (!census.refused)
+				census.refused = &boxes[i];
+		}
+	return census;
+}
+
+static void note_refusal(struct plan_socket *socket, unsigned metric, const struct census *census)
+{
+	uint32_t flag = PAGE_PARTIAL;
+	unsigned n_boxes = 0, n_open = 0;
+
+	for (unsigned t = 0; t < PLATFORM_TERMS_MAX; t++) {
+		n_boxes += census->n_boxes[t];
+		n_open += census->n_open[t];
+		if (census->n_boxes[t] && !census->n_open[t])
+			flag = PAGE_ABSENT;
+	}
+	socket->quality[metric] |= flag;
+	snprintf(socket->why[metric], PAGE_TEXT_MAX,
+		"the kernel refused to open %u of %u boxes, the first %.40s on CPU %d: %s",
+		n_boxes - n_open, n_boxes, census->refused->plan->pmu, census->refused->plan->cpu,
+		strerror(-census->refused->error));
+}
+
+void tally_note_refusals(struct plan *plan, const struct box boxes[])
+{
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		for (unsigned m = 0; m < plan->platform->n_metrics; m++) {
+			struct census census = take_census(plan, boxes, s, m);
+
+			if (census.refused)
+				note_refusal(&plan->sockets[s], m, &census);
+		}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From what the boxes of one socket have counted to the values that are published: sums and
+ * differences of counts times bytes per count, and the flags that go with them.
+ *
+ * A metric is absent where one of its terms has no box left that could be read (a sum without a
+ * summand is wrong, not partial), and partial where a term lost some of its boxes.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/page.h"
+#include "daemon/box.h"
+#include "daemon/plan.h"
+
+/* Index of the text for a value that no box could be read for; always in the page. */
+enum { TALLY_TEXT_NONE = 0, TALLY_TEXT_UNREADABLE = 1 };
+
+struct tally {
+	unsigned n_metrics, n_channels;
+	uint32_t quality[PAGE_METRICS_MAX]; /* flags that never change */
+	uint32_t why[PAGE_METRICS_MAX];     /* texts of metrics that were never there */
+	unsigned first_channel;
+	struct page_sweep sweep;
+	struct page_channel_value *channels; /* of this socket; owned */
+};
+
+/* @whys: index of the page's text for each metric of @socket. 0, -ENOMEM. */
+int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
+	const uint32_t whys[PAGE_METRICS_MAX]);
+
+/* Computes .sweep.values and .channels from the @n_boxes boxes, as of sweep .sweep.number. */
+void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes);
+
+void tally_done(struct tally *tally);
+
+/*
+ * Writes into @plan which of the opened @boxes (parallel to plan->boxes) the kernel refused: their
+ * metrics become partial or absent, with words.
+ */
+void tally_note_refusals(struct plan *plan, const struct box boxes[]);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies the little we need out of an hwloc topology and drops it: of a large machine it takes
+ * megabytes, even when only packages and dies are kept.
+ */
+#include "daemon/topology.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+static void destroy(hwloc_topology_t *hwloc)
+{
+	if (*hwloc)
+		hwloc_topology_destroy(*hwloc);
+}
+
+/* hwloc makes up a machine when it finds none, so this is asked first. */
+static bool has_cpus(const char *root)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/sys/devices/system/cpu/online", root);
+	return access(path, R_OK) == 0;
+}
+
+static int configure(hwloc_topology_t hwloc)
+{
+	/* it asks the CPUs it runs on, even about another machine's tree, and wanders over all */
+	if (hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86") <
+		0)
+		return errno ? -errno : -EINVAL;
+	/* a cpuset around the daemon must not hide the CPUs that PMUs live on */
+	if (hwloc_topology_set_flags(hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) < 0 ||
+		hwloc_topology_set_all_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE) < 0 ||
+		hwloc_topology_set_type_filter(
+			hwloc, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL) < 0 ||
+		hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_DIE, HWLOC_TYPE_FILTER_KEEP_ALL) <
+			0)
+		return errno ? -errno : -EINVAL;
+	return 0;
+}
+
+static int discover(const char *root, hwloc_topology_t *hwloc)
+{
+	bool elsewhere = strcmp(root, "/") != 0;
+	int r;
+
+	/* hwloc 2.9 looks at this in _init() and in _load(); there is no call for it */
+	if (elsewhere && setenv("HWLOC_FSROOT", root, 1) < 0)
+		return -errno;
+	r = hwloc_topology_init(hwloc) < 0 ? -ENOMEM : configure(*hwloc);
+	if (r >= 0 && hwloc_topology_load(*hwloc) < 0)
+		r = errno ? -errno : -EIO;
+	if (elsewhere)
+		unsetenv("HWLOC_FSROOT");
+	return r;
+}
+
+static unsigned cpu_limit(hwloc_topology_t hwloc)
+{
+	int last = hwloc_bitmap_last(hwloc_get_root_obj(hwloc)->cpuset);
+
+	return last < 0 ? 0 : last + 1;
+}
+
+static int allocate(struct topology *topology, unsigned n_sockets, unsigned n_cpus)
+{
+	topology->n_sockets = n_sockets;
+	topology->n_cpus = n_cpus;
+	topology->socket_of_cpu = calloc(n_cpus, sizeof *topology->socket_of_cpu);
+	topology->die_of_cpu = calloc(n_cpus, sizeof *topology->die_of_cpu);
+	topology->package_of_socket = calloc(n_sockets, sizeof *topology->package_of_socket);
+	if (!topology->socket_of_cpu || !topology->die_of_cpu || !topology->package_of_socket)
+		return -ENOMEM;
+	for (unsigned cpu = 0; cpu < n_cpus; cpu++)
+		topology->socket_of_cpu[cpu] = topology->die_of_cpu[cpu] = -1;
+	return 0;
+}
+
+static void place_cpu(
+	struct topology *topology, hwloc_topology_t hwloc, hwloc_obj_t pu, bool has_packages)
+{
+	hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_PACKAGE, pu);
+	hwloc_obj_t die = hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_DIE, pu);
+	int n_dies = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_DIE);
+	int socket = package ? (int)package->logical_index : has_packages ? -1 : 0;
+
+	if (pu->os_index >= topology->n_cpus || socket < 0)
+		return;
+	topology->socket_of_cpu[pu->os_index] = socket;
+	topology->die_of_cpu[pu->os_index] = die ? (int)die->logical_index : n_dies + socket;
+}
+
+static int copy(hwloc_topology_t hwloc, struct topology *topology)
+{
+	int n_packages = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_PACKAGE);
+	hwloc_obj_t object = NULL;
+	int r = allocate(topology, n_packages > 0 ? n_packages : 1, cpu_limit(hwloc));
+
+	if (r < 0)
+		return r;
+	while ((object = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_PACKAGE, object)))
+		topology->package_of_socket[object->logical_index] =
+			object->os_index == HWLOC_UNKNOWN_INDEX ? object->logical_index
+								: object->os_index;
+	while ((object = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_PU, object)))
+		place_cpu(topology, hwloc, object, n_packages > 0);
+	return 0;
+}
+
+int topology_load(const char *root, struct topology *ret, struct fault *fault)
+{
+	_cleanup_(topology_done) struct topology topology = { 0 };
+	_cleanup_(destroy) hwloc_topology_t hwloc = NULL;
+	int r;
+
+	if (!has_cpus(root))
+		return fault_set(
+			fault, -ENODEV, "%s/sys/devices/system/cpu/online cannot be read", root);
+	r = discover(root, &hwloc);
+	if (r >= 0 && !cpu_limit(hwloc))
+		return fault_set(fault, -ENODEV, "hwloc finds no CPU below %s", root);
+	if (r >= 0)
+		r = copy(hwloc, &topology);
+	if (r < 0)
+		return fault_set(fault, r, "hwloc cannot read the topology below %s: %s", root,
+			strerror(-r));
+	*ret = topology;
+	topology = (struct topology){ 0 };
+	return 0;
+}
+
+void topology_done(struct topology *topology)
+{
+	free(topology->socket_of_cpu);
+	free(topology->die_of_cpu);
+	free(topology->package_of_socket);
+	*topology = (struct topology){ 0 };
+}
