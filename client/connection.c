@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connecting to uncored: the greeting, the handle that it fills, and the one question that a client
+ * may ask afterwards. The connection stays open for as long as the handle lives, because the daemon
+ * frees all that a client holds when it closes.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+
+#include "client/internal.h"
+
+enum { ANSWER_WITHIN_S = 1 };
+enum { REPORT_BYTES_MAX = 16 << 20 };
+#define TIMEOUT_AT_FIRST_NS 100000000U
+
+/* --- sentences --- */
+
+static const struct {
+	int error;
+	const char *hint;
+} hints[] = {
+	{ -ENOENT, "Start it with `systemctl start uncored.socket`, or name another socket with "
+		   "UNCORE_SOCKET." },
+	{ -ECONNREFUSED,
+		"The socket is there but no daemon listens on it: start it with `systemctl "
+		"start uncored.socket`." },
+	{ -EACCES,
+		"Its socket is not open to this user: ask the administrator for access; mode and "
+		"group of the socket are set in uncored.conf and uncored.socket." },
+	{ -EPROTONOSUPPORT, "uncored and libuncore are of different releases: install the same, "
+			    "then `systemctl restart uncored`." },
+	{ -ETIMEDOUT, "It did not answer within one second: look at `systemctl status uncored`." },
+	{ -EDQUOT, "This user has too many connections: close some, or ask the administrator to "
+		   "raise the limits in uncored.conf." },
+	{ -EMFILE, "This process has too many open files: close some, or raise `ulimit -n`." },
+	{ -EBADMSG, "It does not speak like uncored: is this the right socket?" },
+};
+
+static const char *hint_for(int error)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(hints); i++)
+		if (hints[i].error == error)
+			return hints[i].hint;
+	return "Look at `systemctl status uncored`.";
+}
+
+static int cannot_connect(int error, const char *path)
+{
+	return error_say(error, "Cannot connect to uncored at %s: %m. %s", path, hint_for(error));
+}
+
+static int refused(const char *path, const struct wire_error *answer)
+{
+	int error = answer->error < -4095 ? -EPROTO : answer->error; /* MAX_ERRNO of the kernel */
+
+	return error_say(
+		error, "uncored at %s refuses: %s %s", path, answer->text, hint_for(error));
+}
+
+/* --- the greeting --- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t answer_deadline_ns(void)
+{
+	return now_ns() + ANSWER_WITHIN_S * 1000000000ULL;
+}
+
+static const char *path_or_default(const char *path)
+{
+	if (path)
+		return path;
+	path = secure_getenv("UNCORE_SOCKET");
+	return path && *path ? path : WIRE_SOCKET_PATH;
+}
+
+static int dial(const char *path, int *ret_fd)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = ANSWER_WITHIN_S };
+	uint64_t deadline_ns = answer_deadline_ns();
+	_cleanup_close_ int fd = -1;
+
+	if (strlen(path) >= sizeof address.sun_path)
+		return -ENAMETOOLONG;
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	/* The first also bounds connect(), which waits while the daemon's backlog is full. */
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0)
+		return -errno;
+	while (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+		if (errno == EAGAIN || (errno == EINTR && now_ns() >= deadline_ns))
+			return -ETIMEDOUT;
+		if (errno != EINTR)
+			return -errno;
+	}
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+/* A profiler's signals end each wait with -EINTR, whatever SA_RESTART says; hence the deadline. */
+static int receive(int fd, struct wire_packet *ret)
+{
+	uint64_t deadline_ns = answer_deadline_ns();
+	bool was_reset = false;
+
+	for (;;) {
+		int r = wire_receive(fd, WIRE_FROM_DAEMON, ret);
+
+		if (r == 1)
+			return 0;
+		if (r == 0)
+			return -ECONNRESET;
+		if (r == -ECONNRESET && !was_reset) {
+			/* Told once, ahead of an answer that may still be in the queue. */
+			was_reset = true;
+			continue;
+		}
+		if (r == -EAGAIN || (r == -EINTR && now_ns() >= deadline_ns))
+			return -ETIMEDOUT;
+		if (r != -EINTR)
+			return r;
+	}
+}
+
+/* Sends @request and takes the answer, which must have @expected opcode. Says what went wrong. */
+static int ask(int fd, const char *path, const union wire_message *request,
+	enum wire_opcode expected, struct wire_packet *ret)
+{
+	int r = wire_send(fd, request, NULL, 0);
+
+	/* A daemon that refuses at once has closed already; its reason waits to be received. */
+	if (r < 0 && r != -EPIPE && r != -ECONNRESET)
+		return cannot_connect(r, path);
+	r = receive(fd, ret);
+	if (r < 0)
+		return cannot_connect(r, path);
+	if (ret->message.header.opcode == expected)
+		return 0;
+	r = ret->message.header.opcode == WIRE_ERROR ? refused(path, &ret->message.error)
+						     : cannot_connect(-EBADMSG, path);
+	wire_packet_done(ret);
+	return r;
+}
+
+static int greet(const char *path, int *ret_fd, struct wire_packet *ret_welcome)
+{
+	_cleanup_close_ int fd = -1;
+	union wire_message hello;
+	int r = dial(path, &fd);
+
+	if (r < 0)
+		return cannot_connect(r, path);
+	wire_begin(&hello, WIRE_HELLO);
+	hello.hello.version = WIRE_VERSION;
+	r = ask(fd, path, &hello, WIRE_WELCOME, ret_welcome);
+	if (r < 0)
+		return r;
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+/* --- the handle --- */
+
+int wiped_memory_new(size_t size_bytes, void **ret)
+{
+	void *memory =
+		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	if (madvise(memory, size_bytes, MADV_WIPEONFORK) < 0) {
+		int r = -errno;
+
+		munmap(memory, size_bytes);
+		return r;
+	}
+	*ret = memory;
+	return 0;
+}
+
+void wiped_memory_free(void *memory, size_t size_bytes)
+{
+	if (memory)
+		munmap(memory, size_bytes);
+}
+
+int handle_check(const struct uncore *handle)
+{
+	if (!handle)
+		return error_say(-EINVAL, "No handle: uncore_open() gives one.");
+	if (!handle_is_ours(handle))
+		return error_say(-EINVAL,
+			"This handle belongs to the parent process: after fork() close it and "
+			"open a new one.");
+	return 0;
+}
+
+static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
+{
+	struct stat status;
+	void *page;
+
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	/* Beyond the end of the file each access would be a SIGBUS. */
+	if (size_bytes > (uint64_t)status.st_size || size_bytes < sizeof(struct page_header))
+		return -EBADMSG;
+	page = mmap(NULL, size_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	handle->page = page;
+	handle->page_bytes = size_bytes;
+	return page_check(page, size_bytes);
+}
+
+static int take_welcome(struct uncore *handle, struct wire_packet *packet)
+{
+	const struct wire_welcome *welcome = &packet->message.welcome;
+	void *mark = NULL;
+	int r;
+
+	if (welcome->version != WIRE_VERSION)
+		return -EPROTONOSUPPORT;
+	if (packet->n_fds < 1 || packet->n_fds - 1 != welcome->n_sockets)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < welcome->n_sockets; i++)
+		handle->doorbells[i] = take_fd(&packet->fds[i + 1]);
+	handle->n_doorbells = welcome->n_sockets;
+	r = map_page(handle, packet->fds[0], welcome->page_bytes);
+	if (r < 0)
+		return r;
+	if (handle->page->n_sockets != handle->n_doorbells)
+		return -EBADMSG;
+	r = wiped_memory_new(sizeof *handle->mark, &mark);
+	if (r < 0)
+		return r;
+	handle->mark = mark;
+	handle->mark->ours = 1;
+	return 0;
+}
+
+_public_ void uncore_close(struct uncore *handle)
+{
+	if (!handle)
+		return;
+	for (uint32_t i = 0; i < handle->n_doorbells; i++)
+		close_fd(&handle->doorbells[i]);
+	close_fd(&handle->connection);
+	if (handle->page)
+		munmap((void *)handle->page, handle->page_bytes);
+	wiped_memory_free(handle->mark, sizeof *handle->mark);
+	free(handle);
+}
+
+static void close_handle(struct uncore **handle)
+{
+	uncore_close(*handle);
+}
+
+_public_ int uncore_open(const char *socket_path, struct uncore **ret_handle)
+{
+	_cleanup_(close_handle) struct uncore *handle = NULL;
+	_cleanup_(wire_packet_done) struct wire_packet welcome = { .n_fds = 0 };
+	const char *path = path_or_default(socket_path);
+	int r;
+
+	if (!ret_handle)
+		return error_say(-EINVAL, "uncore_open() was given no place for the handle.");
+	handle = calloc(1, sizeof *handle);
+	if (!handle)
+		return error_say(-ENOMEM, "Cannot connect to uncored: %m.");
+	handle->connection = -1;
+	handle->timeout_ns = TIMEOUT_AT_FIRST_NS;
+	r = greet(path, &handle->connection, &welcome);
+	if (r < 0)
+		return r;
+	r = take_welcome(handle, &welcome);
+	if (r < 0)
+		return cannot_connect(r, path);
+	*ret_handle = take_ptr(handle);
+	return 0;
+}
+
+_public_ int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns)
+{
+	int r = handle_check(handle);
+
+	if (r < 0)
+		return r;
+	if (!timeout_ns)
+		return error_say(-EINVAL, "A time limit of 0 leaves no time to read.");
+	handle->timeout_ns = timeout_ns;
+	return 0;
+}
+
+/* --- the question --- */
+
+static int read_text(int fd, uint64_t size_bytes, char **ret_text)
+{
+	_cleanup_free_ char *text = NULL;
+	uint64_t done = 0;
+
+	if (size_bytes > REPORT_BYTES_MAX)
+		return -EBADMSG;
+	text = malloc(size_bytes + 1);
+	if (!text)
+		return -ENOMEM;
+	while (done < size_bytes) {
+		ssize_t n = pread(fd, text + done, size_bytes - done, (off_t)done);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return -EBADMSG;
+		if (n > 0)
+			done += (uint64_t)n;
+	}
+	text[size_bytes] = '\0';
+	*ret_text = take_ptr(text);
+	return 0;
+}
+
+_public_ int uncore_info(const char *socket_path, char **ret_json)
+{
+	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
+	const char *path = path_or_default(socket_path);
+	_cleanup_close_ int fd = -1;
+	union wire_message request;
+	int r;
+
+	if (!ret_json)
+		return error_say(-EINVAL, "uncore_info() was given no place for its text.");
+	r = greet(path, &fd, &packet);
+	if (r < 0)
+		return r;
+	wire_packet_done(&packet); /* the page is not wanted here */
+	wire_begin(&request, WIRE_INFO);
+	r = ask(fd, path, &request, WIRE_REPORT, &packet);
+	if (r < 0)
+		return r;
+	r = packet.n_fds == 1 ? read_text(packet.fds[0], packet.message.report.json_bytes, ret_json)
+			      : -EBADMSG;
+	return r < 0 ? cannot_connect(r, path) : 0;
+}

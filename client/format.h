@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How measured figures look, as text and as JSON; the report of regions and `uncore stat` both show
+ * them through this file. Nothing here reads or adds up.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "client/uncore.h"
+
+struct json_object;
+
+struct format_value {
+	const char *name;
+	const char *unit; /* "bytes", "ns" */
+	const char *why;  /* where quality says absent */
+	uint64_t count;
+	double deviation; /* standard deviation of the count */
+	uint32_t quality;
+};
+
+struct format_socket {
+	uint32_t socket;
+	uint32_t n_values;
+	uint64_t window_ns;
+	uint64_t skew_ns;
+	bool repeated; /* deviations mean something */
+	struct format_value values[UNCORE_METRICS_MAX];
+};
+
+enum { FORMAT_COUNT_MAX = 27, FORMAT_GENERATION_MAX = 33, FORMAT_QUALITY_MAX = 128 };
+
+/* "18,446,744,073,709,551,615" */
+void format_count(uint64_t count, char ret_text[FORMAT_COUNT_MAX]);
+
+/* 32 hexadecimal digits */
+void format_generation(const uint64_t generation[2], char ret_text[FORMAT_GENERATION_MAX]);
+
+bool format_is_standin(const char *platform);
+
+/* What the figures must not be taken for; @who is "this command" or the like. */
+void format_caveats(FILE *out, const char *platform, const char *who);
+
+/* Rows of one socket: each metric, what is absent and why, the window and the error bound. */
+void format_rows(FILE *out, const struct format_socket *socket);
+
+/* {"socket":0,"metrics":{..},"window_ns":..,"skew_ns":..}; the caller's. */
+struct json_object *format_json(const struct format_socket *socket);
+
+/* Adds "platform" and "generation", which begin every document; @platform NULL: both null. */
+void format_json_origin(
+	struct json_object *document, const char *platform, const uint64_t generation[2]);

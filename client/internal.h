@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of libuncore share and no caller sees.
+ *
+ * A handle is written only by uncore_open() and uncore_set_timeout(); everything else reads it, so
+ * threads need no lock. Its mark lies in memory that the kernel wipes in a forked child
+ * (MADV_WIPEONFORK): the child can tell, without a system call, that the handle is not its own.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "client/uncore.h"
+#include "common/macro.h"
+#include "common/page.h"
+#include "common/wire.h"
+
+struct uncore_mark {
+	uint32_t ours; /* 1; reads 0 in a child */
+	uint32_t gone; /* atomic: the daemon has closed the connection */
+};
+
+struct uncore {
+	struct uncore_mark *mark;
+	const struct page_header *page; /* checked by page_check() */
+	uint64_t page_bytes;            /* mapped */
+	uint64_t timeout_ns;
+	int connection;
+	uint32_t n_doorbells; /* one per socket */
+	int doorbells[PAGE_SOCKETS_MAX];
+};
+
+/*
+ * Keeps the sentence for uncore_error_text() and returns @error, a negative errno; %m in @format is
+ * its description.
+ */
+int error_say(int error, const char *format, ...) _printf_(2, 3);
+
+/* 0; -EINVAL with a sentence: NULL, or the handle of a forked parent. */
+int handle_check(const struct uncore *handle);
+
+static inline bool handle_is_ours(const struct uncore *handle)
+{
+	return handle && __atomic_load_n(&handle->mark->ours, __ATOMIC_RELAXED);
+}
+
+/* Memory of at least @size_bytes that is all zero, and all zero again in a forked child. */
+int wiped_memory_new(size_t size_bytes, void **ret);
+void wiped_memory_free(void *memory, size_t size_bytes);
+
+static_assert(UNCORE_METRICS_MAX == PAGE_METRICS_MAX, "metrics");
+static_assert(UNCORE_NAME_MAX == PAGE_NAME_MAX, "names");
+static_assert(UNCORE_TEXT_MAX == PAGE_TEXT_MAX, "texts");
+static_assert(UNCORE_PASSING_MAX == PAGE_PASSING_MAX, "passing flags");
+static_assert(UNCORE_ESTIMATED == PAGE_ESTIMATED, "estimated");
+static_assert(UNCORE_PARTIAL == PAGE_PARTIAL, "partial");
+static_assert(UNCORE_FROZEN == PAGE_FROZEN, "frozen");
+static_assert(UNCORE_RESET == PAGE_RESET, "reset");
+static_assert(UNCORE_UNCALIBRATED == PAGE_UNCALIBRATED, "uncalibrated");
+static_assert(UNCORE_STANDIN == PAGE_STANDIN, "standin");
+static_assert(UNCORE_ABSENT == (uint32_t)PAGE_ABSENT, "absent");
+
+static_assert(sizeof(struct uncore_value) == sizeof(struct page_value), "value");
+static_assert(offsetof(struct uncore_value, quality) == offsetof(struct page_value, quality) &&
+		      offsetof(struct uncore_value, why) == offsetof(struct page_value, why) &&
+		      offsetof(struct uncore_value, raised) == offsetof(struct page_value, raised),
+	"value");
+static_assert(sizeof(struct uncore_channel_value) == sizeof(struct page_channel_value), "channel");
+static_assert(sizeof(struct uncore_sample) - offsetof(struct uncore_sample, sweep) ==
+		      sizeof(struct page_sweep),
+	"sample");

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI has no call that may be used before MPI_Init(), but every launcher tells a process its rank
+ * in the environment. The order matters, because launchers nest: an mpirun inside a batch job
+ * inherits the job's variables. So those that only a launcher of ranks sets come first; then the
+ * process managers' own; and last what a batch system also puts into the script (Flux and Slurm set
+ * a task number of 0 there). Flux comes before Slurm since it is itself often started by srun.
+ */
+#include "client/launch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+static const char *const rank_variables[] = {
+	"OMPI_COMM_WORLD_RANK", /* Open MPI */
+	"MV2_COMM_WORLD_RANK",  /* MVAPICH2 */
+	"PMIX_RANK",            /* PRRTE, srun --mpi=pmix */
+	"PMI_RANK",             /* Hydra: MPICH, Intel MPI; srun --mpi=pmi2; Cray */
+	"PALS_RANKID",          /* HPE PALS */
+	"FLUX_TASK_RANK",
+	"SLURM_PROCID",
+};
+
+/* The value becomes a part of a file name, so it must be a number and nothing else. */
+static int64_t parse_rank(const char *text)
+{
+	size_t n;
+
+	if (!text)
+		return -1;
+	n = strspn(text, "0123456789");
+	if (n < 1 || n > 10 || text[n])
+		return -1;
+	return strtoll(text, NULL, 10);
+}
+
+int64_t launch_rank(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rank_variables); i++) {
+		int64_t rank = parse_rank(secure_getenv(rank_variables[i]));
+
+		if (rank >= 0)
+			return rank;
+	}
+	return -1;
+}
+
+void launch_host(char ret_name[LAUNCH_HOST_MAX])
+{
+	char name[LAUNCH_HOST_MAX] = "";
+
+	if (gethostname(name, sizeof name - 1) < 0 || !*name)
+		strcpy(name, "unknown");
+	memcpy(ret_name, name, sizeof name);
+}
+
+static int expand_one(FILE *out, char letter)
+{
+	int64_t rank = launch_rank();
+	char host[LAUNCH_HOST_MAX];
+
+	switch (letter) {
+	case '%':
+		fputc('%', out);
+		return 0;
+	case 'h':
+		launch_host(host);
+		fputs(host, out);
+		return 0;
+	case 'r':
+		fprintf(out, "%" PRId64, rank >= 0 ? rank : (int64_t)getpid());
+		return 0;
+	case 'p':
+		fprintf(out, "%d", (int)getpid());
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+int launch_expand(const char *template, char **ret_path)
+{
+	_cleanup_free_ char *path = NULL;
+	size_t size_bytes;
+	FILE *out = open_memstream(&path, &size_bytes);
+	int r = 0;
+
+	if (!out)
+		return -errno;
+	for (const char *c = template; r == 0 && *c; c++) {
+		if (*c != '%')
+			fputc(*c, out);
+		else if (*++c)
+			r = expand_one(out, *c);
+		else
+			r = -EINVAL;
+	}
+	if (fclose(out) == EOF)
+		return -errno;
+	if (r < 0)
+		return r;
+	*ret_path = take_ptr(path);
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the launcher of a parallel job says about this process, and file names made from it. */
+#pragma once
+
+#include <stdint.h>
+
+enum { LAUNCH_HOST_MAX = 256 }; /* bytes, with the final NUL */
+
+/* The MPI rank of this process, or -1: no launcher has said. */
+int64_t launch_rank(void);
+
+/* This host's name, or "unknown". */
+void launch_host(char ret_name[LAUNCH_HOST_MAX]);
+
+/*
+ * Expands %p (process id), %h (host), %r (rank, or process id if there is none) and %% in
+ * @template;
+ * *@ret_path is the caller's. -EINVAL: any other %; -ENOMEM.
+ */
+int launch_expand(const char *template, char **ret_path);

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading and subtracting. A cached read is a copy out of the page: no system call, no memory
+ * taken. A fresh one notes each cell's sweep number before it rings, so that only a sweep that
+ * begins later can end its wait. Copies go through a sweep of our own, since a copy that a writer
+ * disturbed must not reach the caller's sample.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/internal.h"
+
+/* --- checks --- */
+
+static int bad_sample(void)
+{
+	return error_say(-EINVAL, "The struct uncore_sample has no known .size: initialise it with "
+				  "UNCORE_SAMPLE_INIT.");
+}
+
+static int no_such_socket(const struct uncore *handle, uint32_t socket)
+{
+	return error_say(-EINVAL, "There is no socket %u: this machine has %u.", socket,
+		handle->page->n_sockets);
+}
+
+/* May this handle be read at all, in this way? */
+static int check_reading(const struct uncore *handle, int how)
+{
+	if (!handle_is_ours(handle))
+		return handle_check(handle);
+	if (how != UNCORE_CACHED && how != UNCORE_FRESH)
+		return error_say(-EINVAL,
+			"There is no way %d to read: say UNCORE_CACHED or "
+			"UNCORE_FRESH.",
+			how);
+	if (__atomic_load_n(&handle->page->state, __ATOMIC_RELAXED) == PAGE_RETIRED)
+		return error_say(-EACCES, "uncored has withdrawn this page: access to the counters "
+					  "was revoked. `uncore info` says which policy applies.");
+	return 0;
+}
+
+/* --- waiting --- */
+
+static uint64_t deadline_in(uint64_t timeout_ns)
+{
+	struct timespec now;
+	uint64_t now_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+	return timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
+}
+
+static int daemon_gone(void)
+{
+	return error_say(-ENOTCONN, "uncored has gone away: close this handle and open a new one; "
+				    "look at `systemctl status uncored`.");
+}
+
+/* Nobody answered in time: find out why. */
+static int explain_silence(const struct uncore *handle, uint32_t socket)
+{
+	struct pollfd connection = { .fd = handle->connection, .events = POLLRDHUP };
+	int r = check_reading(handle, UNCORE_FRESH);
+
+	if (r < 0)
+		return r;
+	if (poll(&connection, 1, 0) > 0 && connection.revents & (POLLHUP | POLLRDHUP | POLLERR)) {
+		__atomic_store_n(&handle->mark->gone, 1, __ATOMIC_RELAXED);
+		return daemon_gone();
+	}
+	return error_say(-ETIMEDOUT,
+		"uncored did not read socket %u within %.0f ms: its reader got "
+		"no CPU time, or its budget is spent.",
+		socket, (double)handle->timeout_ns / 1e6);
+}
+
+static int ring(const struct uncore *handle, uint32_t socket)
+{
+	uint64_t one = 1;
+
+	/* EAGAIN: the doorbell's count is full, so it has been rung. */
+	while (write(handle->doorbells[socket], &one, sizeof one) < 0) {
+		if (errno == EAGAIN)
+			return 0;
+		if (errno != EINTR)
+			return error_say(-errno, "Cannot ring uncored for socket %u: %m.", socket);
+	}
+	return 0;
+}
+
+/* Waits for a sweep of sockets @first .. @first + @n - 1 each that begins after this call. */
+static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t n)
+{
+	uint32_t started[PAGE_SOCKETS_MAX];
+	uint64_t deadline_ns;
+	int r;
+
+	if (__atomic_load_n(&handle->mark->gone, __ATOMIC_RELAXED))
+		return daemon_gone();
+	for (uint32_t i = 0; i < n; i++) {
+		started[i] = page_started(page_cell(handle->page, first + i));
+		r = ring(handle, first + i);
+		if (r < 0)
+			return r;
+	}
+	deadline_ns = deadline_in(handle->timeout_ns);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct page_cell *cell = page_cell(handle->page, first + i);
+
+		if (page_wait(cell, started[i], deadline_ns) < 0)
+			return explain_silence(handle, first + i);
+	}
+	return 0;
+}
+
+/* --- reading --- */
+
+static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_sweep *ret_sweep,
+	struct page_channel_value *ret_channels, uint32_t n_channels)
+{
+	if (page_copy(page_cell(handle->page, socket), ret_sweep, handle->page->n_metrics,
+		    ret_channels, n_channels) < 0)
+		return error_say(-EAGAIN,
+			"Socket %u is half written: uncored died while it wrote, "
+			"or does so without pause. Try again.",
+			socket);
+	if (ret_sweep->number == 0)
+		return error_say(
+			-EAGAIN, "Socket %u was never read yet: read it UNCORE_FRESH.", socket);
+	return 0;
+}
+
+static void fill_sample(const struct uncore *handle, uint32_t socket,
+	const struct page_sweep *sweep, struct uncore_sample *sample)
+{
+	const struct page_header *page = handle->page;
+
+	sample->socket = socket;
+	sample->n_values = page->n_metrics;
+	sample->generation[0] = page->generation[0];
+	sample->generation[1] = page->generation[1];
+	sample->sweep = sweep->number;
+	sample->begin_ns = sweep->begin_ns;
+	sample->end_ns = sweep->end_ns;
+	memcpy(sample->values, sweep->values, page->n_metrics * sizeof sweep->values[0]);
+}
+
+_public_ int uncore_read(
+	const struct uncore *handle, uint32_t socket, int how, struct uncore_sample *ret_sample)
+{
+	struct page_sweep sweep;
+	int r = check_reading(handle, how);
+
+	if (r < 0)
+		return r;
+	if (!ret_sample || ret_sample->size != sizeof *ret_sample)
+		return bad_sample();
+	if (socket >= handle->page->n_sockets)
+		return no_such_socket(handle, socket);
+	if (how == UNCORE_FRESH) {
+		r = wait_for_sweeps(handle, socket, 1);
+		if (r < 0)
+			return r;
+	}
+	r = copy_cell(handle, socket, &sweep, NULL, 0);
+	if (r < 0)
+		return r;
+	fill_sample(handle, socket, &sweep, ret_sample);
+	return 0;
+}
+
+_public_ int uncore_read_all(const struct uncore *handle, int how,
+	struct uncore_sample ret_samples[], uint32_t n_samples)
+{
+	struct page_sweep sweeps[PAGE_SOCKETS_MAX]; /* 25 KiB, of which n_sockets are touched */
+	uint32_t n_sockets;
+	int r = check_reading(handle, how);
+
+	if (r < 0)
+		return r;
+	n_sockets = handle->page->n_sockets;
+	if (!ret_samples || n_samples < n_sockets)
+		return error_say(-EINVAL,
+			"Room for %u samples is too little: this machine has %u "
+			"sockets.",
+			n_samples, n_sockets);
+	for (uint32_t i = 0; i < n_sockets; i++)
+		if (ret_samples[i].size != sizeof ret_samples[i])
+			return bad_sample();
+	if (how == UNCORE_FRESH) {
+		r = wait_for_sweeps(handle, 0, n_sockets);
+		if (r < 0)
+			return r;
+	}
+	for (uint32_t i = 0; i < n_sockets; i++) {
+		r = copy_cell(handle, i, &sweeps[i], NULL, 0);
+		if (r < 0)
+			return r;
+	}
+	for (uint32_t i = 0; i < n_sockets; i++)
+		fill_sample(handle, i, &sweeps[i], &ret_samples[i]);
+	return 0;
+}
+
+_public_ int uncore_read_channels(const struct uncore *handle, uint32_t socket, int how,
+	struct uncore_sample *ret_sample, struct uncore_channel_value ret_values[],
+	uint32_t n_values)
+{
+	_cleanup_free_ struct page_channel_value *channels = NULL;
+	struct page_sweep sweep;
+	uint32_t n;
+	int r = check_reading(handle, how);
+
+	if (r < 0)
+		return r;
+	if (!ret_sample || ret_sample->size != sizeof *ret_sample)
+		return bad_sample();
+	if (socket >= handle->page->n_sockets)
+		return no_such_socket(handle, socket);
+	n = page_sockets(handle->page)[socket].n_channels;
+	if (n_values < n || (n && !ret_values))
+		return error_say(-EINVAL, "Room for %u channels is too little: socket %u has %u.",
+			n_values, socket, n);
+	channels = calloc(n + 1, sizeof *channels);
+	if (!channels)
+		return error_say(-ENOMEM, "Cannot read the channels of socket %u: %m.", socket);
+	if (how == UNCORE_FRESH) {
+		r = wait_for_sweeps(handle, socket, 1);
+		if (r < 0)
+			return r;
+	}
+	r = copy_cell(handle, socket, &sweep, channels, n);
+	if (r < 0)
+		return r;
+	fill_sample(handle, socket, &sweep, ret_sample);
+	if (n)
+		memcpy(ret_values, channels, n * sizeof *channels);
+	return (int)n;
+}
+
+/* --- subtracting --- */
+
+static uint64_t midpoint_ns(const struct uncore_sample *sample)
+{
+	return sample->begin_ns + (sample->end_ns - sample->begin_ns) / 2;
+}
+
+static int check_pair(const struct uncore_sample *from, const struct uncore_sample *to)
+{
+	if (!from || !to || from->size != sizeof *from || to->size != sizeof *to)
+		return bad_sample();
+	if (from->socket != to->socket)
+		return error_say(-EINVAL, "Samples of two sockets (%u, %u) cannot be subtracted.",
+			from->socket, to->socket);
+	if (!from->sweep && !from->n_values)
+		return error_say(-EINVAL, "The first sample was never read.");
+	if (from->generation[0] != to->generation[0] || from->generation[1] != to->generation[1])
+		return error_say(-ESTALE, "uncored lost its counts between the two samples (it was "
+					  "restarted without a descriptor store): measure again.");
+	if (to->sweep < from->sweep || to->n_values != from->n_values ||
+		to->n_values > UNCORE_METRICS_MAX)
+		return error_say(-EINVAL,
+			"The second sample (sweep %llu) is older than the first "
+			"(sweep %llu).",
+			(unsigned long long)to->sweep, (unsigned long long)from->sweep);
+	return 0;
+}
+
+static struct uncore_delta_value subtract(
+	const struct uncore_value *from, const struct uncore_value *to, uint64_t from_sweep)
+{
+	struct uncore_delta_value d = { .quality = from->quality | to->quality };
+
+	for (uint32_t i = 0; i < UNCORE_PASSING_MAX; i++)
+		if (to->raised[i] > from_sweep)
+			d.quality |= 1U << i;
+	if (d.quality & UNCORE_ABSENT)
+		d.why = to->quality & UNCORE_ABSENT ? to->why : from->why;
+	else if (to->count < from->count)
+		d.quality |= UNCORE_RESET; /* better no bytes, and said so, than 1.8e19 */
+	else
+		d.count = to->count - from->count;
+	return d;
+}
+
+_public_ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *to,
+	struct uncore_delta *ret_delta)
+{
+	int r = check_pair(from, to);
+
+	if (r < 0)
+		return r;
+	if (!ret_delta || ret_delta->size != sizeof *ret_delta)
+		return error_say(-EINVAL,
+			"The struct uncore_delta has no known .size: initialise it "
+			"with UNCORE_DELTA_INIT.");
+	ret_delta->socket = to->socket;
+	ret_delta->n_values = to->n_values;
+	ret_delta->window_ns = midpoint_ns(to) - midpoint_ns(from);
+	ret_delta->skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
+	for (uint32_t i = 0; i < to->n_values; i++)
+		ret_delta->values[i] = subtract(&from->values[i], &to->values[i], from->sweep);
+	return 0;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libuncore: per-socket memory traffic for unprivileged processes.
+ *
+ * uncored owns the memory controllers' counters; this library reads what it publishes. Values are
+ * cumulative, per socket (CPU package), one per metric of the platform: "dram.read", "dram.write",
+ * "hbm.read", "itom", ... They count EVERYTHING that the socket did, not only the caller.
+ *
+ *	struct uncore *u;
+ *	struct uncore_sample before = UNCORE_SAMPLE_INIT, after = UNCORE_SAMPLE_INIT;
+ *	struct uncore_delta d = UNCORE_DELTA_INIT;
+ *
+ *	if (uncore_open(NULL, &u) < 0)
+ *		errx(1, "%s", uncore_error_text());
+ *	uncore_read(u, 0, UNCORE_FRESH, &before);
+ *	work();
+ *	uncore_read(u, 0, UNCORE_FRESH, &after);
+ *	if (uncore_delta(&before, &after, &d) == 0)
+ *		printf("%" PRIu64 "\n", d.values[uncore_find_metric(u, "dram.read")].count);
+ *	uncore_close(u);
+ *
+ * Functions return 0, or a number where they say so, or a negative errno; the sentence that
+ * explains the last failure of the calling thread is uncore_error_text(). Outputs are untouched on
+ * failure. Structures that the caller lays out begin with their size; initialise them with their
+ * _INIT macro, or set .size and zero the rest.
+ *
+ * A handle may be used by several threads at once, except for uncore_close(). After fork() the
+ * parent's handles are dead in the child: every call on them returns -EINVAL (close them and open
+ * new ones). Regions need nothing: in a child they connect afresh by themselves.
+ *
+ * The library installs no signal handler and writes to no stream, the report of regions apart. It
+ * reads the environment by secure_getenv(3): UNCORE_SOCKET and, for regions, UNCORE_REPORT and the
+ * MPI launcher's rank.
+ */
+#ifndef UNCORE_H
+#define UNCORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define UNCORE_METRICS_MAX 16
+#define UNCORE_NAME_MAX    32  /* bytes, with the final NUL */
+#define UNCORE_TEXT_MAX    160 /* bytes, with the final NUL */
+#define UNCORE_PASSING_MAX 4
+
+/* Quality flags of a value; words for them: uncore_quality_words(). */
+#define UNCORE_ESTIMATED    0x01u       /* multiplexed: scaled by time enabled / time running */
+#define UNCORE_PARTIAL      0x02u       /* a counter box of the set could not be opened or read */
+#define UNCORE_FROZEN       0x04u       /* the counter's own clock stood still */
+#define UNCORE_RESET        0x08u       /* the hardware count went back; what it lost is unknown */
+#define UNCORE_UNCALIBRATED 0x10u       /* sources disagree on how many bytes one count is worth */
+#define UNCORE_STANDIN      0x20u       /* not memory traffic: a stand-in for testing */
+#define UNCORE_ABSENT       0x40000000u /* there is no value: uncore_why() says why */
+
+/* How to read. */
+#define UNCORE_CACHED 0 /* the last sweep, however old: no system call */
+#define UNCORE_FRESH  1 /* a sweep that began after the call: waits for it */
+
+struct uncore; /* a connection to uncored; opaque */
+
+struct uncore_value {
+	uint64_t count;   /* cumulative, in the metric's unit; meaningless if absent */
+	uint32_t quality; /* flags as of this sweep */
+	uint32_t why;     /* for uncore_why() */
+	uint64_t raised[UNCORE_PASSING_MAX]; /* sweep that last raised flag 1 << i; 0: never */
+};
+
+/* What one sweep of one socket found. Values are indexed by metric. */
+struct uncore_sample {
+	uint32_t size;   /* sizeof(struct uncore_sample) */
+	uint32_t socket; /* 0 .. n_sockets - 1 */
+	uint32_t n_values;
+	uint32_t reserved;
+	uint64_t generation[2]; /* samples of two generations cannot be subtracted */
+	uint64_t sweep;         /* number of the sweep */
+	uint64_t begin_ns;      /* CLOCK_MONOTONIC, when the sweep began to read counters */
+	uint64_t end_ns;        /* ... and when it had read the last one */
+	struct uncore_value values[UNCORE_METRICS_MAX];
+};
+#define UNCORE_SAMPLE_INIT                                                                         \
+	{                                                                                          \
+		sizeof(struct uncore_sample), 0, 0, 0, { 0, 0 }, 0, 0, 0,                          \
+		{                                                                                  \
+			{                                                                          \
+				0, 0, 0,                                                           \
+				{                                                                  \
+					0                                                          \
+				}                                                                  \
+			}                                                                          \
+		}                                                                                  \
+	}
+
+struct uncore_delta_value {
+	uint64_t count;   /* in the metric's unit; meaningless if absent */
+	uint32_t quality; /* every flag that was raised anywhere between the two sweeps */
+	uint32_t why;     /* for uncore_why() */
+};
+
+/* The difference of two samples of one socket. */
+struct uncore_delta {
+	uint32_t size; /* sizeof(struct uncore_delta) */
+	uint32_t socket;
+	uint32_t n_values;
+	uint32_t reserved;
+	uint64_t window_ns; /* from the midpoint of one sweep to the midpoint of the other */
+	uint64_t skew_ns;   /* half the length of both: for steady traffic a count is uncertain by
+			       skew_ns / window_ns of itself */
+	struct uncore_delta_value values[UNCORE_METRICS_MAX];
+};
+#define UNCORE_DELTA_INIT                                                                          \
+	{                                                                                          \
+		sizeof(struct uncore_delta), 0, 0, 0, 0, 0,                                        \
+		{                                                                                  \
+			{                                                                          \
+				0, 0, 0                                                            \
+			}                                                                          \
+		}                                                                                  \
+	}
+
+/* What the machine has. Strings belong to the handle and live until uncore_close(). */
+struct uncore_machine {
+	uint32_t size; /* sizeof(struct uncore_machine) */
+	uint32_t n_sockets;
+	uint32_t n_metrics;
+	uint32_t n_channels; /* of all sockets */
+	uint64_t generation[2];
+	const char *platform; /* "icelake-sp"; "standin" where nothing is memory traffic */
+};
+#define UNCORE_MACHINE_INIT                                                                        \
+	{                                                                                          \
+		sizeof(struct uncore_machine), 0, 0, 0, { 0, 0 }, NULL                             \
+	}
+
+/* One counter of one memory channel. Channels of a socket are neighbours. */
+struct uncore_channel {
+	uint32_t size; /* sizeof(struct uncore_channel) */
+	uint32_t socket;
+	uint32_t metric;
+	uint32_t reserved;
+	const char *name; /* "imc3"; lives until uncore_close() */
+};
+#define UNCORE_CHANNEL_INIT                                                                        \
+	{                                                                                          \
+		sizeof(struct uncore_channel), 0, 0, 0, NULL                                       \
+	}
+
+struct uncore_channel_value {
+	uint64_t count;
+	uint32_t quality;
+	uint32_t why;
+};
+
+/* --- connecting --- */
+
+/*
+ * Connects to uncored at @socket_path (NULL: $UNCORE_SOCKET, or /run/uncored/socket), waits at most
+ * one second for its answer, maps its page. *@ret_handle is the caller's, for uncore_close().
+ * -ENOENT, -ECONNREFUSED: no daemon listens there; -EACCES: its socket is not open to this user;
+ * -EPROTONOSUPPORT: it speaks another version; -EDQUOT: this user has too many connections;
+ * -ETIMEDOUT: it did not answer; -EMFILE, -ENOMEM. Any thread. Since 0.1.
+ */
+int uncore_open(const char *socket_path, struct uncore **ret_handle);
+
+/* Frees everything of @handle, strings included; NULL is allowed. Since 0.1. */
+void uncore_close(struct uncore *handle);
+
+/*
+ * One or two sentences on why the last call of this thread failed and what to do; "" if none did.
+ * Lives until this thread's next failure. Since 0.1.
+ */
+const char *uncore_error_text(void);
+
+/*
+ * How long a fresh read waits at most; 100 ms at first. @timeout_ns > 0. -EINVAL. Not while other
+ * threads read. Since 0.1.
+ */
+int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns);
+
+/* --- describing --- */
+
+/* -EINVAL: ret_machine->size is not known, or the handle is a forked parent's. Since 0.1. */
+int uncore_describe(const struct uncore *handle, struct uncore_machine *ret_machine);
+
+/* Name and unit ("bytes", "ns") of metric 0 .. n_metrics - 1; NULL past the end. Since 0.1. */
+const char *uncore_metric_name(const struct uncore *handle, uint32_t metric);
+const char *uncore_metric_unit(const struct uncore *handle, uint32_t metric);
+
+/* The index of the metric of this name, or -ENOENT: this platform has none. Since 0.1. */
+int uncore_find_metric(const struct uncore *handle, const char *name);
+
+/* -ENOENT: @channel is not 0 .. n_channels - 1. Since 0.1. */
+int uncore_describe_channel(
+	const struct uncore *handle, uint32_t channel, struct uncore_channel *ret_channel);
+
+/* Why a value is absent, from its .why; lives until uncore_close(). Since 0.1. */
+const char *uncore_why(const struct uncore *handle, uint32_t why);
+
+/*
+ * Writes the words of @quality, comma-separated ("estimated,partial"; "" for none), into @buffer,
+ * cut to fit @size_bytes. Returns the length of the whole text. Since 0.1.
+ */
+int uncore_quality_words(uint32_t quality, char *buffer, size_t size_bytes);
+
+/*
+ * Asks uncored for its whole state as JSON (what `uncore info --json` prints), over a connection of
+ * its own. *@ret_json is the caller's, for free(3). Errors as uncore_open(). Blocks up to one
+ * second. Since 0.1.
+ */
+int uncore_info(const char *socket_path, char **ret_json);
+
+/* --- reading --- */
+
+/*
+ * Reads one socket. UNCORE_CACHED: no system call, any age. UNCORE_FRESH: rings the daemon and
+ * waits for a sweep that began after this call, shared with whoever else waits.
+ * -ETIMEDOUT: no sweep within the time limit; -ENOTCONN: the daemon is gone; -EAGAIN: the daemon
+ * died while it wrote; -EACCES: this page was withdrawn; -EINVAL: no such socket, wrong size, or a
+ * forked parent's handle. Any thread. Since 0.1.
+ */
+int uncore_read(
+	const struct uncore *handle, uint32_t socket, int how, struct uncore_sample *ret_sample);
+
+/*
+ * Reads all sockets side by side: @ret_samples has room for @n_samples >= n_sockets elements, whose
+ * .size is set. Errors as uncore_read(); on failure no element is touched. Since 0.1.
+ */
+int uncore_read_all(const struct uncore *handle, int how, struct uncore_sample ret_samples[],
+	uint32_t n_samples);
+
+/*
+ * Reads one socket with its channels: @ret_values has room for @n_values >= channels of this socket
+ * elements, in the order of uncore_describe_channel(). Returns how many. -EINVAL: too little room;
+ * else as uncore_read(). Since 0.1.
+ */
+int uncore_read_channels(const struct uncore *handle, uint32_t socket, int how,
+	struct uncore_sample *ret_sample, struct uncore_channel_value ret_values[],
+	uint32_t n_values);
+
+/*
+ * The difference @to - @from of two samples of one socket. A pure function.
+ * -ESTALE: the daemon was restarted in between, counts may be lost; -EINVAL: different sockets, @to
+ * is older than @from, or a wrong size. Since 0.1.
+ */
+int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *to,
+	struct uncore_delta *ret_delta);
+
+/* --- regions --- */
+
+/*
+ * Named regions of code. Each begin takes a fresh reading of all sockets, each end another; the
+ * differences add up per name, over all threads of the process. Regions nest (32 deep) per thread,
+ * and an end must be called by the thread that began. Name: 1 to 63 bytes, copied.
+ *
+ * At exit the sums are written to stderr as a table, or to the file named by UNCORE_REPORT as JSON,
+ * where %p stands for the process id, %h for the host name, %r for the MPI rank (from the
+ * launcher's environment; the process id if there is none), %% for %.
+ *
+ * begin: -EINVAL (name; nothing was opened then), -EOVERFLOW (too deep), or
+ * as uncore_open() and uncore_read(); a region that failed to begin is still open and must be
+ * ended: its passage is then counted as failed. end: -EINVAL (not the innermost region of this
+ * thread), -ESTALE, as uncore_read(), or what its begin returned. Since 0.1.
+ */
+int uncore_region_begin(const char *name);
+int uncore_region_end(const char *name);
+
+/*
+ * Writes the report now, as JSON to the file @path (expanded as above), or as a table to stderr if
+ * @path is NULL. Errors of open(2) and write(2). Since 0.1.
+ */
+int uncore_region_report(const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counter boxes, with those of one kind in one line: "uncore_imc_0..11 on CPU 0: dram.read 0xf04"
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct json_object;
+
+/* @boxes is the array of one socket, or NULL. */
+void boxes_print(struct json_object *boxes, uint64_t socket);

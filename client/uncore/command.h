@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The commands behind `uncore NAME`; each gets the arguments from its own name on. */
+#pragma once
+
+/* How the command itself failed; a command that stat has run gives its own status. */
+enum {
+	EXIT_FAILED = 1, /* info: uncored cannot be reached */
+	EXIT_USAGE = 2,
+	EXIT_NOT_MEASURED = 125, /* stat: CMD was not run, because nothing can be measured */
+	EXIT_CANNOT_RUN = 126,
+	EXIT_NOT_FOUND = 127,
+	EXIT_BY_SIGNAL = 128, /* plus the signal's number */
+};
+
+int command_stat(int argc, char **argv);
+int command_info(int argc, char **argv);

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * uncore info: the daemon's whole state. It sends JSON; this file only lays it out for reading, and
+ * leaves out what a daemon of another release does not send.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/uncore.h"
+#include "client/uncore/boxes.h"
+#include "client/uncore/command.h"
+#include "client/uncore/json.h"
+#include "common/macro.h"
+
+struct options {
+	const char *socket_path;
+	bool json;
+};
+
+static void write_help(void)
+{
+	printf("Usage: uncore info [OPTION...]\n"
+	       "Show the platform, the counters that were found or not, and why, the metrics, the\n"
+	       "policy and the state of uncored.\n\n"
+	       "  -j, --json         print it as JSON\n"
+	       "      --socket PATH  where uncored listens (default: $UNCORE_SOCKET, then\n"
+	       "                     /run/uncored/socket)\n"
+	       "  -h, --help\n\n"
+	       "Exit status: 0; 1 if uncored cannot be reached; 2 for a wrong option.\n");
+}
+
+/* Returns -1 to go on, or the exit status. */
+static int parse_options(int argc, char **argv, struct options *options)
+{
+	static const struct option names[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "socket", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "jh", names, NULL)) != -1) {
+		if (letter == 'h') {
+			write_help();
+			return 0;
+		}
+		if (letter == 'j')
+			options->json = true;
+		else if (letter == 's')
+			options->socket_path = optarg;
+		else
+			return EXIT_USAGE;
+	}
+	if (optind == argc)
+		return -1;
+	fprintf(stderr, "uncore info: takes no argument %s; see `uncore info --help`.\n",
+		argv[optind]);
+	return EXIT_USAGE;
+}
+
+/* --- parts of the report --- */
+
+static void print_duration(uint64_t ns)
+{
+	uint64_t s = ns / 1000000000U;
+
+	printf("%" PRIu64 " d %02" PRIu64 ":%02" PRIu64 ":%02" PRIu64, s / 86400, s / 3600 % 24,
+		s / 60 % 60, s % 60);
+}
+
+static void print_head(struct json_object *info)
+{
+	const char *title = json_text(info, "title", "");
+
+	printf("uncored %s, platform %s", json_text(info, "version", "?"),
+		json_text(info, "platform", "?"));
+	printf(*title ? " (%s)\n" : "\n", title);
+	if (json_flag(info, "standin"))
+		printf("STAND-IN: nothing here is memory traffic; these are kernel counters for "
+		       "testing.\n");
+	printf("  generation %s, up ", json_text(info, "generation", "?"));
+	print_duration(json_number(info, "uptime_ns"));
+	printf("\n");
+}
+
+static void print_socket(struct json_object *socket)
+{
+	printf("  socket %" PRIu64 ": package %" PRIu64 ", read on CPU %" PRIu64 " %s\n",
+		json_number(socket, "socket"), json_number(socket, "package"),
+		json_number(socket, "cpu"),
+		json_flag(socket, "realtime")
+			? "with real-time priority"
+			: "without real-time priority: on a busy machine reads take longer");
+	printf("    %" PRIu64 " sweeps, the last took %.1f us; %.3f s of CPU time in all\n",
+		json_number(socket, "sweeps"), (double)json_number(socket, "last_sweep_ns") / 1e3,
+		(double)json_number(socket, "cpu_ns") / 1e9);
+	printf("    %" PRIu64 " clients; held back by the budget %" PRIu64 " times\n",
+		json_number(socket, "clients"), json_number(socket, "throttled"));
+}
+
+static void print_boxes(struct json_object *sockets)
+{
+	for (size_t i = 0; i < json_length(sockets); i++) {
+		struct json_object *socket = json_object_array_get_idx(sockets, i);
+
+		boxes_print(json_list(socket, "boxes"), json_number(socket, "socket"));
+	}
+}
+
+static void print_missing(struct json_object *entry)
+{
+	const char *metric = json_text(entry, "metric", "");
+
+	printf("  %s%s%s: %s\n", json_text(entry, "pmu", "?"), *metric ? ", " : "", metric,
+		json_text(entry, "why", "for an unknown reason"));
+}
+
+/* "standin, partial (5 of 6 boxes: ...)"; "good" if no flag is raised. */
+static void format_quality(struct json_object *socket, char *buffer, size_t size_bytes)
+{
+	struct json_object *words = json_list(socket, "quality");
+	size_t used = 0;
+
+	snprintf(buffer, size_bytes, "good");
+	for (size_t i = 0; i < json_length(words) && used < size_bytes; i++)
+		used += (size_t)snprintf(buffer + used, size_bytes - used, "%s%s", i ? ", " : "",
+			json_object_get_string(json_object_array_get_idx(words, i)));
+	used = strlen(buffer);
+	if (json_has(socket, "why"))
+		snprintf(buffer + used, size_bytes - used, " (%s)", json_text(socket, "why", ""));
+}
+
+/* One line where all sockets agree, else one for each. */
+static void print_qualities(struct json_object *sockets)
+{
+	char first[512] = "", text[512];
+	bool agree = true;
+
+	for (size_t i = 0; i < json_length(sockets); i++) {
+		format_quality(json_object_array_get_idx(sockets, i), text, sizeof text);
+		if (i == 0)
+			strcpy(first, text);
+		agree &= !strcmp(first, text);
+	}
+	if (agree) {
+		printf("%s\n", first);
+		return;
+	}
+	printf("\n");
+	for (size_t i = 0; i < json_length(sockets); i++) {
+		struct json_object *socket = json_object_array_get_idx(sockets, i);
+
+		format_quality(socket, text, sizeof text);
+		printf("    socket %" PRIu64 ": %s\n", json_number(socket, "socket"), text);
+	}
+}
+
+static void print_metric(struct json_object *metric)
+{
+	const char *source = json_text(metric, "source", "");
+
+	printf("  %-12s %-6s ", json_text(metric, "name", "?"), json_text(metric, "unit", "?"));
+	print_qualities(json_list(metric, "sockets"));
+	if (*source)
+		printf("    source: %s (confidence: %s)\n", source,
+			json_text(metric, "confidence", "?"));
+}
+
+static void print_policy(struct json_object *policy)
+{
+	static const struct {
+		const char *key;
+		const char *text;
+	} lines[] = {
+		{ "socket", "where clients connect" },
+		{ "mode", "permissions of that socket" },
+		{ "max_clients", "connections at most" },
+		{ "max_clients_per_user", "... of one user" },
+		{ "requests_per_second", "of one connection, before it must wait" },
+		{ "budget_percent", "of one CPU that the sweeps of a socket may take" },
+		{ "burst_ms", "of sweep time that may be saved up" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		if (json_has(policy, lines[i].key))
+			printf("  %-20s %-6s %s\n", lines[i].key,
+				json_text(policy, lines[i].key, ""), lines[i].text);
+}
+
+static void print_warning(struct json_object *warning)
+{
+	printf("  %s\n", json_object_get_string(warning));
+}
+
+/* A heading and its entries; nothing if there are none. */
+static void print_list(const char *heading, struct json_object *list,
+	void (*print_entry)(struct json_object *entry))
+{
+	if (json_length(list))
+		printf("\n%s\n", heading);
+	for (size_t i = 0; i < json_length(list); i++)
+		print_entry(json_object_array_get_idx(list, i));
+}
+
+static void print_report(struct json_object *info)
+{
+	struct json_object *sockets = json_list(info, "sockets");
+
+	print_head(info);
+	print_list("Sockets", sockets, print_socket);
+	printf("\nCounters found\n");
+	print_boxes(sockets);
+	print_list("Not found", json_list(info, "missing"), print_missing);
+	print_list("Metrics", json_list(info, "metrics"), print_metric);
+	printf("\nPolicy and limits\n");
+	print_policy(json_member(info, "policy"));
+	printf("\nState\n  %" PRIu64 " clients, %" PRIu64 " requests or connections refused\n",
+		json_number(info, "clients"), json_number(info, "refused"));
+	print_list("Warnings", json_list(info, "warnings"), print_warning);
+}
+
+static int print_text(const char *text)
+{
+	struct json_object *info = json_tokener_parse(text);
+
+	if (!json_object_is_type(info, json_type_object)) {
+		fprintf(stderr, "uncore info: uncored sent no report: are `uncore` and uncored of "
+				"one release?\n");
+		json_object_put(info);
+		return EXIT_FAILED;
+	}
+	print_report(info);
+	json_object_put(info);
+	return 0;
+}
+
+int command_info(int argc, char **argv)
+{
+	_cleanup_free_ char *text = NULL;
+	struct options options = {};
+	int status = parse_options(argc, argv, &options);
+
+	if (status >= 0)
+		return status;
+	if (uncore_info(options.socket_path, &text) < 0) {
+		fprintf(stderr, "uncore info: %s\n", uncore_error_text());
+		return EXIT_FAILED;
+	}
+	if (!options.json)
+		return print_text(text);
+	printf("%s\n", text);
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uncore: what uncored measures, for people. This file only finds the command. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/uncore/command.h"
+#include "common/macro.h"
+
+static const struct {
+	const char *name;
+	const char *summary;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "stat", "run a command and count what each socket did meanwhile", command_stat },
+	{ "info", "show what uncored found, serves and permits", command_info },
+};
+
+static void write_help(FILE *out)
+{
+	fprintf(out, "Usage: uncore COMMAND [OPTION...]\n"
+		     "Per-socket memory traffic, as uncored measures it.\n\n"
+		     "Commands:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %-6s %s\n", commands[i].name, commands[i].summary);
+	fprintf(out, "\n`uncore COMMAND --help` lists the options of a command; --version says the "
+		     "release.\n");
+}
+
+static int complain(const char *word)
+{
+	if (word)
+		fprintf(stderr,
+			"uncore: unknown command %s; to measure it say `uncore stat -- %s`, for "
+			"the commands `uncore --help`.\n",
+			word, word);
+	else
+		write_help(stderr);
+	return EXIT_USAGE;
+}
+
+/* Returns -1 to go on with the command at optind, or the exit status. */
+static int parse_options(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{},
+	};
+	int letter = getopt_long(argc, argv, "+h", names, NULL);
+
+	if (letter == 'h')
+		write_help(stdout);
+	else if (letter == 'v')
+		printf("uncore %s\n", UNCORE_VERSION);
+	else
+		return letter == -1 ? -1 : EXIT_USAGE;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int status = parse_options(argc, argv);
+
+	if (status >= 0)
+		return status;
+	argc -= optind;
+	argv += optind;
+	for (size_t i = 0; argc && i < ARRAY_SIZE(commands); i++)
+		if (strcmp(*argv, commands[i].name) == 0) {
+			optind = 0; /* the command parses its own options, from the beginning */
+			return commands[i].run(argc, argv);
+		}
+	return complain(*argv);
+}

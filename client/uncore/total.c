@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Adding up runs. Sums are kept exactly, so that a single run shows what was counted; the spread is
+ * Welford's, which does not cancel when runs are nearly alike.
+ */
+#include "client/uncore/total.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/macro.h"
+
+int total_init(struct total *ret, uint32_t n_sockets)
+{
+	struct total_socket *sockets = calloc(n_sockets, sizeof *sockets);
+
+	if (!sockets)
+		return -ENOMEM;
+	*ret = (struct total){ .n_sockets = n_sockets, .sockets = sockets };
+	return 0;
+}
+
+void total_done(struct total *total)
+{
+	free(take_ptr(total->sockets));
+}
+
+static void add_value(
+	struct total_value *total, const struct uncore_delta_value *value, uint32_t runs)
+{
+	double distance = (double)value->count - total->mean;
+
+	total->sum += value->count;
+	total->mean += distance / runs;
+	total->squares += distance * ((double)value->count - total->mean);
+	if (value->quality & UNCORE_ABSENT && !(total->quality & UNCORE_ABSENT))
+		total->why = value->why;
+	total->quality |= value->quality;
+}
+
+static void add_delta(struct total_socket *total, const struct uncore_delta *delta, uint32_t runs)
+{
+	total->window_ns += delta->window_ns;
+	total->skew_ns += delta->skew_ns;
+	for (uint32_t i = 0; i < delta->n_values; i++)
+		add_value(&total->values[i], &delta->values[i], runs);
+}
+
+int total_add(struct total *total, const struct uncore_sample before[],
+	const struct uncore_sample after[])
+{
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+
+	for (uint32_t i = 0; i < total->n_sockets; i++) {
+		int r = uncore_delta(&before[i], &after[i], &delta);
+
+		if (r < 0)
+			return r;
+	}
+	total->runs++;
+	for (uint32_t i = 0; i < total->n_sockets; i++) {
+		uncore_delta(&before[i], &after[i], &delta); /* succeeded above */
+		add_delta(&total->sockets[i], &delta, total->runs);
+	}
+	return 0;
+}
+
+static uint64_t mean_of(uint64_t sum, uint32_t runs)
+{
+	return runs ? (sum + runs / 2) / runs : 0;
+}
+
+void total_show(const struct total *total, const struct uncore *handle, uint32_t socket,
+	struct format_socket *ret)
+{
+	const struct total_socket *sums = &total->sockets[socket];
+	const char *name;
+
+	*ret = (struct format_socket){
+		.socket = socket,
+		.window_ns = mean_of(sums->window_ns, total->runs),
+		.skew_ns = mean_of(sums->skew_ns, total->runs),
+		.repeated = total->runs > 1,
+	};
+	for (uint32_t i = 0; (name = uncore_metric_name(handle, i)); i++) {
+		const struct total_value *value = &sums->values[i];
+
+		ret->values[ret->n_values++] = (struct format_value){
+			.name = name,
+			.unit = uncore_metric_unit(handle, i),
+			.why = uncore_why(handle, value->why),
+			.count = mean_of(value->sum, total->runs),
+			.deviation = total->runs > 1 ? sqrt(value->squares / (total->runs - 1)) : 0,
+			.quality = value->quality,
+		};
+	}
+}
+
+struct json_object *total_json(const struct total *total, const struct uncore *handle,
+	const struct uncore_machine *machine)
+{
+	struct json_object *document = json_object_new_object();
+	struct json_object *sockets = json_object_new_array();
+	struct format_socket socket;
+	uint64_t window_ns = 0;
+
+	for (uint32_t i = 0; i < total->n_sockets; i++) {
+		total_show(total, handle, i, &socket);
+		window_ns += socket.window_ns;
+		json_object_array_add(sockets, format_json(&socket));
+	}
+	format_json_origin(document, machine->platform, machine->generation);
+	json_object_object_add(document, "window_ns",
+		json_object_new_uint64(total->n_sockets ? window_ns / total->n_sockets : 0));
+	json_object_object_add(document, "runs", json_object_new_int64(total->runs));
+	json_object_object_add(document, "sockets", sockets);
+	return document;
+}

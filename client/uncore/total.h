@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mean and spread of what several runs (or one interval) counted. */
+#pragma once
+
+#include <stdio.h>
+
+#include "client/format.h"
+#include "client/uncore.h"
+
+struct total_value {
+	uint64_t sum;
+	double mean, squares; /* Welford's running mean and sum of squared distances */
+	uint32_t quality;
+	uint32_t why;
+};
+
+struct total_socket {
+	uint64_t window_ns; /* sums */
+	uint64_t skew_ns;
+	struct total_value values[UNCORE_METRICS_MAX];
+};
+
+struct total {
+	uint32_t runs;
+	uint32_t n_sockets;
+	struct total_socket *sockets;
+};
+
+/* 0, -ENOMEM. */
+int total_init(struct total *ret, uint32_t n_sockets);
+void total_done(struct total *total);
+
+/* Adds one run: what passed between two readings of all sockets. Errors as uncore_delta(). */
+int total_add(struct total *total, const struct uncore_sample before[],
+	const struct uncore_sample after[]);
+
+/* Means of socket @socket; names belong to @handle. */
+void total_show(const struct total *total, const struct uncore *handle, uint32_t socket,
+	struct format_socket *ret);
+
+/* {"platform":..,"generation":..,"window_ns":..,"runs":..,"sockets":[..]}; the caller's. */
+struct json_object *total_json(const struct total *total, const struct uncore *handle,
+	const struct uncore_machine *machine);
