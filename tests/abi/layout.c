@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The layout that programs were compiled with. It may grow by a new size, never change. Compiled as
+ * C99 and as C++98, so there is no static_assert: an array of negative size is an error in both.
+ */
+#include <uncore.h>
+
+#define SAME(name, a, b) typedef char name[(a) == (b) ? 1 : -1]
+
+SAME(value, sizeof(struct uncore_value), 48);
+SAME(sample, sizeof(struct uncore_sample), 56 + 16 * 48);
+SAME(sample_sweep, offsetof(struct uncore_sample, sweep), 32);
+SAME(sample_values, offsetof(struct uncore_sample, values), 56);
+SAME(delta_value, sizeof(struct uncore_delta_value), 16);
+SAME(delta, sizeof(struct uncore_delta), 32 + 16 * 16);
+SAME(delta_window, offsetof(struct uncore_delta, window_ns), 16);
+SAME(delta_values, offsetof(struct uncore_delta, values), 32);
+SAME(machine, sizeof(struct uncore_machine), 32 + sizeof(void *));
+SAME(machine_platform, offsetof(struct uncore_machine, platform), 32);
+SAME(channel, sizeof(struct uncore_channel), 16 + sizeof(void *));
+SAME(channel_value, sizeof(struct uncore_channel_value), 16);
+
+struct uncore_sample sample_initialised = UNCORE_SAMPLE_INIT;
+struct uncore_delta delta_initialised = UNCORE_DELTA_INIT;
+struct uncore_machine machine_initialised = UNCORE_MACHINE_INIT;
+struct uncore_channel channel_initialised = UNCORE_CHANNEL_INIT;

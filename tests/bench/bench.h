@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The figures of `./dev bench`. All come from one run on one machine tree, standin-wide. */
+#pragma once
+
+#include <stdint.h>
+
+#include "tests/system/daemon-process.h"
+
+enum { CROWD_SIZES = 3 };
+
+struct crowd_figures {
+	unsigned n; /* clients at once */
+	double idle_median_us, idle_p99_us, busy_median_us, busy_p99_us;
+};
+
+struct figures {
+	double serial_us;    /* one privileged process reads all groups of both sockets */
+	double local_us;     /* ... the groups of the socket it runs on */
+	double fresh_all_us; /* one unprivileged client, both sockets */
+	double fresh_own_us; /* ... the socket it runs on */
+	double cached_ns;
+	double sweeps_per_round_64;
+	struct crowd_figures crowds[CROWD_SIZES];
+	double idle_wakeups_per_min;
+	double rss_kib;
+	double ready_ms;
+	double stat_overhead_ms;
+	double default_budget_us; /* fresh_all without pause, within the budget as shipped */
+};
+
+/* Each measures against a running daemon and fills in its figures. */
+void measure_latency(const struct daemon_process *daemon, struct figures *ret);
+void measure_crowds(const struct daemon_process *daemon, struct figures *ret);
+void measure_footprint(const struct daemon_process *daemon, struct figures *ret);
+
+/* These start daemons of their own. */
+void measure_default_budget(struct figures *ret);
+void measure_start(struct figures *ret);
+
+/* Sorts @values and returns the one below which @share (0..1) of them lie. */
+double quantile(double values[], unsigned n, double share);
+
+/* Memory that children fill in for their parent. */
+void *shared_memory(uint64_t size_bytes);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Many clients at once, as the ranks of a job behind a barrier: each is a process with a connection
+ * of its own and reads both sockets. On an idle machine, and with a process that spins on each CPU.
+ */
+#include "tests/bench/bench.h"
+
+#include <err.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/clock.h"
+
+enum { CLIENTS_MAX = 64, ROUNDS = 200, CPUS_MAX = 1024 };
+
+/* What the processes of a crowd share. */
+struct crowd {
+	pthread_barrier_t barrier;
+	const char *socket_path;
+	unsigned n;
+	uint64_t sweeps_before, sweeps_after; /* of socket 0 */
+	double us[CLIENTS_MAX * ROUNDS];
+};
+
+struct member {
+	struct crowd *crowd;
+	unsigned index;
+};
+
+static uint64_t sweeps_so_far(const struct uncore *uncore)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+
+	if (uncore_read(uncore, 0, UNCORE_CACHED, &sample) < 0)
+		errx(1, "%s", uncore_error_text());
+	return sample.sweep;
+}
+
+static int read_in_rounds(void *argument)
+{
+	struct member *member = argument;
+	struct crowd *crowd = member->crowd;
+	struct uncore_sample samples[2] = { UNCORE_SAMPLE_INIT, UNCORE_SAMPLE_INIT };
+	struct uncore *uncore;
+
+	if (uncore_open(crowd->socket_path, &uncore) < 0)
+		errx(1, "%s", uncore_error_text());
+	uncore_set_timeout(uncore, 5000000000U);
+	if (member->index == 0)
+		crowd->sweeps_before = sweeps_so_far(uncore);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		uint64_t begin_ns;
+
+		pthread_barrier_wait(&crowd->barrier);
+		begin_ns = clock_now_ns();
+		if (uncore_read_all(uncore, UNCORE_FRESH, samples, 2) < 0)
+			errx(1, "%s", uncore_error_text());
+		crowd->us[member->index * ROUNDS + i] = (double)(clock_now_ns() - begin_ns) / 1e3;
+	}
+	pthread_barrier_wait(&crowd->barrier);
+	if (member->index == 0)
+		crowd->sweeps_after = sweeps_so_far(uncore);
+	uncore_close(uncore);
+	return 0;
+}
+
+static void run_crowd(struct crowd *crowd, const char *socket_path, unsigned n)
+{
+	pthread_barrierattr_t attr;
+	pid_t pids[CLIENTS_MAX];
+
+	crowd->socket_path = socket_path;
+	crowd->n = n;
+	pthread_barrierattr_init(&attr);
+	pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&crowd->barrier, &attr, n);
+	for (unsigned i = 0; i < n; i++) {
+		struct member member = { crowd, i };
+
+		pids[i] = start_as_nobody(read_in_rounds, &member);
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (wait_for(pids[i], 60))
+			errx(1, "A client of %u failed.", n);
+	pthread_barrier_destroy(&crowd->barrier);
+}
+
+static unsigned start_spinners(pid_t ret_pids[CPUS_MAX])
+{
+	unsigned n = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (unsigned i = 0; i < n; i++) {
+		ret_pids[i] = fork();
+		if (ret_pids[i] < 0)
+			err(1, "fork");
+		if (ret_pids[i] == 0) {
+			alarm(120);
+			pin_to_cpu((int)i);
+			for (;;)
+				;
+		}
+	}
+	return n;
+}
+
+static void stop_spinners(const pid_t pids[], unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		kill(pids[i], SIGKILL);
+	for (unsigned i = 0; i < n; i++)
+		waitpid(pids[i], NULL, 0);
+}
+
+void measure_crowds(const struct daemon_process *daemon, struct figures *ret)
+{
+	static const unsigned sizes[CROWD_SIZES] = { 1, 8, 64 };
+	struct crowd *crowd = shared_memory(sizeof *crowd);
+
+	for (unsigned i = 0; i < CROWD_SIZES; i++) {
+		struct crowd_figures *figures = &ret->crowds[i];
+		unsigned n_reads = sizes[i] * ROUNDS, n_spinners;
+		pid_t spinners[CPUS_MAX];
+
+		figures->n = sizes[i];
+		run_crowd(crowd, daemon->socket_path, sizes[i]);
+		figures->idle_median_us = quantile(crowd->us, n_reads, 0.5);
+		figures->idle_p99_us = quantile(crowd->us, n_reads, 0.99);
+		ret->sweeps_per_round_64 =
+			(double)(crowd->sweeps_after - crowd->sweeps_before) / ROUNDS;
+		n_spinners = start_spinners(spinners);
+		run_crowd(crowd, daemon->socket_path, sizes[i]);
+		stop_spinners(spinners, n_spinners);
+		figures->busy_median_us = quantile(crowd->us, n_reads, 0.5);
+		figures->busy_p99_us = quantile(crowd->us, n_reads, 0.99);
+	}
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the daemon costs when nobody asks: memory, wake-ups; and what starting things costs. */
+#include "tests/bench/bench.h"
+
+#include <dirent.h>
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/clock.h"
+
+enum { IDLE_CLIENTS = 16, IDLE_SECONDS = 10, STARTS = 11, COMMANDS = 51 };
+
+/* The sum of all numbers that follow @key in a file like /proc/PID/status. */
+static double sum_of_lines(const char *path, const char *key)
+{
+	char line[256];
+	double sum = 0;
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		err(1, "%s", path);
+	while (fgets(line, sizeof line, file))
+		if (strstr(line, key))
+			sum += strtod(strchr(line, ':') + 1, NULL);
+	fclose(file);
+	return sum;
+}
+
+/* Every switch away from a thread of @pid, voluntary or not. */
+static double context_switches(pid_t pid)
+{
+	char path[300];
+	struct dirent *entry;
+	double sum = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof path, "/proc/%d/task", pid);
+	tasks = opendir(path);
+	if (!tasks)
+		err(1, "%s", path);
+	while ((entry = readdir(tasks)))
+		if (entry->d_name[0] != '.') {
+			snprintf(path, sizeof path, "/proc/%d/task/%s/status", pid, entry->d_name);
+			sum += sum_of_lines(path, "voluntary_ctxt_switches:");
+		}
+	closedir(tasks);
+	return sum;
+}
+
+static void measure_idle(const struct daemon_process *daemon, struct figures *ret)
+{
+	struct uncore *clients[IDLE_CLIENTS];
+	double before;
+
+	for (int i = 0; i < IDLE_CLIENTS; i++)
+		if (uncore_open(daemon->socket_path, &clients[i]) < 0)
+			errx(1, "%s", uncore_error_text());
+	sleep(1);
+	before = context_switches(daemon->pid);
+	sleep(IDLE_SECONDS);
+	ret->idle_wakeups_per_min = (context_switches(daemon->pid) - before) * 60 / IDLE_SECONDS;
+	for (int i = 0; i < IDLE_CLIENTS; i++)
+		uncore_close(clients[i]);
+}
+
+static double time_command(const char *const arguments[])
+{
+	static struct run run;
+	uint64_t begin_ns = clock_now_ns();
+
+	run_program(&run, NOBODY, arguments);
+	if (run.status)
+		errx(1, "%s failed: %s", arguments[0], run.output);
+	return (double)(clock_now_ns() - begin_ns) / 1e6;
+}
+
+static void measure_stat(const struct daemon_process *daemon, struct figures *ret)
+{
+	char program[512];
+	const char *const bare[] = { "true", NULL };
+	const char *const counted[] = { program, "stat", "--socket", daemon->socket_path, "--",
+		"true", NULL };
+	double bare_ms[COMMANDS], counted_ms[COMMANDS];
+
+	snprintf(program, sizeof program, "%s", build_path("client/uncore"));
+	for (int i = 0; i < COMMANDS; i++) {
+		bare_ms[i] = time_command(bare);
+		counted_ms[i] = time_command(counted);
+	}
+	ret->stat_overhead_ms =
+		quantile(counted_ms, COMMANDS, 0.5) - quantile(bare_ms, COMMANDS, 0.5);
+}
+
+void measure_footprint(const struct daemon_process *daemon, struct figures *ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/status", daemon->pid);
+	ret->rss_kib = sum_of_lines(path, "VmRSS");
+	measure_idle(daemon, ret);
+	measure_stat(daemon, ret);
+}
+
+void measure_start(struct figures *ret)
+{
+	double ms[STARTS];
+
+	for (int i = 0; i < STARTS; i++) {
+		struct daemon_process daemon = {};
+		uint64_t begin_ns = clock_now_ns();
+
+		daemon_start(&daemon, "standin-wide", NULL);
+		ms[i] = (double)(clock_now_ns() - begin_ns) / 1e6;
+		daemon_stop(&daemon);
+	}
+	ret->ready_ms = quantile(ms, STARTS, 0.5);
+}

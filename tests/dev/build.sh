@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Build folders, each made once with its own options:
+# build/ plain, build-asan/ and build-tsan/ with sanitizers, build-bench/ optimised.
+
+# Under sanitizers gcc warns of things that cannot happen, so warnings are errors in build/ only.
+build_options() {
+	case $1 in
+	build) echo -Dwerror=true ;;
+	build-asan) echo -Db_sanitize=address,undefined ;;
+	build-tsan) echo -Db_sanitize=thread ;;
+	build-bench) echo -Dbuildtype=release ;;
+	esac
+}
+
+build_in() {
+	local folder=$1 options
+
+	read -ra options <<<"$(build_options "$folder")"
+	if [[ ! -f $folder/build.ninja ]]; then
+		quietly "configure $folder" meson setup "$folder" "${options[@]}"
+	fi
+	quietly "build $folder" ninja -C "$folder"
+}
+
+build_run() {
+	setup_packages
+	say "Building into build/"
+	build_in build
+}

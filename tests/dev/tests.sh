@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ./dev test: which suites run in which build folder, and as whom.
+
+TESTS_BUILDS=(build build-asan build-tsan)
+TESTS_SUITES=(unit system fuzz-replay abi man format units)
+
+# Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in two suites.
+tests_suites_of() {
+	case $1 in
+	build) echo "${TESTS_SUITES[@]}" ;;
+	build-asan) echo unit system fuzz-replay ;;
+	build-tsan) echo unit system ;;
+	esac
+}
+
+tests_environment() {
+	printf '%s\n' \
+		ASAN_OPTIONS=halt_on_error=1:detect_leaks=1:detect_stack_use_after_return=1 \
+		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		TSAN_OPTIONS=halt_on_error=1
+}
+
+# The system suite opens perf events. Without root, and without a sudo that asks nothing, its tests
+# say so and skip.
+tests_prefix() {
+	local suite=$1
+
+	if [[ $suite == system ]] && ! is_root && sudo -n true 2>/dev/null; then
+		echo sudo -n
+	fi
+}
+
+# Runs one suite of one build folder. What failed is in its report, so the status of meson is not used.
+tests_run_suite() {
+	local folder=$1 suite=$2 prefix environment
+
+	printf '\n== %s: %s\n' "$folder" "$suite"
+	rm -f "$folder/meson-logs/$suite."{json,txt,junit.xml}
+	read -ra prefix <<<"$(tests_prefix "$suite")"
+	mapfile -t environment < <(tests_environment)
+	"${prefix[@]}" env "${environment[@]}" ${CI:+CI="$CI"} \
+		meson test -C "$folder" --no-rebuild --suite "$suite" --logbase "$suite" \
+		--print-errorlogs --timeout-multiplier 3 </dev/null || true
+}
+
+tests_check_names() {
+	local name
+
+	for name in "$@"; do
+		[[ " ${TESTS_SUITES[*]} " == *" $name "* ]] || {
+			say "There is no suite '$name'; the suites are: ${TESTS_SUITES[*]}."
+			exit 2
+		}
+	done
+}
+
+tests_run() {
+	local folder suite wanted reports=()
+
+	tests_check_names "$@"
+	wanted=" ${*:-${TESTS_SUITES[*]}} "
+	setup_packages
+	for folder in "${TESTS_BUILDS[@]}"; do
+		for suite in $(tests_suites_of "$folder"); do
+			[[ $wanted == *" $suite "* ]] || continue
+			if [[ " ${reports[*]} " != *" $folder/"* ]]; then
+				say "Building into $folder/"
+				build_in "$folder"
+			fi
+			tests_run_suite "$folder" "$suite"
+			reports+=("$folder/meson-logs/$suite")
+		done
+	done
+	python3 tests/dev/summary.py HACKING.md "${reports[@]}"
+}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which folder may include which: the arrows of HACKING.md. Run in the root of the tree."""
+import pathlib
+import re
+import sys
+
+ALLOWED = {
+    "common": ["common/"],
+    "daemon": ["common/", "daemon/"],
+    "client": ["common/", "client/"],
+    "pmda": ["pmda/", "client/uncore.h"],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+
+
+def includes_of(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1)
+
+
+def complaints():
+    for folder, allowed in ALLOWED.items():
+        for path in sorted(pathlib.Path(folder).rglob("*.[ch]")):
+            for number, included in includes_of(path):
+                if not any(included.startswith(prefix) for prefix in allowed):
+                    yield (f"{path}:{number}: includes {included}, but {folder}/ may include only "
+                           f"{' and '.join(allowed)}.")
+                elif not pathlib.Path(included).is_file():
+                    yield f"{path}:{number}: there is no {included}."
+
+
+def main():
+    found = list(complaints())
+    print("\n".join(found), file=sys.stderr)
+    return len(found) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

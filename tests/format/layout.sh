@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every C file is laid out as .clang-format says.
+set -euo pipefail
+source "$(dirname "$0")/sources.sh"
+
+mapfile -t files < <(sources '*.c' '*.h')
+if ! clang-format --dry-run -Werror "${files[@]}"; then
+	echo "The files above are not laid out as .clang-format says: run clang-format -i on them." >&2
+	exit 1
+fi

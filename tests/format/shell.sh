@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every shell script is one that bash can parse.
+set -euo pipefail
+source "$(dirname "$0")/sources.sh"
+
+status=0
+while read -r file; do
+	bash -n "$file" || status=1
+done < <(sources '*.sh' dev .ci/run)
+exit $status

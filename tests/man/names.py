@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every name in a man page exists in the program, and every public name is in its page."""
+import pathlib
+import re
+import sys
+
+
+def text_of(*patterns):
+    """The text of all files that match, or None if there is none."""
+    files = [path for pattern in patterns for path in sorted(pathlib.Path().glob(pattern))]
+    return "\n".join(path.read_text(encoding="utf-8") for path in files) if files else ""
+
+
+def page(name):
+    # scdoc needs a backslash before an underscore inside a word
+    return text_of(f"man/{name}.scd").replace("\\", "")
+
+
+def functions(text):
+    return set(re.findall(r"\b(uncore_[a-z_]+)\s*\(", text))
+
+
+def options(text):
+    return set(re.findall(r"\*--([a-z][a-z-]+)", text))
+
+
+def long_options(source):
+    """Names in a getopt_long() table: {"socket", required_argument, ...}."""
+    return set(re.findall(r'\{\s*"([a-z-]+)",\s*(?:no|required|optional)_argument', source))
+
+
+def keys(text, prefix=""):
+    """Keys of an INI file, in lines that begin with the pattern."""
+    return set(re.findall(rf"^{prefix}([a-z_]+) *=", text, re.MULTILINE))
+
+
+def compare(what, documented, existing, where):
+    for name in sorted(documented - existing):
+        yield f"{what} documents {name}, which {where} does not have."
+    for name in sorted(existing - documented):
+        yield f"{where} has {name}, which {what} does not document."
+
+
+def complaints():
+    yield from compare("libuncore(3)", functions(page("libuncore.3")),
+                       functions(text_of("client/uncore.h")), "client/uncore.h")
+    yield from compare("uncored(8)", options(page("uncored.8").split("# ENVIRONMENT")[0]),
+                       long_options(text_of("daemon/main.c")), "daemon/main.c")
+    yield from compare("uncore(1)", options(page("uncore.1").split("# EXAMPLES")[0]),
+                       long_options(text_of("client/uncore/*.c")), "client/uncore/")
+    for name in sorted(keys(text_of("conf/uncored.conf"), "#? ?")):
+        if name not in page("uncored.conf.5"):
+            yield f"conf/uncored.conf has {name}, which uncored.conf(5) does not document."
+    for name in sorted(keys(text_of("conf/platforms/*.conf"))):
+        if not re.search(rf"\b{name}\b", page("uncore-platform.5")):
+            yield f"conf/platforms/ uses {name}, which uncore-platform(5) does not document."
+
+
+def main():
+    found = list(complaints())
+    print("\n".join(found), file=sys.stderr)
+    return len(found) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/system/daemon-process.h"
+
+#include "tests/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <json-c/json.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+enum { READY_TIMEOUT_MS = 10000, STOP_TIMEOUT_S = 10, RUN_TIMEOUT_S = 60 };
+
+static const char *environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	if (!value)
+		fail_msg("%s is not set: run this through `meson test`", name);
+	return value;
+}
+
+const char *build_path(const char *relative)
+{
+	static char path[512];
+
+	snprintf(path, sizeof path, "%s/%s", environment("UNCORE_BUILD_ROOT"), relative);
+	return path;
+}
+
+const char *source_path(const char *relative)
+{
+	static char path[512];
+
+	snprintf(path, sizeof path, "%s/%s", environment("UNCORE_SOURCE_ROOT"), relative);
+	return path;
+}
+
+bool system_tests_can_run(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+	};
+	_cleanup_close_ int fd =
+		(int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0 && geteuid() == 0)
+		return true;
+	printf("1..0 # SKIP needs root and perf_event_open(2): %s\n",
+		fd < 0 ? strerror(errno) : "not root");
+	return false;
+}
+
+/* --- processes --- */
+
+static void become_nobody(void)
+{
+	if (setgroups(0, NULL) < 0 || setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
+		_exit(99);
+}
+
+static int status_of(int raw)
+{
+	return WIFSIGNALED(raw) ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);
+}
+
+int wait_for(pid_t pid, int timeout_s)
+{
+	uint64_t deadline_ns = clock_now_ns() + (uint64_t)timeout_s * 1000000000U;
+	int raw;
+
+	while (waitpid(pid, &raw, WNOHANG) == 0) {
+		if (clock_now_ns() > deadline_ns) {
+			kill(pid, SIGKILL);
+			waitpid(pid, &raw, 0);
+			return -1;
+		}
+		usleep(2000);
+	}
+	return status_of(raw);
+}
+
+pid_t start_as_nobody(int (*body)(void *argument), void *argument)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		become_nobody();
+		_exit(body(argument));
+	}
+	return pid;
+}
+
+int as_nobody(int (*body)(void *argument), void *argument)
+{
+	return wait_for(start_as_nobody(body, argument), RUN_TIMEOUT_S);
+}
+
+static void collect(int fd, struct run *ret)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < OUTPUT_MAX - 1 &&
+		(n = read(fd, ret->output + done, OUTPUT_MAX - 1 - done)) > 0)
+		done += (size_t)n;
+	ret->output[done] = '\0';
+}
+
+void run_program(struct run *ret, uid_t uid, const char *const arguments[])
+{
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		dup2(ends[1], STDERR_FILENO);
+		alarm(RUN_TIMEOUT_S);
+		if (uid)
+			become_nobody();
+		execvp(arguments[0], (char *const *)arguments);
+		_exit(127);
+	}
+	close(ends[1]);
+	collect(ends[0], ret);
+	close(ends[0]);
+	ret->status = wait_for(pid, RUN_TIMEOUT_S);
+}
+
+static void prepend(const char *all[], const char *first, const char *const rest[])
+{
+	unsigned n = 0;
+
+	all[n++] = first;
+	while (*rest) {
+		assert_true(n < ARGUMENTS_MAX - 1);
+		all[n++] = *rest++;
+	}
+	all[n] = NULL;
+}
+
+void run_uncore(struct run *ret, const char *const arguments[])
+{
+	const char *all[ARGUMENTS_MAX];
+	_cleanup_free_ char *program = strdup(build_path("client/uncore"));
+
+	prepend(all, program, arguments);
+	run_program(ret, NOBODY, all);
+}
+
+void daemon_run(struct run *ret, const char *const arguments[])
+{
+	const char *with_platforms[ARGUMENTS_MAX], *all[ARGUMENTS_MAX];
+	_cleanup_free_ char *program = strdup(build_path("daemon/uncored"));
+	_cleanup_free_ char *platforms = NULL;
+
+	assert_true(asprintf(&platforms, "--platforms=%s", source_path("conf/platforms")) > 0);
+	prepend(with_platforms, platforms, arguments);
+	prepend(all, program, with_platforms);
+	run_program(ret, 0, all);
+}
+
+/* --- the daemon --- */
+
+static int notify_socket(const struct daemon_process *daemon, char *ret_path, size_t size_bytes)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	snprintf(ret_path, size_bytes, "%s/notify", daemon->directory);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", ret_path);
+	unlink(ret_path);
+	assert_int_equal(bind(fd, (const void *)&address, sizeof address), 0);
+	return fd;
+}
+
+static void print_log(const struct daemon_process *daemon)
+{
+	char text[4096] = "";
+	_cleanup_file_ FILE *log = fopen(daemon->log_path, "re");
+
+	if (log)
+		text[fread(text, 1, sizeof text - 1, log)] = '\0';
+	print_message("uncored said: %s\n", text);
+}
+
+static void wait_until_ready(const struct daemon_process *daemon, int notify_fd)
+{
+	struct pollfd poll_fd = { .fd = notify_fd, .events = POLLIN };
+	char message[512];
+	ssize_t n;
+
+	if (poll(&poll_fd, 1, READY_TIMEOUT_MS) == 1) {
+		n = recv(notify_fd, message, sizeof message - 1, 0);
+		message[n > 0 ? n : 0] = '\0';
+		if (strstr(message, "READY=1"))
+			return;
+	}
+	print_log(daemon);
+	fail_msg("uncored did not become ready");
+}
+
+static void make_directory(struct daemon_process *daemon, const char *config)
+{
+	char path[128];
+	_cleanup_file_ FILE *file = NULL;
+
+	strcpy(daemon->directory, "/tmp/uncored-test-XXXXXX");
+	assert_non_null(mkdtemp(daemon->directory));
+	assert_int_equal(chmod(daemon->directory, 0755), 0);
+	snprintf(daemon->socket_path, sizeof daemon->socket_path, "%s/socket", daemon->directory);
+	snprintf(daemon->log_path, sizeof daemon->log_path, "%s/log", daemon->directory);
+	snprintf(path, sizeof path, "%s/conf", daemon->directory);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs(config ? config : "", file);
+}
+
+static void exec_daemon(
+	const struct daemon_process *daemon, const char *machine, const char *notify_path)
+{
+	char root[512], config[128], platforms[512], program[512];
+	int log_fd = open(daemon->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+
+	dup2(log_fd, STDOUT_FILENO);
+	dup2(log_fd, STDERR_FILENO);
+	struct rlimit descriptors = { daemon->descriptor_limit, daemon->descriptor_limit };
+
+	if (daemon->descriptor_limit)
+		setrlimit(RLIMIT_NOFILE, &descriptors);
+	setenv("NOTIFY_SOCKET", notify_path, 1);
+	snprintf(program, sizeof program, "%s", build_path("daemon/uncored"));
+	snprintf(root, sizeof root, "%s/%s", build_path("tests/machines"), machine);
+	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
+	snprintf(config, sizeof config, "%s/conf", daemon->directory);
+	execl(program, program, "--root", root, "--platforms", platforms, "--config", config,
+		"--socket", daemon->socket_path, (char *)NULL);
+	_exit(127);
+}
+
+/* Starts it in its directory; @listen_fd: a socket to pass as systemd does, or -1. */
+static void launch(struct daemon_process *daemon, const char *machine, int listen_fd)
+{
+	char notify_path[96], pid_text[16];
+	_cleanup_close_ int notify_fd = notify_socket(daemon, notify_path, sizeof notify_path);
+
+	daemon->pid = fork();
+	assert_true(daemon->pid >= 0);
+	if (daemon->pid == 0) {
+		if (listen_fd >= 0) {
+			snprintf(pid_text, sizeof pid_text, "%d", getpid());
+			setenv("LISTEN_PID", pid_text, 1);
+			setenv("LISTEN_FDS", "1", 1);
+			dup2(listen_fd, SD_LISTEN_FDS_START);
+			fcntl(SD_LISTEN_FDS_START, F_SETFD, 0);
+		}
+		exec_daemon(daemon, machine, notify_path);
+	}
+	wait_until_ready(daemon, notify_fd);
+}
+
+void daemon_start(struct daemon_process *daemon, const char *machine, const char *config)
+{
+	make_directory(daemon, config);
+	launch(daemon, machine, -1);
+}
+
+void daemon_restart(struct daemon_process *daemon, const char *machine)
+{
+	launch(daemon, machine, -1);
+}
+
+void daemon_start_activated(struct daemon_process *daemon, const char *machine)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	make_directory(daemon, NULL);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", daemon->socket_path);
+	assert_int_equal(bind(fd, (const void *)&address, sizeof address), 0);
+	assert_int_equal(chmod(daemon->socket_path, 0666), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	launch(daemon, machine, fd);
+}
+
+void daemon_remove(const struct daemon_process *daemon)
+{
+	static const char *const names[] = { "conf", "log", "notify" };
+	char path[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof path, "%s/%s", daemon->directory, names[i]);
+		unlink(path);
+	}
+	/* Fails if the daemon left its socket behind. */
+	assert_int_equal(rmdir(daemon->directory), 0);
+}
+
+void daemon_stop(struct daemon_process *daemon)
+{
+	int status;
+
+	if (daemon->pid <= 0)
+		return; /* it was never started */
+	kill(daemon->pid, SIGTERM);
+	status = wait_for(daemon->pid, STOP_TIMEOUT_S);
+	if (status != 0)
+		print_log(daemon);
+	daemon_remove(daemon);
+	assert_int_equal(status, 0);
+}
+
+static struct json_object *daemon_info(const struct daemon_process *daemon)
+{
+	_cleanup_free_ char *text = NULL;
+	struct json_object *root;
+
+	assert_int_equal(uncore_info(daemon->socket_path, &text), 0);
+	root = json_tokener_parse(text);
+	assert_non_null(root);
+	return root;
+}
+
+uint64_t daemon_number(const struct daemon_process *daemon, const char *key)
+{
+	struct json_object *root = daemon_info(daemon);
+	uint64_t value = json_object_get_uint64(json_object_object_get(root, key));
+
+	json_object_put(root);
+	return value;
+}
+
+uint64_t daemon_socket_number(const struct daemon_process *daemon, unsigned socket, const char *key)
+{
+	struct json_object *root = daemon_info(daemon);
+	struct json_object *sockets = json_object_object_get(root, "sockets");
+	struct json_object *object = json_object_array_get_idx(sockets, socket);
+	uint64_t value = json_object_get_uint64(json_object_object_get(object, key));
+
+	json_object_put(root);
+	return value;
+}
+
+/* --- workloads --- */
+
+void pin_to_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof set, &set);
+}
+
+/*
+ * A sanitizer has shadow memory for every page, and faults it in on each access that it checks and
+ * each mapping that it sees: so neither is for its eyes.
+ */
+__attribute__((no_sanitize("address", "thread", "undefined"))) void touch_pages(unsigned n)
+{
+	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *memory = (void *)syscall(SYS_mmap, NULL, n * page_bytes,
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+
+	if (memory == MAP_FAILED)
+		abort();
+	syscall(SYS_madvise, memory, n * page_bytes, MADV_NOHUGEPAGE);
+	for (unsigned i = 0; i < n; i++)
+		memory[i * page_bytes] = 1;
+	syscall(SYS_munmap, memory, n * page_bytes);
+}
+
+unsigned standin_sockets(void)
+{
+	return sysconf(_SC_NPROCESSORS_ONLN) >= 2 ? 2 : 1;
+}

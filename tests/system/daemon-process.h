@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The real uncored on a machine tree, in a private directory with a private socket, and programs
+ * run against it. Needs root (or CAP_PERFMON); clients are run as the unprivileged user 65534.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { NOBODY = 65534, OUTPUT_MAX = 65536, ARGUMENTS_MAX = 24 };
+
+struct daemon_process {
+	unsigned descriptor_limit; /* set before the start: RLIMIT_NOFILE; 0: as it is */
+	pid_t pid;
+	char directory[64];
+	char socket_path[96];
+	char log_path[96];
+};
+
+/* What a program that ran to its end left. */
+struct run {
+	int status;              /* exit status, or 128 + signal */
+	char output[OUTPUT_MAX]; /* stdout and stderr together, as text */
+};
+
+/* False, with a line for the log, where the suite cannot run at all: no privilege. */
+bool system_tests_can_run(void);
+
+/*
+ * Starts uncored on tests/machines/@machine with @config as its configuration (NULL: defaults) and
+ * waits, ten seconds at most, until it says READY. Fails the case if it does not.
+ */
+void daemon_start(struct daemon_process *daemon, const char *machine, const char *config);
+
+/* After the daemon was killed: starts another in the same directory, on the same socket. */
+void daemon_restart(struct daemon_process *daemon, const char *machine);
+
+/* As daemon_start(), but as systemd would: with a listening socket, which stays when it ends. */
+void daemon_start_activated(struct daemon_process *daemon, const char *machine);
+
+/* Removes the directory of a daemon that has ended; fails if it left anything behind. */
+void daemon_remove(const struct daemon_process *daemon);
+
+/* SIGTERM; fails the case unless it exits with status 0 within ten seconds. */
+void daemon_stop(struct daemon_process *daemon);
+
+/* Runs uncored to its end with these arguments (NULL-terminated); --platforms is added. */
+void daemon_run(struct run *ret, const char *const arguments[]);
+
+/* The value of a top-level or "socket 0" number in `uncore info --json`. */
+uint64_t daemon_number(const struct daemon_process *daemon, const char *key);
+uint64_t daemon_socket_number(
+	const struct daemon_process *daemon, unsigned socket, const char *key);
+
+/* Runs a program to its end, at most 60 s; @uid 0: as we are. */
+void run_program(struct run *ret, uid_t uid, const char *const arguments[]);
+
+/* Runs `uncore` of this build as nobody. */
+void run_uncore(struct run *ret, const char *const arguments[]);
+
+/*
+ * Forks a child that becomes nobody, runs @body(@argument) and exits with what it returns. It must
+ * not use cmocka's asserts. pid of the child; or, for as_nobody(), its exit status.
+ */
+pid_t start_as_nobody(int (*body)(void *argument), void *argument);
+int as_nobody(int (*body)(void *argument), void *argument);
+
+/* Waits for @pid, @timeout_s at most (then it is killed and -1 is returned). */
+int wait_for(pid_t pid, int timeout_s);
+
+/* Paths in the build and source trees; the text lives until the next call. */
+const char *build_path(const char *relative);
+const char *source_path(const char *relative);
+
+void pin_to_cpu(int cpu);
+
+/* Touches @n new pages, one fault each, and unmaps them. */
+void touch_pages(unsigned n);
+
+/* How many sockets the stand-in has here. */
+unsigned standin_sockets(void);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The uncore command as a user without root runs it against the real daemon. */
+#include "tests/system/daemon-process.h"
+#include "tests/test.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct daemon_process daemon_process;
+static struct run run;
+
+static int start(void **state)
+{
+	(void)state;
+	daemon_start(&daemon_process, "standin", NULL);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	daemon_stop(&daemon_process);
+	return 0;
+}
+
+/* `uncore VERB --socket PATH ...` as nobody. */
+static void uncore(const char *const arguments[])
+{
+	const char *all[ARGUMENTS_MAX] = { arguments[0], "--socket", daemon_process.socket_path };
+
+	for (unsigned i = 1; arguments[i]; i++)
+		all[i + 2] = arguments[i];
+	run_uncore(&run, all);
+}
+
+#define UNCORE(...) uncore((const char *const[]){ __VA_ARGS__, NULL })
+
+static void assert_says(const char *words)
+{
+	if (!strstr(run.output, words))
+		fail_msg("no '%s' in: %s", words, run.output);
+}
+
+static void stat_prints_what_a_reader_must_know(void **state)
+{
+	(void)state;
+	UNCORE("stat", "--", "true");
+	assert_int_equal(run.status, 0);
+	assert_says("socket 0");
+	assert_says("dram.read");
+	assert_says("dram.write");
+	assert_says("GB/s");
+	assert_says("error bound");
+	assert_says("Everything that each socket did is counted, not only this command.");
+	assert_says("nothing here is memory traffic");
+}
+
+static void stat_ends_as_its_command_did(void **state)
+{
+	(void)state;
+	UNCORE("stat", "--", "sh", "-c", "exit 7");
+	assert_int_equal(run.status, 7);
+	UNCORE("stat", "--", "sh", "-c", "kill -TERM $$");
+	assert_int_equal(run.status, 128 + 15);
+	UNCORE("stat", "--", "/no/such/program");
+	assert_int_equal(run.status, 127);
+}
+
+static void stat_prints_intervals_while_the_command_runs(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	UNCORE("stat", "--json", "-I", "50", "--", "sleep", "0.3");
+	assert_int_equal(run.status, 0);
+	for (const char *c = run.output; (c = strstr(c, "\"interval\"")); c++)
+		n++;
+	assert_true(n >= 2); /* how many is up to the scheduler */
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+	struct json_object *value = json_object_object_get(object, key);
+
+	if (!value)
+		fail_msg("no key %s in %s", key, json_object_to_json_string(object));
+	return value;
+}
+
+static void stat_json_has_the_promised_keys(void **state)
+{
+	struct json_object *report, *socket, *metrics;
+
+	(void)state;
+	UNCORE("stat", "--json", "-r", "3", "--", "true");
+	assert_int_equal(run.status, 0);
+	report = json_tokener_parse(run.output);
+	assert_non_null(report);
+	assert_string_equal(json_object_get_string(member(report, "platform")), "standin");
+	assert_int_equal(strlen(json_object_get_string(member(report, "generation"))), 32);
+	assert_int_equal(json_object_get_int(member(report, "runs")), 3);
+	assert_true(json_object_get_int64(member(report, "window_ns")) > 0);
+	socket = json_object_array_get_idx(member(report, "sockets"), 0);
+	assert_int_equal(json_object_get_int(member(socket, "socket")), 0);
+	assert_true(json_object_get_int64(member(socket, "window_ns")) > 0);
+	assert_true(json_object_get_int64(member(socket, "skew_ns")) > 0);
+	metrics = member(socket, "metrics");
+	member(member(metrics, "dram.read"), "bytes");
+	assert_string_equal(json_object_get_string(json_object_array_get_idx(
+				    member(member(metrics, "dram.read"), "quality"), 0)),
+		"standin");
+	assert_string_equal(json_object_get_string(member(member(metrics, "hbm.read"), "absent")),
+		"The stand-in machine has no such counter.");
+	json_object_put(report);
+}
+
+static void info_shows_the_whole_state(void **state)
+{
+	(void)state;
+	UNCORE("info");
+	assert_int_equal(run.status, 0);
+	assert_says("platform standin");
+	assert_says("uncore_standin_0 on CPU 0: dram.read 0x2, dram.write 0x5, itom 0x3");
+	assert_says("The stand-in machine has no such counter.");
+	assert_says("max_clients");
+	assert_says("sweeps");
+	assert_says("refused");
+}
+
+static void info_json_is_json(void **state)
+{
+	static const char *const keys[] = { "version", "platform", "generation", "sockets",
+		"metrics", "missing", "policy", "clients", "refused", "warnings" };
+	struct json_object *report;
+
+	(void)state;
+	UNCORE("info", "--json");
+	assert_int_equal(run.status, 0);
+	report = json_tokener_parse(run.output);
+	assert_non_null(report);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		member(report, keys[i]);
+	json_object_put(report);
+}
+
+static void without_a_daemon_it_says_what_to_do(void **state)
+{
+	(void)state;
+	run_uncore(&run, (const char *const[]){ "info", "--socket", "/tmp/no/such/socket", NULL });
+	assert_int_equal(run.status, 1);
+	assert_says("Cannot connect to uncored at /tmp/no/such/socket");
+	assert_says("systemctl start uncored.socket");
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("stat prints bytes, rates, error bound and what is counted",
+			stat_prints_what_a_reader_must_know),
+		CASE("stat ends with its command's status", stat_ends_as_its_command_did),
+		CASE("stat -I prints while the command runs",
+			stat_prints_intervals_while_the_command_runs),
+		CASE("stat --json has the promised keys", stat_json_has_the_promised_keys),
+		CASE("info shows platform, boxes, encodings, policy and state",
+			info_shows_the_whole_state),
+		CASE("info --json is JSON with the promised keys", info_json_is_json),
+		CASE("without a daemon it says what to do", without_a_daemon_it_says_what_to_do),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return cmocka_run_group_tests_name("command", cases, start, stop);
+}

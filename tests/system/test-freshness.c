@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* No fresh read ever returns a sweep that began before the call, however many read at once. */
+#include "tests/system/daemon-process.h"
+#include "tests/test.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "client/uncore.h"
+#include "common/clock.h"
+
+enum { THREADS = 8, READS = 10000 };
+
+static struct daemon_process daemon_process;
+
+/* What one thread saw; it is read after the thread has ended. */
+struct thread_result {
+	struct uncore *uncore;
+	unsigned socket;
+	uint64_t n_stale; /* the sweep began before the call */
+	uint64_t n_back;  /* the sweep is older than one seen before */
+	int error;
+};
+
+static void *read_again_and_again(void *argument)
+{
+	struct thread_result *result = argument;
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	uint64_t last_sweep = 0;
+
+	for (unsigned i = 0; i < READS && !result->error; i++) {
+		uint64_t called_ns = clock_now_ns();
+
+		result->error = uncore_read(result->uncore, result->socket, UNCORE_FRESH, &sample);
+		result->n_stale += sample.begin_ns < called_ns;
+		result->n_back += sample.sweep < last_sweep;
+		last_sweep = sample.sweep;
+	}
+	return NULL;
+}
+
+static int read_from_many_threads(void *argument)
+{
+	struct thread_result results[THREADS] = {};
+	pthread_t threads[THREADS];
+	struct uncore *uncore;
+	int bad = 0;
+
+	(void)argument;
+	if (uncore_open(daemon_process.socket_path, &uncore) < 0)
+		return 1;
+	uncore_set_timeout(uncore, 5000000000U); /* the machine may be busy; late is not stale */
+	for (unsigned i = 0; i < THREADS; i++) {
+		results[i].uncore = uncore;
+		results[i].socket = i % standin_sockets();
+		pthread_create(&threads[i], NULL, read_again_and_again, &results[i]);
+	}
+	for (unsigned i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		if (!results[i].error && !results[i].n_stale && !results[i].n_back)
+			continue;
+		printf("# thread %u: error %d, %" PRIu64 " stale, %" PRIu64 " back\n", i,
+			results[i].error, results[i].n_stale, results[i].n_back);
+		bad = 1;
+	}
+	fflush(stdout);
+	uncore_close(uncore);
+	return bad;
+}
+
+static void eight_threads_never_see_an_old_sweep(void **state)
+{
+	(void)state;
+	assert_int_equal(as_nobody(read_from_many_threads, NULL), 0);
+}
+
+static int count_cached_sweeps(void *argument)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore;
+	uint64_t first;
+
+	(void)argument;
+	if (uncore_open(daemon_process.socket_path, &uncore) < 0 ||
+		uncore_read(uncore, 0, UNCORE_CACHED, &sample) < 0)
+		return 1;
+	first = sample.sweep;
+	for (unsigned i = 0; i < READS; i++)
+		if (uncore_read(uncore, 0, UNCORE_CACHED, &sample) < 0)
+			return 1;
+	uncore_close(uncore);
+	return sample.sweep != first;
+}
+
+static void cached_reads_cost_no_sweep(void **state)
+{
+	(void)state;
+	assert_int_equal(as_nobody(count_cached_sweeps, NULL), 0);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	/* The budget is not what is tested here; 80,000 reads would take long within 10 %. */
+	daemon_start(&daemon_process, "standin", "[reader]\nbudget_percent = 100\n");
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	daemon_stop(&daemon_process);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("8 threads x 10,000 fresh reads: no sweep began before its call",
+			eight_threads_never_see_an_old_sweep),
+		CASE("cached reads cost no sweep", cached_reads_cost_no_sweep),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return cmocka_run_group_tests_name("freshness", cases, start, stop);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a client cannot do: write what others read, make another client wait, hold more than its
+ * quota, or leave anything behind when it dies.
+ */
+#include "tests/system/daemon-process.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/clock.h"
+#include "common/page.h"
+#include "common/wire.h"
+
+static struct daemon_process daemon_process;
+
+static int complain(const char *what, int error)
+{
+	printf("# %s (%s)\n", what, strerror(error));
+	fflush(stdout);
+	return 1;
+}
+
+static int connect_raw(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", daemon_process.socket_path);
+	if (connect(fd, (const void *)&address, sizeof address) < 0)
+		_exit(98);
+	return fd;
+}
+
+/* Says hello; returns the connection, and the page and doorbells in @ret. */
+static int connect_hello(struct wire_packet *ret)
+{
+	union wire_message hello;
+	int fd = connect_raw();
+
+	wire_begin(&hello, WIRE_HELLO);
+	hello.hello.version = WIRE_VERSION;
+	if (wire_send(fd, &hello, NULL, 0) < 0 || wire_receive(fd, WIRE_FROM_DAEMON, ret) != 1 ||
+		ret->message.header.opcode != WIRE_WELCOME)
+		_exit(97);
+	return fd;
+}
+
+/* --- the page --- */
+
+static int try_to_write_the_page(void *argument)
+{
+	struct wire_packet packet;
+	int connection = connect_hello(&packet);
+	size_t size = packet.message.welcome.page_bytes;
+	int page = packet.fds[0];
+	char path[64];
+	void *map;
+
+	(void)argument;
+	(void)connection;
+	if (mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0) != MAP_FAILED)
+		return complain("mmap for writing succeeded", 0);
+	map = mmap(NULL, size, PROT_READ, MAP_SHARED, page, 0);
+	if (map == MAP_FAILED)
+		return complain("mmap for reading failed", errno);
+	if (mprotect(map, size, PROT_READ | PROT_WRITE) == 0)
+		return complain("mprotect for writing succeeded", 0);
+	if (write(page, "x", 1) >= 0 || pwrite(page, "x", 1, 0) >= 0)
+		return complain("write succeeded", 0);
+	if (ftruncate(page, 0) == 0 || ftruncate(page, (off_t)size * 2) == 0)
+		return complain("ftruncate succeeded", 0);
+	if (fchmod(page, 0666) == 0)
+		return complain("fchmod succeeded", 0);
+	if (fcntl(page, F_ADD_SEALS, F_SEAL_WRITE) == 0)
+		return complain("adding a seal succeeded", 0);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", page);
+	if (open(path, O_RDWR) >= 0 || open(path, O_WRONLY) >= 0 ||
+		open(path, O_RDWR | O_TRUNC) >= 0)
+		return complain("reopening for writing succeeded", 0);
+	if (truncate(path, 0) == 0)
+		return complain("truncate succeeded", 0);
+	return 0;
+}
+
+static void a_client_cannot_write_the_page(void **state)
+{
+	(void)state;
+	assert_int_equal(as_nobody(try_to_write_the_page, NULL), 0);
+}
+
+/* --- other clients --- */
+
+/* 200 fresh reads, each of which must come within the library's own limit of 100 ms. */
+static int read_undisturbed(void *argument)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore;
+	int r;
+
+	(void)argument;
+	if (uncore_open(daemon_process.socket_path, &uncore) < 0)
+		return complain(uncore_error_text(), 0);
+	for (unsigned i = 0; i < 200; i++) {
+		r = uncore_read(uncore, 0, UNCORE_FRESH, &sample);
+		if (r < 0)
+			return complain(uncore_error_text(), -r);
+		usleep(1000);
+	}
+	uncore_close(uncore);
+	return 0;
+}
+
+static int stop_after_ringing(void *argument)
+{
+	struct wire_packet packet;
+
+	(void)argument;
+	connect_hello(&packet);
+	eventfd_write(packet.fds[1], 1);
+	raise(SIGSTOP);
+	return 0;
+}
+
+static _Noreturn int flood_doorbell(void *argument)
+{
+	struct wire_packet packet;
+
+	(void)argument;
+	connect_hello(&packet);
+	for (;;)
+		for (unsigned i = 1; i < packet.n_fds; i++)
+			eventfd_write(packet.fds[i], 1);
+}
+
+/* Fills the eventfd to the brim: its counter is the client's own, so only it can get stuck. */
+static _Noreturn int brim_doorbell(void *argument)
+{
+	struct wire_packet packet;
+
+	(void)argument;
+	connect_hello(&packet);
+	for (;;)
+		for (unsigned i = 1; i < packet.n_fds; i++) {
+			eventfd_write(packet.fds[i], UINT64_MAX - 1);
+			eventfd_write(packet.fds[i], 1);
+		}
+}
+
+static _Noreturn int flood_requests(void *argument)
+{
+	struct wire_packet packet;
+	union wire_message info;
+
+	(void)argument;
+	wire_begin(&info, WIRE_INFO);
+	for (;;) {
+		int fd = connect_hello(&packet);
+
+		wire_packet_done(&packet);
+		while (wire_send(fd, &info, NULL, 0) != -EPIPE)
+			;
+		close(fd);
+	}
+}
+
+/* Runs the attack beside a client that wants its reads. */
+static void read_beside(int (*attack)(void *))
+{
+	pid_t attacker = start_as_nobody(attack, NULL);
+	int status;
+
+	usleep(100000);
+	status = as_nobody(read_undisturbed, NULL);
+	kill(attacker, SIGKILL);
+	wait_for(attacker, 5);
+	assert_int_equal(status, 0);
+}
+
+static void a_stopped_client_delays_nobody(void **state)
+{
+	(void)state;
+	read_beside(stop_after_ringing);
+}
+
+static void a_flooded_doorbell_delays_nobody(void **state)
+{
+	uint64_t throttled;
+
+	(void)state;
+	read_beside(flood_doorbell);
+	throttled = daemon_socket_number(&daemon_process, 0, "throttled");
+	assert_true(throttled > 0);
+}
+
+static void a_brimming_doorbell_delays_nobody(void **state)
+{
+	(void)state;
+	read_beside(brim_doorbell);
+}
+
+static void a_flooded_connection_delays_nobody(void **state)
+{
+	(void)state;
+	read_beside(flood_requests);
+}
+
+/* --- quotas --- */
+
+enum { QUOTA = 8 }; /* of the configuration below */
+
+static int exceed_the_quota(void *argument)
+{
+	struct uncore *handles[QUOTA + 1] = {};
+	int r;
+
+	(void)argument;
+	for (unsigned i = 0; i < QUOTA; i++)
+		if (uncore_open(daemon_process.socket_path, &handles[i]) < 0)
+			return complain(uncore_error_text(), 0);
+	r = uncore_open(daemon_process.socket_path, &handles[QUOTA]);
+	if (r != -EDQUOT)
+		return complain("the connection over the quota was not refused", -r);
+	if (!strstr(uncore_error_text(), "max_clients_per_user"))
+		return complain(uncore_error_text(), 0);
+	uncore_close(handles[0]);
+	for (unsigned i = 0; i < 100; i++) {
+		r = uncore_open(daemon_process.socket_path, &handles[0]);
+		if (r == 0)
+			break;
+		usleep(10000);
+	}
+	if (r < 0)
+		return complain("a freed place cannot be taken again", -r);
+	/* Dies with all of them open. */
+	kill(getpid(), SIGKILL);
+	return 0;
+}
+
+static long descriptors_of_daemon(void)
+{
+	char path[64];
+	DIR *directory;
+	long n = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/fd", daemon_process.pid);
+	directory = opendir(path);
+	assert_non_null(directory);
+	while (readdir(directory))
+		n++;
+	closedir(directory);
+	return n;
+}
+
+/* A flooder that died is noticed when its second of being ignored is over. */
+static void wait_until_alone(void)
+{
+	for (unsigned i = 0; i < 200 && daemon_number(&daemon_process, "clients") > 1; i++)
+		usleep(20000);
+	usleep(200000); /* the connection that asked must be gone, too */
+}
+
+static void quotas_hold_and_death_frees_everything(void **state)
+{
+	long before, after = 0;
+
+	(void)state;
+	wait_until_alone();
+	before = descriptors_of_daemon();
+	assert_int_equal(as_nobody(exceed_the_quota, NULL), 128 + SIGKILL);
+	for (unsigned i = 0; i < 100; i++) {
+		after = descriptors_of_daemon();
+		if (after == before)
+			break;
+		usleep(20000);
+	}
+	assert_int_equal(after, before);
+	assert_true(daemon_number(&daemon_process, "refused") > 0);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	daemon_start(&daemon_process, "standin",
+		"[server]\nmax_clients_per_user = 8\n[reader]\nburst_ms = 10\n");
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	daemon_stop(&daemon_process);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("a client cannot write the page, in any of ten ways",
+			a_client_cannot_write_the_page),
+		CASE("a client that stopped itself delays nobody", a_stopped_client_delays_nobody),
+		CASE("a client that floods its doorbell delays nobody, and is throttled",
+			a_flooded_doorbell_delays_nobody),
+		CASE("a client that fills its doorbell to the brim delays nobody",
+			a_brimming_doorbell_delays_nobody),
+		CASE("a client that floods its connection delays nobody",
+			a_flooded_connection_delays_nobody),
+		CASE("a user's quota holds, and the death of a client frees all it held",
+			quotas_hold_and_death_frees_everything),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return cmocka_run_group_tests_name("isolation", cases, start, stop);
+}

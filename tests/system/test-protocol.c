@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bad messages to the real daemon: each gets its answer, and nobody else notices. */
+#include "tests/system/daemon-process.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/wire.h"
+
+enum { RANDOM_MESSAGES = 100000 };
+
+static struct daemon_process daemon_process;
+
+static int connect_raw(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = 5 };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", daemon_process.socket_path);
+	assert_int_equal(connect(fd, (const void *)&address, sizeof address), 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+	return fd;
+}
+
+/* Sends these bytes and expects an error message with @error, and then the end or not. */
+static void expect_error(const void *bytes, size_t size, int error, bool closes)
+{
+	struct wire_packet reply;
+	int fd = connect_raw();
+
+	assert_int_equal(send(fd, bytes, size, MSG_NOSIGNAL), size);
+	assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, &reply), 1);
+	assert_int_equal(reply.message.header.opcode, WIRE_ERROR);
+	assert_int_equal(reply.message.error.error, error);
+	assert_true(strlen(reply.message.error.text) > 20);
+	if (closes)
+		assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, &reply), 0);
+	close(fd);
+}
+
+static void assert_still_served(void)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore;
+
+	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
+	assert_int_equal(uncore_read(uncore, 0, UNCORE_FRESH, &sample), 0);
+	uncore_close(uncore);
+}
+
+static void malformed_messages_end_the_connection(void **state)
+{
+	char large[WIRE_MESSAGE_MAX * 4] = "";
+	union wire_message message;
+
+	(void)state;
+	expect_error("x", 1, -EBADMSG, true);
+	expect_error(large, sizeof large, -EBADMSG, true);
+	wire_begin(&message, WIRE_HELLO);
+	message.header.size++;
+	expect_error(&message, sizeof message.hello, -EBADMSG, true);
+	wire_begin(&message, WIRE_HELLO);
+	expect_error(&message, sizeof message.hello - 1, -EBADMSG, true);
+	assert_still_served();
+}
+
+static void another_version_is_refused_in_words(void **state)
+{
+	union wire_message message;
+
+	(void)state;
+	wire_begin(&message, WIRE_HELLO);
+	message.hello.version = WIRE_VERSION + 1;
+	expect_error(&message, sizeof message.hello, -EPROTONOSUPPORT, false);
+	assert_still_served();
+}
+
+static void unknown_and_untimely_requests_get_an_error(void **state)
+{
+	union wire_message message = { .header = { .opcode = 77, .size = sizeof message.header } };
+
+	(void)state;
+	expect_error(&message, sizeof message.header, -EOPNOTSUPP, false);
+	wire_begin(&message, WIRE_INFO);
+	expect_error(&message, sizeof message.info, -EPROTO, false);
+	wire_begin(&message, WIRE_WELCOME); /* is not a client's to send */
+	expect_error(&message, sizeof message.welcome, -EOPNOTSUPP, false);
+	assert_still_served();
+}
+
+static void descriptors_that_clients_send_are_closed(void **state)
+{
+	union wire_message message;
+	struct wire_packet reply;
+	int fd = connect_raw();
+	int fds[] = { STDIN_FILENO, STDIN_FILENO, STDIN_FILENO };
+
+	(void)state;
+	wire_begin(&message, WIRE_HELLO);
+	message.hello.version = WIRE_VERSION;
+	assert_int_equal(wire_send(fd, &message, fds, 3), 0);
+	assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, &reply), 1);
+	assert_int_equal(reply.message.header.opcode, WIRE_WELCOME);
+	wire_packet_done(&reply);
+	close(fd);
+	assert_still_served();
+}
+
+/* Drains what has been answered, so that the daemon need not drop us for being deaf. */
+static bool drain(int fd)
+{
+	char answer[WIRE_MESSAGE_MAX];
+	ssize_t n;
+
+	while ((n = recv(fd, answer, sizeof answer, MSG_DONTWAIT)) > 0)
+		;
+	return n < 0 && errno == EAGAIN;
+}
+
+static void random_messages_disturb_nobody(void **state)
+{
+	char bytes[WIRE_MESSAGE_MAX + 64];
+	int fd = connect_raw();
+
+	(void)state;
+	for (unsigned i = 0; i < RANDOM_MESSAGES; i++) {
+		uint16_t size;
+
+		assert_int_equal(getrandom(&size, sizeof size, 0), sizeof size);
+		size = (uint16_t)(1 + size % sizeof bytes);
+		assert_int_equal(getrandom(bytes, size, 0), size);
+		/* A quarter has a header that passes, so that more than its first check is seen. */
+		if (i % 4 == 0 && size >= sizeof(struct wire_header))
+			*(struct wire_header *)bytes =
+				(struct wire_header){ .opcode = (uint16_t)(i % 7), .size = size };
+		if (send(fd, bytes, size, MSG_NOSIGNAL) < 0 || !drain(fd)) {
+			close(fd);
+			fd = connect_raw();
+		}
+	}
+	close(fd);
+	assert_still_served();
+}
+
+static int start(void **state)
+{
+	(void)state;
+	daemon_start(&daemon_process, "standin", "[server]\nrequests_per_second = 10000\n");
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	daemon_stop(&daemon_process);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("malformed and oversized messages get an error and end the connection",
+			malformed_messages_end_the_connection),
+		CASE("another version is refused in words", another_version_is_refused_in_words),
+		CASE("unknown and untimely requests get an error",
+			unknown_and_untimely_requests_get_an_error),
+		CASE("descriptors that a client sends are closed",
+			descriptors_that_clients_send_are_closed),
+		CASE("100,000 random messages disturb nobody", random_messages_disturb_nobody),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return cmocka_run_group_tests_name("protocol", cases, start, stop);
+}

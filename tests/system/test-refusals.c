@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the daemon says and does when it cannot have what it wants: bad files, machines it does not
+ * know, counters the kernel refuses, too little privilege, a socket that is taken.
+ */
+#include "tests/system/daemon-process.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+
+static struct run run;
+static char directory[64];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	strcpy(directory, "/tmp/uncored-refusals-XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(chown(directory, NOBODY, NOBODY), 0);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	return rmdir(directory);
+}
+
+static const char *in_directory(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+	FILE *file = fopen(in_directory(name), "we");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* uncored must end with status 1 and a line that holds every one of these words. */
+static void assert_refused(const char *const words[])
+{
+	if (run.status != 1)
+		print_message("%s\n", run.output);
+	assert_int_equal(run.status, 1);
+	for (; *words; words++)
+		if (!strstr(run.output, *words))
+			fail_msg("no '%s' in: %s", *words, run.output);
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static void run_on(const char *machine, const char *config)
+{
+	char root[512], socket[128], config_path[128];
+
+	write_file("conf", config);
+	snprintf(config_path, sizeof config_path, "%s", in_directory("conf"));
+	snprintf(root, sizeof root, "%s/%s", build_path("tests/machines"), machine);
+	snprintf(socket, sizeof socket, "%s", in_directory("socket"));
+	daemon_run(&run, (const char *const[]){ "--root", root, "--socket", socket, "--config",
+				 config_path, NULL });
+	unlink(config_path);
+}
+
+static void an_unknown_machine_is_refused(void **state)
+{
+	(void)state;
+	run_on("cascade-lake-ap", "");
+	assert_refused(WORDS("GenuineIntel", "uncore-platform(5)"));
+}
+
+static void a_bad_configuration_is_refused_with_its_line(void **state)
+{
+	(void)state;
+	run_on("standin", "[reader]\nbudget = 10\n");
+	assert_refused(WORDS("/conf:2:", "budget"));
+	run_on("standin", "[reader]\n\nbudget_percent = 101\n");
+	assert_refused(WORDS("/conf:3:", "1 to 100"));
+	run_on("standin", "[server]\nmode = 0666\nmode = 0660\n");
+	assert_refused(WORDS("/conf:3:", "mode"));
+	run_on("standin", "[platform]\nname = no-such-chip\n");
+	assert_refused(WORDS("no-such-chip", "icelake-sp"));
+}
+
+/* The Ice Lake tree's PMU types exist in no kernel without such hardware. */
+static void counters_that_no_kernel_has_are_refused(void **state)
+{
+	(void)state;
+	run_on("icelake-sp", "");
+	assert_refused(WORDS("every one of", "uncore_imc_0 on CPU 0", "No such file or directory"));
+}
+
+static void without_privilege_the_capability_is_named(void **state)
+{
+	char program[512], root[512], platforms[512], socket[128];
+	const char *const arguments[] = { program, "--root", root, "--platforms", platforms,
+		"--socket", socket, NULL };
+
+	(void)state;
+	snprintf(program, sizeof program, "%s", build_path("daemon/uncored"));
+	snprintf(root, sizeof root, "%s", build_path("tests/machines/standin"));
+	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
+	snprintf(socket, sizeof socket, "%s", in_directory("socket"));
+	run_program(&run, NOBODY, arguments);
+	assert_refused(WORDS("lacks CAP_PERFMON", "systemd unit", "setcap cap_perfmon+ep"));
+}
+
+static void check_needs_no_privilege(void **state)
+{
+	char program[512], root[512], platforms[512];
+	const char *const arguments[] = { program, "--check", "--json", "--root", root,
+		"--platforms", platforms, NULL };
+	struct json_object *report;
+
+	(void)state;
+	snprintf(program, sizeof program, "%s", build_path("daemon/uncored"));
+	snprintf(root, sizeof root, "%s", build_path("tests/machines/sapphire-rapids"));
+	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
+	run_program(&run, NOBODY, arguments);
+	assert_int_equal(run.status, 0);
+	report = json_tokener_parse(run.output);
+	assert_non_null(report);
+	assert_string_equal(json_object_get_string(json_object_object_get(report, "platform")),
+		"sapphire-rapids");
+	json_object_put(report);
+}
+
+/* --- running on less than everything --- */
+
+static void read_dram(const struct daemon_process *daemon, unsigned socket,
+	struct uncore_value *ret, char *ret_why)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore;
+
+	assert_int_equal(uncore_open(daemon->socket_path, &uncore), 0);
+	assert_int_equal(uncore_read(uncore, socket, UNCORE_FRESH, &sample), 0);
+	*ret = sample.values[uncore_find_metric(uncore, "dram.read")];
+	snprintf(ret_why, UNCORE_TEXT_MAX, "%s", uncore_why(uncore, ret->why));
+	uncore_close(uncore);
+}
+
+static void a_refused_box_makes_its_metrics_partial(void **state)
+{
+	struct daemon_process daemon = {};
+	struct uncore_value value;
+	char why[UNCORE_TEXT_MAX];
+	char *info;
+
+	(void)state;
+	daemon_start(&daemon, "standin-broken", NULL);
+	read_dram(&daemon, 0, &value, why);
+	assert_int_equal(uncore_info(daemon.socket_path, &info), 0);
+	daemon_stop(&daemon);
+	assert_true(value.quality & UNCORE_PARTIAL);
+	assert_false(value.quality & UNCORE_ABSENT);
+	assert_non_null(strstr(info, "uncore_standin_1"));
+	assert_non_null(strstr(info, "cpumask"));
+	free(info);
+}
+
+/* 96 boxes of three events want 288 descriptors; the last socket's are opened last. */
+static void too_few_descriptors_leave_the_rest_served(void **state)
+{
+	struct daemon_process daemon = { .descriptor_limit = 250 };
+	struct uncore_value first, last;
+	char why[UNCORE_TEXT_MAX];
+
+	(void)state;
+	if (standin_sockets() < 2)
+		return;
+	daemon_start(&daemon, "standin-wide", NULL);
+	read_dram(&daemon, 0, &first, why);
+	read_dram(&daemon, 1, &last, why);
+	daemon_stop(&daemon);
+	assert_int_equal(first.quality, UNCORE_STANDIN);
+	assert_int_equal(last.quality, UNCORE_STANDIN | UNCORE_PARTIAL);
+}
+
+static void the_daemon_keeps_no_capability(void **state)
+{
+	struct daemon_process daemon = {};
+	char command[160];
+
+	(void)state;
+	daemon_start(&daemon, "standin", NULL);
+	snprintf(command, sizeof command,
+		"cat /proc/%d/task/*/status | grep -E 'Cap(Prm|Eff)' | sort -u", daemon.pid);
+	run_program(&run, 0, (const char *const[]){ "sh", "-c", command, NULL });
+	daemon_stop(&daemon);
+	assert_string_equal(run.output, "CapEff:\t0000000000000000\nCapPrm:\t0000000000000000\n");
+}
+
+/* --- the socket --- */
+
+static void a_second_daemon_is_refused(void **state)
+{
+	struct daemon_process daemon = {};
+	char root[512];
+
+	(void)state;
+	daemon_start(&daemon, "standin", NULL);
+	snprintf(root, sizeof root, "%s", build_path("tests/machines/standin"));
+	daemon_run(&run, (const char *const[]){ "--root", root, "--socket", daemon.socket_path,
+				 "--config=/dev/null", NULL });
+	assert_refused(WORDS("Another uncored already listens"));
+	daemon_stop(&daemon);
+}
+
+static void a_left_over_socket_is_taken_over(void **state)
+{
+	struct daemon_process daemon = {};
+
+	(void)state;
+	daemon_start(&daemon, "standin", NULL);
+	kill(daemon.pid, SIGKILL);
+	wait_for(daemon.pid, 5);
+	/* The same again, in the directory where the socket was left. */
+	daemon_restart(&daemon, "standin");
+	daemon_stop(&daemon);
+}
+
+static void systemd_may_pass_the_socket(void **state)
+{
+	struct daemon_process daemon = {};
+	struct uncore_value value;
+	char why[UNCORE_TEXT_MAX];
+
+	(void)state;
+	daemon_start_activated(&daemon, "standin");
+	read_dram(&daemon, 0, &value, why);
+	assert_false(value.quality & UNCORE_ABSENT);
+	/* It was not ours to remove. */
+	kill(daemon.pid, SIGTERM);
+	assert_int_equal(wait_for(daemon.pid, 10), 0);
+	assert_int_equal(access(daemon.socket_path, F_OK), 0);
+	unlink(daemon.socket_path);
+	daemon_remove(&daemon);
+}
+
+static int read_for_ever(void *argument)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore;
+	int r;
+
+	if (uncore_open(argument, &uncore) < 0)
+		return 1;
+	do
+		r = uncore_read(uncore, 0, UNCORE_FRESH, &sample);
+	while (r == 0);
+	return r == -ENOTCONN ? 0 : 1;
+}
+
+static void it_ends_cleanly_under_load_and_clients_notice(void **state)
+{
+	struct daemon_process daemon = {};
+	pid_t clients[4];
+
+	(void)state;
+	daemon_start(&daemon, "standin", NULL);
+	for (unsigned i = 0; i < 4; i++)
+		clients[i] = start_as_nobody(read_for_ever, daemon.socket_path);
+	usleep(200000);
+	daemon_stop(&daemon);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(wait_for(clients[i], 10), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("an unknown machine is refused, with what to do",
+			an_unknown_machine_is_refused),
+		CASE("a bad configuration is refused with file and line",
+			a_bad_configuration_is_refused_with_its_line),
+		CASE("counters that the kernel does not have are refused by name",
+			counters_that_no_kernel_has_are_refused),
+		CASE("without privilege uncored names the capability it lacks",
+			without_privilege_the_capability_is_named),
+		CASE("--check needs no privilege", check_needs_no_privilege),
+		CASE("a box that the kernel refuses leaves its metrics partial",
+			a_refused_box_makes_its_metrics_partial),
+		CASE("with too few descriptors for all counters the rest is served",
+			too_few_descriptors_leave_the_rest_served),
+		CASE("a running daemon holds no capability", the_daemon_keeps_no_capability),
+		CASE("a second daemon on one socket is refused", a_second_daemon_is_refused),
+		CASE("a socket left by a killed daemon is taken over",
+			a_left_over_socket_is_taken_over),
+		CASE("a socket passed by systemd is served and left alone",
+			systemd_may_pass_the_socket),
+		CASE("SIGTERM under load ends it cleanly and its clients notice",
+			it_ends_cleanly_under_load_and_clients_notice),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return cmocka_run_group_tests_name("refusals", cases, make_directory, remove_directory);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Known truth on the stand-in machine: a program that touches N new pages on a CPU makes N page
+ * faults there, and an unprivileged client must see N x 4096 bytes on that CPU's socket.
+ */
+#include "tests/system/daemon-process.h"
+#include "tests/test.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+
+enum { PAGES = 25600, PAGE_WORTH = 4096 };
+
+static const uint64_t TRUTH = (uint64_t)PAGES * PAGE_WORTH; /* 104,857,600 */
+static struct daemon_process daemon_process;
+
+static int start(void **state)
+{
+	(void)state;
+	daemon_start(&daemon_process, "standin", NULL);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	daemon_stop(&daemon_process);
+	return 0;
+}
+
+static bool is_true(uint64_t bytes)
+{
+	return fabs((double)bytes - (double)TRUTH) <= 0.001 * (double)TRUTH;
+}
+
+static int complain(const char *what, uint64_t value)
+{
+	printf("# %s: %" PRIu64 "\n", what, value);
+	fflush(stdout);
+	return 1;
+}
+
+/* The socket that is to show the traffic, and the CPU to make it on: the last of both. */
+static unsigned busy_socket(void)
+{
+	return standin_sockets() - 1;
+}
+
+/* --- as nobody --- */
+
+static int read_around_work(void *argument)
+{
+	struct uncore_sample before[2] = { UNCORE_SAMPLE_INIT, UNCORE_SAMPLE_INIT };
+	struct uncore_sample after[2] = { UNCORE_SAMPLE_INIT, UNCORE_SAMPLE_INIT };
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+	unsigned busy = busy_socket();
+	struct uncore *uncore;
+	int metric;
+
+	(void)argument;
+	if (uncore_open(daemon_process.socket_path, &uncore) < 0)
+		return complain(uncore_error_text(), 0);
+	metric = uncore_find_metric(uncore, "dram.read");
+	pin_to_cpu((int)busy);
+	touch_pages(1);
+	if (uncore_read_all(uncore, UNCORE_FRESH, before, 2) < 0)
+		return complain(uncore_error_text(), 0);
+	touch_pages(PAGES);
+	if (uncore_read_all(uncore, UNCORE_FRESH, after, 2) < 0)
+		return complain(uncore_error_text(), 0);
+	if (uncore_delta(&before[busy], &after[busy], &delta) < 0)
+		return complain(uncore_error_text(), 0);
+	if (!is_true(delta.values[metric].count))
+		return complain("bytes on the busy socket", delta.values[metric].count);
+	if (!(delta.values[metric].quality & UNCORE_STANDIN))
+		return complain("not said to be a stand-in", delta.values[metric].quality);
+	if (busy == 0)
+		return 0;
+	if (uncore_delta(&before[0], &after[0], &delta) < 0)
+		return complain(uncore_error_text(), 0);
+	if (delta.values[metric].count >= TRUTH / 100)
+		return complain("bytes on the idle socket", delta.values[metric].count);
+	uncore_close(uncore);
+	return 0;
+}
+
+static void a_delta_shows_the_pages(void **state)
+{
+	(void)state;
+	assert_int_equal(as_nobody(read_around_work, NULL), 0);
+}
+
+/* The clock metric counts ns; so its delta must be the window, give or take the skew. */
+static int compare_clock(void *argument)
+{
+	struct uncore_sample before = UNCORE_SAMPLE_INIT, after = UNCORE_SAMPLE_INIT;
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+	struct uncore *uncore;
+	double off_ns;
+	int metric;
+
+	(void)argument;
+	if (uncore_open(daemon_process.socket_path, &uncore) < 0)
+		return complain(uncore_error_text(), 0);
+	metric = uncore_find_metric(uncore, "clock");
+	if (strcmp(uncore_metric_unit(uncore, (uint32_t)metric), "ns"))
+		return complain("unit of the clock is not ns", 0);
+	for (int i = 0; i < 20; i++) {
+		if (uncore_read(uncore, busy_socket(), UNCORE_FRESH, &before) < 0)
+			return complain(uncore_error_text(), 0);
+		usleep(20000);
+		if (uncore_read(uncore, busy_socket(), UNCORE_FRESH, &after) < 0)
+			return complain(uncore_error_text(), 0);
+		if (uncore_delta(&before, &after, &delta) < 0)
+			return complain(uncore_error_text(), 0);
+		off_ns = fabs((double)delta.values[metric].count - (double)delta.window_ns);
+		if (off_ns > (double)delta.skew_ns)
+			return complain("clock is off by ns, more than its skew", (uint64_t)off_ns);
+	}
+	uncore_close(uncore);
+	return 0;
+}
+
+static void the_clock_equals_the_window(void **state)
+{
+	(void)state;
+	assert_int_equal(as_nobody(compare_clock, NULL), 0);
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+	struct json_object *value = json_object_object_get(object, key);
+
+	if (!value)
+		fail_msg("no key %s in %s", key, json_object_to_json_string(object));
+	return value;
+}
+
+static uint64_t bytes_of(struct json_object *report, unsigned socket)
+{
+	struct json_object *sockets = member(report, "sockets");
+	struct json_object *metrics = member(json_object_array_get_idx(sockets, socket), "metrics");
+
+	return json_object_get_uint64(member(member(metrics, "dram.read"), "bytes"));
+}
+
+static void assert_report_is_true(struct json_object *report)
+{
+	unsigned busy = busy_socket();
+
+	assert_true(is_true(bytes_of(report, busy)));
+	if (busy > 0)
+		assert_true(bytes_of(report, 0) < TRUTH / 100);
+}
+
+/* The whole command is in the window: it starts on CPU 0, and makes the pages on the last one. */
+static void stat_shows_the_pages(void **state)
+{
+	char socket[128], program[512], output[128], cpu[16];
+	const char *arguments[] = { "taskset", "-c", "0", program, "stat", "--json", "--output",
+		output, "--socket", socket, "--", NULL, "25600", cpu, NULL };
+	char touch[512], directory[] = "/tmp/uncore-stat-XXXXXX";
+	static struct run run;
+	struct json_object *report;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(chown(directory, NOBODY, NOBODY), 0);
+	snprintf(output, sizeof output, "%s/report", directory);
+	snprintf(socket, sizeof socket, "%s", daemon_process.socket_path);
+	snprintf(program, sizeof program, "%s", build_path("client/uncore"));
+	snprintf(touch, sizeof touch, "%s", build_path("tests/workload/touch-pages"));
+	snprintf(cpu, sizeof cpu, "%u", busy_socket());
+	arguments[11] = touch;
+	run_program(&run, NOBODY, arguments);
+	if (run.status)
+		print_message("%s\n", run.output);
+	assert_int_equal(run.status, 0);
+	report = json_object_from_file(output);
+	assert_non_null(report);
+	assert_string_equal(json_object_get_string(member(report, "platform")), "standin");
+	assert_report_is_true(report);
+	json_object_put(report);
+	unlink(output);
+	rmdir(directory);
+}
+
+static int work_in_a_region(void *argument)
+{
+	setenv("UNCORE_SOCKET", daemon_process.socket_path, 1);
+	pin_to_cpu((int)busy_socket());
+	/* The first passage also pays for connecting and for the library's own first pages. */
+	if (uncore_region_begin("warm up") < 0 || uncore_region_end("warm up") < 0 ||
+		uncore_region_begin("work") < 0)
+		return complain(uncore_error_text(), 0);
+	touch_pages(PAGES);
+	if (uncore_region_end("work") < 0)
+		return complain(uncore_error_text(), 0);
+	return uncore_region_report(argument) < 0 ? complain(uncore_error_text(), 0) : 0;
+}
+
+static struct json_object *find_region(struct json_object *report, const char *name)
+{
+	struct json_object *regions = member(report, "regions");
+
+	for (size_t i = 0; i < json_object_array_length(regions); i++) {
+		struct json_object *region = json_object_array_get_idx(regions, i);
+
+		if (!strcmp(json_object_get_string(member(region, "name")), name))
+			return region;
+	}
+	fail_msg("no region %s in %s", name, json_object_to_json_string(report));
+	return NULL;
+}
+
+static void a_region_shows_the_pages(void **state)
+{
+	char directory[] = "/tmp/uncore-region-XXXXXX", path[64];
+	struct json_object *report, *region;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(chown(directory, NOBODY, NOBODY), 0);
+	snprintf(path, sizeof path, "%s/report", directory);
+	assert_int_equal(as_nobody(work_in_a_region, path), 0);
+	report = json_object_from_file(path);
+	assert_non_null(report);
+	region = find_region(report, "work");
+	assert_int_equal(json_object_get_int(member(region, "count")), 1);
+	assert_report_is_true(region);
+	json_object_put(report);
+	unlink(path);
+	rmdir(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("a delta of two fresh reads shows the pages that were touched, on their "
+		     "socket",
+			a_delta_shows_the_pages),
+		CASE("the clock metric equals the window within the skew",
+			the_clock_equals_the_window),
+		CASE("uncore stat shows the pages that its command touched", stat_shows_the_pages),
+		CASE("a region shows the pages that were touched in it", a_region_shows_the_pages),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return cmocka_run_group_tests_name("truth", cases, start, stop);
+}

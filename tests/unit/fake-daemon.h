@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A daemon for tests of the client: it speaks the protocol on a private socket and counts what the
+ * test can work out by hand. After sweep k, metric m of socket s is at k * FAKE_STEP * (s + 1) *
+ * (m + 1); "itom" is absent.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/page.h"
+
+enum {
+	FAKE_SOCKETS = 2,
+	FAKE_CHANNELS = 3, /* per socket */
+	FAKE_STEP = 1000,
+	FAKE_CLIENTS_MAX = 16,
+};
+enum { FAKE_READ, FAKE_WRITE, FAKE_CLOCK, FAKE_ITOM, FAKE_METRICS };
+
+struct fake_options {
+	const char *platform;      /* NULL: "icelake-sp" */
+	int refuse;                /* negative errno: answer HELLO with it */
+	bool refuse_at_once;       /* ... before HELLO was read, and close */
+	bool silent;               /* never answer */
+	uint32_t version;          /* of WELCOME; 0: the right one */
+	uint64_t extra_page_bytes; /* claimed, but not there */
+	uint64_t padding_bytes;    /* there, behind the page */
+	const char *report;        /* NULL: a short one */
+	bool bad_page;             /* its magic is wrong */
+};
+
+struct fake_daemon {
+	struct fake_options options;
+	char directory[32];
+	char path[64];
+	pthread_t thread;
+	int stop, listener, page_fd;
+	int doorbells[FAKE_SOCKETS];
+	int clients[FAKE_CLIENTS_MAX];
+	struct page_header *page;
+	uint64_t page_bytes;
+	atomic_bool deaf; /* lets doorbells ring */
+	atomic_uint sweeps;
+};
+
+/* Starts it and waits until it listens; asserts on failure. Same @generation: same counts' life. */
+void fake_daemon_start(
+	struct fake_daemon *daemon, const struct fake_options *options, uint64_t generation);
+
+/* Starts a new one in the place of another that was stopped with its directory kept. */
+void fake_daemon_restart(struct fake_daemon *daemon, uint64_t generation);
+
+/* Closes all connections; the socket's name stays until fake_daemon_done(). */
+void fake_daemon_stop(struct fake_daemon *daemon);
+void fake_daemon_done(struct fake_daemon *daemon);
+
+/* One sweep of @socket from the test's own thread; only while the daemon is deaf or stopped. */
+void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket);
+
+struct page_cell *fake_daemon_cell(struct fake_daemon *daemon, uint32_t socket);

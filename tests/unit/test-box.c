@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One box against a kernel that fails, multiplexes, freezes and counts backwards. */
+#include "daemon/box.h"
+#include "tests/test.h"
+#include "tests/unit/source-fake.h"
+
+enum { READ = 0x304, WRITE = 0xc04, CLOCK = 0xff };
+
+static const uint64_t SECOND = 1000000000;
+
+static const struct plan_box two_events = {
+	.pmu = "uncore_imc_0",
+	.n_events = 2,
+	.events = { { .code.config = READ }, { .code.config = WRITE } },
+};
+
+static const struct plan_box with_clock = {
+	.pmu = "nest_mba0_imc",
+	.n_events = 2,
+	.events = { { .code.config = READ },
+		{ .code.config = CLOCK, .is_clock = true, .clock_ms = 20 } },
+};
+
+static void opens_one_pinned_group(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box.mode, BOX_PINNED);
+	assert_true(kernel.events[0].pinned);
+	assert_int_equal(kernel.events[1].group_fd, 0);
+	assert_false(kernel.events[1].pinned);
+	box_close(&box);
+	assert_int_equal(fake_open_events(&kernel), 0);
+}
+
+static void counts_from_the_moment_it_opened(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = 1000;
+	fake_find(&kernel, WRITE)->value = 7;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	assert_int_equal(box.events[0].count, 1000);
+	assert_int_equal(box.events[1].count, 7);
+	assert_int_equal(box.quality, 0);
+	assert_int_equal(box.error, 0);
+	box_close(&box);
+}
+
+static void says_why_the_kernel_refused(void **state)
+{
+	static const int errors[] = { -EACCES, -ENODEV, -EINVAL, -EMFILE, -ENOENT };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+		struct fake_kernel kernel = { .open_error = errors[i] };
+		struct source source = fake_source(&kernel);
+		struct box box = {};
+
+		assert_int_equal(box_open(&box, &two_events, &source), errors[i]);
+		assert_int_equal(box.mode, BOX_CLOSED);
+		assert_int_equal(box.quality, PAGE_PARTIAL);
+		box_read(&box, SECOND);
+		assert_int_equal(box.error, errors[i]);
+		assert_int_equal(fake_open_events(&kernel), 0);
+	}
+}
+
+static void falls_back_to_single_events_when_a_group_is_too_large(void **state)
+{
+	struct fake_kernel kernel = { .sibling_error = -EINVAL };
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box.mode, BOX_SINGLES);
+	assert_int_equal(fake_open_events(&kernel), 2);
+	fake_find(&kernel, WRITE)->value = 5;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	assert_int_equal(box.events[0].count, 0);
+	assert_int_equal(box.events[1].count, 5);
+	box_close(&box);
+}
+
+static void opens_flexible_when_others_hold_the_counters(void **state)
+{
+	struct fake_kernel kernel = { .pinned_fails = true };
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box.mode, BOX_FLEXIBLE);
+	assert_int_equal(fake_open_events(&kernel), 2);
+	box_close(&box);
+}
+
+static void notices_a_pinned_group_that_lost_its_counters(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = 100;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	kernel.pinned_fails = true;
+	box_read(&box, 2 * SECOND);
+	assert_int_equal(box.mode, BOX_FLEXIBLE);
+	assert_int_equal(box.quality, PAGE_PARTIAL | PAGE_ESTIMATED);
+	assert_int_equal(box.events[0].count, 100);
+	fake_find(&kernel, READ)->value = 11;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, 3 * SECOND);
+	assert_int_equal(box.events[0].count, 111);
+	assert_int_equal(box.quality, 0);
+	box_close(&box);
+}
+
+static void scales_what_was_multiplexed_and_says_so(void **state)
+{
+	struct fake_kernel kernel = { .pinned_fails = true };
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = 250;
+	fake_pass(&kernel, SECOND, SECOND / 4);
+	box_read(&box, SECOND);
+	assert_int_equal(box.events[0].count, 1000);
+	assert_int_equal(box.quality, PAGE_ESTIMATED);
+	/* Not once on the PMU: nothing is known yet ... */
+	fake_pass(&kernel, SECOND, 0);
+	box_read(&box, 2 * SECOND);
+	assert_int_equal(box.events[0].count, 1000);
+	assert_int_equal(box.quality, PAGE_ESTIMATED);
+	/* ... and the next read scales for both seconds: 100 counts in half of two seconds. */
+	fake_find(&kernel, READ)->value = 350;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, 3 * SECOND);
+	assert_int_equal(box.events[0].count, 1200);
+	/* Alone again: exact again. */
+	fake_find(&kernel, READ)->value = 360;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, 4 * SECOND);
+	assert_int_equal(box.events[0].count, 1210);
+	assert_int_equal(box.quality, 0);
+	box_close(&box);
+}
+
+static void never_counts_backwards(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = 500;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	fake_find(&kernel, READ)->value = 3;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, 2 * SECOND);
+	assert_int_equal(box.events[0].count, 500);
+	assert_int_equal(box.quality, PAGE_RESET);
+	fake_find(&kernel, READ)->value = 10;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, 3 * SECOND);
+	assert_int_equal(box.events[0].count, 507);
+	assert_int_equal(box.quality, 0);
+	box_close(&box);
+}
+
+static void keeps_its_counts_while_reads_fail(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = 40;
+	kernel.read_error = -EIO;
+	box_read(&box, SECOND);
+	assert_int_equal(box.error, -EIO);
+	assert_int_equal(box.quality, PAGE_PARTIAL);
+	assert_int_equal(box.events[0].count, 0);
+	kernel.read_error = 0;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, 2 * SECOND);
+	assert_int_equal(box.error, 0);
+	assert_int_equal(box.events[0].count, 40);
+	box_close(&box);
+}
+
+static void notices_a_group_that_fell_apart(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	kernel.group_shrinks = true;
+	box_read(&box, SECOND);
+	assert_int_equal(box.error, -ENODEV);
+	assert_int_equal(box.quality, PAGE_PARTIAL);
+	box_close(&box);
+}
+
+static void notices_that_enabled_time_stands_still(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	assert_int_equal(box.quality, 0);
+	box_read(&box, 2 * SECOND);
+	assert_int_equal(box.quality, PAGE_FROZEN);
+	box_close(&box);
+}
+
+static void notices_that_the_clock_of_a_box_stands_still(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+	const uint64_t ms = 1000000;
+
+	(void)state;
+	assert_int_equal(box_open(&box, &with_clock, &source), 0);
+	fake_find(&kernel, CLOCK)->value = 5000;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, 1000 * ms);
+	assert_int_equal(box.quality, 0);
+	/* Posted every few ms: standing still for less than clock_ms proves nothing. */
+	fake_pass(&kernel, 19 * ms, 19 * ms);
+	box_read(&box, 1019 * ms);
+	assert_int_equal(box.quality, 0);
+	fake_pass(&kernel, 1 * ms, 1 * ms);
+	box_read(&box, 1020 * ms);
+	assert_int_equal(box.quality, PAGE_FROZEN);
+	fake_find(&kernel, CLOCK)->value = 5001;
+	fake_pass(&kernel, 1 * ms, 1 * ms);
+	box_read(&box, 1021 * ms);
+	assert_int_equal(box.quality, 0);
+	box_close(&box);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("a box is one pinned group", opens_one_pinned_group),
+		CASE("a box counts from the moment it opened", counts_from_the_moment_it_opened),
+		CASE("a refused box stays closed and knows why", says_why_the_kernel_refused),
+		CASE("a group that is too large becomes single events",
+			falls_back_to_single_events_when_a_group_is_too_large),
+		CASE("where others hold the counters a box is flexible",
+			opens_flexible_when_others_hold_the_counters),
+		CASE("a pinned group that lost its counters is reopened and flagged",
+			notices_a_pinned_group_that_lost_its_counters),
+		CASE("multiplexed counts are scaled and called estimated",
+			scales_what_was_multiplexed_and_says_so),
+		CASE("a hardware count that goes back is flagged and adds nothing",
+			never_counts_backwards),
+		CASE("counts survive reads that fail", keeps_its_counts_while_reads_fail),
+		CASE("a group that fell apart is an error", notices_a_group_that_fell_apart),
+		CASE("enabled time that stands still means frozen",
+			notices_that_enabled_time_stands_still),
+		CASE("a box's clock that stands still means frozen",
+			notices_that_the_clock_of_a_box_stands_still),
+	};
+
+	return cmocka_run_group_tests_name("box", cases, NULL, NULL);
+}
