@@ -86,8 +86,10 @@ static int take_baseline(struct box *box)
 static int open_as(struct box *box, enum box_mode mode)
 {
 	box->mode = mode;
-	for (unsigned i = 0; i < box->plan->n_events; i++)
+	for (unsigned i = 0; i < box->plan->n_events; i++) {
 		box->events[i].fd = -1;
+		box->events[i].clock_ms = box->plan->events[i].clock_ms;
+	}
 	for (unsigned i = 0; i < box->plan->n_events; i++) {
 		bool leads = i == 0 || mode == BOX_SINGLES;
 		struct perf_event_attr attr = event_attr(box->plan, i, leads && mode == BOX_PINNED);
@@ -167,12 +169,11 @@ static uint32_t advance(struct box_event *event, const struct group_read *group,
 	return quality;
 }
 
-static bool clock_stands(
-	struct box_event *event, uint64_t count_before, uint32_t clock_ms, uint64_t now_ns)
+static bool clock_stands(struct box_event *event, uint64_t count_before, uint64_t now_ns)
 {
 	if (event->count != count_before || !event->moved_ns)
 		event->moved_ns = now_ns;
-	return now_ns - event->moved_ns >= clock_ms * UINT64_C(1000000);
+	return now_ns - event->moved_ns >= event->clock_ms * UINT64_C(1000000);
 }
 
 static uint32_t advance_group(
@@ -184,12 +185,11 @@ static uint32_t advance_group(
 		now_ns - box->read_ns >= FROZEN_AFTER_NS)
 		quality |= PAGE_FROZEN;
 	for (unsigned k = 0; k < group->n_values; k++) {
-		const struct plan_event *plan = &box->plan->events[first + k];
 		struct box_event *event = &box->events[first + k];
 		uint64_t before = event->count;
 
 		quality |= advance(event, group, group->values[k]);
-		if (plan->is_clock && clock_stands(event, before, plan->clock_ms, now_ns))
+		if (event->clock_ms && clock_stands(event, before, now_ns))
 			quality |= PAGE_FROZEN;
 	}
 	return quality;

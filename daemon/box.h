@@ -21,10 +21,11 @@
 enum box_mode { BOX_CLOSED, BOX_PINNED, BOX_FLEXIBLE, BOX_SINGLES };
 
 struct box_event {
-	int fd;
 	uint64_t raw, enabled_ns, running_ns; /* as last read */
 	uint64_t count;                       /* sum of differences since the box was opened */
 	uint64_t moved_ns;                    /* a clock: when its count was last seen to change */
+	uint32_t clock_ms;                    /* a clock: how long it may stand; else 0 */
+	int fd;
 };
 
 struct box {

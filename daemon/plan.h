@@ -43,8 +43,8 @@ struct plan_box {
 	int cpu;
 	unsigned socket;
 	unsigned n_events, n_uses;
+	struct plan_use uses[PLAN_EVENTS_MAX]; /* every sweep looks at these, so they are near */
 	struct plan_event events[PLAN_EVENTS_MAX];
-	struct plan_use uses[PLAN_EVENTS_MAX];
 };
 
 struct plan_socket {

@@ -18,9 +18,9 @@ enum {
 	STOP_SLOT = UINT32_MAX,
 	STACK_BYTES = 128 * 1024,
 	NS_PER_MS = 1000000,
-	CROWD_NS = 200000, /* rings so close behind another's sweep are of one crowd */
-	GATHER_NS = 40000, /* nobody new for so long: all are there */
-	GATHERS_MAX = 10,  /* ... or so often */
+	GATHER_NS = 20000,     /* a moment for others to ring */
+	GATHERS_MAX = 20,      /* ... waited for so often at most */
+	GATHERS_QUIET_MAX = 3, /* ... and so often in vain */
 };
 
 /* --- one sweep --- */
@@ -120,47 +120,36 @@ static unsigned admit(struct reader *reader, unsigned kept, int n, bool *ret_sto
 			continue;
 		wait_ns = budget_wait_ns(
 			&reader->budget, &doorbell->share, reader->state.n_doorbells, now);
-		if (wait_ns)
+		if (wait_ns) {
 			park(reader, doorbell, now + wait_ns);
-		else
-			reader->events[kept++].data.u32 = slot;
+			continue;
+		}
+		crowd_ring(&reader->crowd, &doorbell->round, now);
+		reader->events[kept++].data.u32 = slot;
 	}
 	pthread_mutex_unlock(&reader->lock);
 	return kept;
 }
 
 /*
- * Do those who rang now belong to a crowd, such as the ranks of a job behind a barrier? So it seems
- * if the sweep before has only just ended and was somebody else's.
- */
-static bool in_a_crowd(const struct reader *reader, unsigned n_rang)
-{
-	bool same = n_rang == 1 && reader->last_n_rang == 1 &&
-		    reader->last_slot == reader->events[0].data.u32;
-
-	return !same && clock_now_ns() - reader->tally.sweep.end_ns < CROWD_NS;
-}
-
-/*
- * Each of a crowd would get a sweep of its own, if it is woken only after the one before it is
- * served. So wait until nobody new has rung for a moment; then one sweep serves them all.
+ * Waits for the rest of a crowd, so that one sweep serves them all: until it is complete, or for
+ * some moments in which nobody new rings.
  */
 static unsigned gather(struct reader *reader, unsigned n_rang, bool *ret_stop)
 {
 	const struct timespec moment = { .tv_nsec = GATHER_NS };
-	unsigned room, before;
+	int n_quiet = 0;
 
-	for (int i = 0; i < GATHERS_MAX; i++) {
-		room = reader->options.max_doorbells + 1 - n_rang;
-		if (!room)
+	for (int i = 0; i < GATHERS_MAX && n_quiet < GATHERS_QUIET_MAX; i++) {
+		unsigned before = n_rang, room = reader->options.max_doorbells + 1 - n_rang;
+
+		if (!room || !crowd_is_incomplete(&reader->crowd))
 			break;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
-		before = n_rang;
 		n_rang = admit(reader, n_rang,
 			epoll_wait(reader->epoll_fd, &reader->events[n_rang], (int)room, 0),
 			ret_stop);
-		if (n_rang == before)
-			break;
+		n_quiet += n_rang == before;
 	}
 	return n_rang;
 }
@@ -188,8 +177,6 @@ static void charge(struct reader *reader, unsigned n_rang)
 {
 	uint64_t cost_ns = cpu_time_spent(reader);
 
-	reader->last_n_rang = n_rang;
-	reader->last_slot = reader->events[0].data.u32;
 	pthread_mutex_lock(&reader->lock);
 	note_sweep(reader);
 	reader->state.cpu_ns += cost_ns;
@@ -221,10 +208,10 @@ static bool turn(struct reader *reader)
 		next_timeout(reader));
 
 	n_rang = admit(reader, 0, n, &stop);
-	if (n_rang && in_a_crowd(reader, n_rang))
-		n_rang = gather(reader, n_rang, &stop);
 	if (n_rang) {
+		n_rang = gather(reader, n_rang, &stop);
 		sweep(reader);
+		crowd_swept(&reader->crowd, reader->tally.sweep.end_ns);
 		charge(reader, n_rang);
 	}
 	return !stop;
@@ -235,8 +222,7 @@ static void *run(void *argument)
 	struct reader *reader = argument;
 
 	privilege_drop();
-	prctl(PR_SET_TIMERSLACK,
-		1); /* gather() means microseconds; real-time has no slack anyway */
+	prctl(PR_SET_TIMERSLACK, 1); /* for gather(); real-time threads have none anyway */
 	while (turn(reader))
 		;
 	return NULL;

@@ -4,8 +4,8 @@
  * read from another CPU costs an interrupt there.
  *
  * Clients ring doorbells (eventfds) that the thread watches with an edge-triggered epoll: it need
- * not drain them, each write is a new edge. One sweep serves all who rang before it began; after
- * it the thread waits a moment for the rest of a crowd, so that they share the next one. A doorbell
+ * not drain them, each write is a new edge. One sweep serves all who rang before it began, and
+ * the rest of a crowd is waited for (crowd.h). A doorbell
  * over its budget (budget.h) is taken out of the epoll set until it has credit again; there it can
  * ring for nothing but itself.
  *
@@ -20,6 +20,7 @@
 #include "common/page.h"
 #include "daemon/box.h"
 #include "daemon/budget.h"
+#include "daemon/crowd.h"
 #include "daemon/fault.h"
 #include "daemon/tally.h"
 
@@ -27,6 +28,7 @@
 struct doorbell {
 	int fd; /* -1: free */
 	bool parked;
+	uint32_t round; /* of the crowd; the thread's own */
 	uint64_t parked_until_ns;
 	struct credit share;
 };
@@ -64,8 +66,7 @@ struct reader {
 
 	/* the thread's own */
 	struct epoll_event *events; /* who rang */
-	unsigned last_n_rang;
-	uint32_t last_slot;
+	struct crowd crowd;
 	uint64_t cpu_ns; /* used so far */
 
 	pthread_mutex_t lock; /* of what follows */

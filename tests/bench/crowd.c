@@ -22,7 +22,7 @@ struct crowd {
 	pthread_barrier_t barrier;
 	const char *socket_path;
 	unsigned n;
-	uint64_t sweeps_before, sweeps_after; /* of socket 0 */
+	uint64_t sweeps_at[ROUNDS + 1]; /* of socket 0, before each round */
 	double us[CLIENTS_MAX * ROUNDS];
 };
 
@@ -50,11 +50,12 @@ static int read_in_rounds(void *argument)
 	if (uncore_open(crowd->socket_path, &uncore) < 0)
 		errx(1, "%s", uncore_error_text());
 	uncore_set_timeout(uncore, 5000000000U);
-	if (member->index == 0)
-		crowd->sweeps_before = sweeps_so_far(uncore);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		uint64_t begin_ns;
 
+		pthread_barrier_wait(&crowd->barrier);
+		if (member->index == 0)
+			crowd->sweeps_at[i] = sweeps_so_far(uncore);
 		pthread_barrier_wait(&crowd->barrier);
 		begin_ns = clock_now_ns();
 		if (uncore_read_all(uncore, UNCORE_FRESH, samples, 2) < 0)
@@ -63,7 +64,7 @@ static int read_in_rounds(void *argument)
 	}
 	pthread_barrier_wait(&crowd->barrier);
 	if (member->index == 0)
-		crowd->sweeps_after = sweeps_so_far(uncore);
+		crowd->sweeps_at[ROUNDS] = sweeps_so_far(uncore);
 	uncore_close(uncore);
 	return 0;
 }
@@ -115,6 +116,15 @@ static void stop_spinners(const pid_t pids[], unsigned n)
 		waitpid(pids[i], NULL, 0);
 }
 
+static double sweeps_per_round(const struct crowd *crowd)
+{
+	double sweeps[ROUNDS];
+
+	for (unsigned i = 0; i < ROUNDS; i++)
+		sweeps[i] = (double)(crowd->sweeps_at[i + 1] - crowd->sweeps_at[i]);
+	return quantile(sweeps, ROUNDS, 0.5);
+}
+
 void measure_crowds(const struct daemon_process *daemon, struct figures *ret)
 {
 	static const unsigned sizes[CROWD_SIZES] = { 1, 8, 64 };
@@ -129,8 +139,7 @@ void measure_crowds(const struct daemon_process *daemon, struct figures *ret)
 		run_crowd(crowd, daemon->socket_path, sizes[i]);
 		figures->idle_median_us = quantile(crowd->us, n_reads, 0.5);
 		figures->idle_p99_us = quantile(crowd->us, n_reads, 0.99);
-		ret->sweeps_per_round_64 =
-			(double)(crowd->sweeps_after - crowd->sweeps_before) / ROUNDS;
+		ret->sweeps_per_round_64 = sweeps_per_round(crowd);
 		n_spinners = start_spinners(spinners);
 		run_crowd(crowd, daemon->socket_path, sizes[i]);
 		stop_spinners(spinners, n_spinners);
