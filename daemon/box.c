@@ -181,7 +181,7 @@ static uint32_t advance_group(
 {
 	uint32_t quality = 0;
 
-	if (group->enabled_ns == box->events[first].enabled_ns &&
+	if (group->enabled_ns == box->events[first].enabled_ns && box->read_ns &&
 		now_ns - box->read_ns >= FROZEN_AFTER_NS)
 		quality |= PAGE_FROZEN;
 	for (unsigned k = 0; k < group->n_values; k++) {

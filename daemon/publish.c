@@ -26,7 +26,7 @@ static uint32_t add_text(struct texts *texts, const char *text)
 		if (!strcmp(texts->text[i].text, text))
 			return i;
 	if (texts->n == PAGE_TEXTS_MAX)
-		return TALLY_TEXT_NONE; /* more reasons than fit: `uncore info` has them all */
+		return TALLY_TEXT_MORE;
 	snprintf(texts->text[texts->n].text, PAGE_TEXT_MAX, "%s", text);
 	return texts->n++;
 }

@@ -14,8 +14,12 @@
 #include "daemon/box.h"
 #include "daemon/plan.h"
 
-/* Index of the text for a value that no box could be read for; always in the page. */
-enum { TALLY_TEXT_NONE = 0, TALLY_TEXT_UNREADABLE = 1 };
+/* Texts that are in every page, by index. */
+enum {
+	TALLY_TEXT_NONE,       /* "" */
+	TALLY_TEXT_UNREADABLE, /* none of its counters could be read in this sweep */
+	TALLY_TEXT_MORE,       /* the page has no room for the reason */
+};
 
 struct tally {
 	unsigned n_metrics, n_channels;

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The page as it is handed out: what is in its tables, and that nobody can write it. */
+#include "daemon/publish.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/tally.h"
+
+static struct platform platform = {
+	.name = "icelake-sp",
+	.n_metrics = 2,
+	.metrics = { { .name = "dram.read", .unit = "bytes" },
+		{ .name = "itom", .unit = "bytes" } },
+};
+
+static struct plan_socket sockets[2] = {
+	{ .package = 0,
+		.cpu = 0,
+		.n_channels = 1,
+		.quality = { 0, PAGE_ABSENT },
+		.why = { "", "no cha" } },
+	{ .package = 8,
+		.cpu = 4,
+		.first_channel = 1,
+		.n_channels = 2,
+		.quality = { 0, PAGE_ABSENT },
+		.why = { "", "no cha" } },
+};
+
+static struct page_channel channels[3] = {
+	{ .name = "imc0", .socket = 0 },
+	{ .name = "imc0", .socket = 1 },
+	{ .name = "imc1", .socket = 1 },
+};
+
+static const struct plan plan = { .platform = &platform,
+	.n_sockets = 2,
+	.n_channels = 3,
+	.sockets = sockets,
+	.channels = channels };
+
+static void its_tables_say_what_was_planned(void **state)
+{
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	assert_int_equal(page_check(p.header, p.header->page_bytes), 0);
+	assert_string_equal(p.header->platform, "icelake-sp");
+	assert_string_equal(page_metrics(p.header)[1].name, "itom");
+	assert_int_equal(page_sockets(p.header)[1].package, 8);
+	assert_int_equal(page_sockets(p.header)[1].first_channel, 1);
+	assert_string_equal(page_channels(p.header)[2].name, "imc1");
+	assert_string_equal(page_texts(p.header)[p.whys[0][1]].text, "no cha");
+	assert_int_equal(p.whys[0][1], p.whys[1][1]);
+	assert_string_equal(page_texts(p.header)[TALLY_TEXT_NONE].text, "");
+	assert_true(strlen(page_texts(p.header)[TALLY_TEXT_UNREADABLE].text) > 0);
+	publication_done(&p);
+}
+
+static void every_generation_is_another(void **state)
+{
+	struct publication a, b;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&a, &plan, &fault), 0);
+	assert_int_equal(publication_init(&b, &plan, &fault), 0);
+	assert_memory_not_equal(
+		a.header->generation, b.header->generation, sizeof a.header->generation);
+	publication_done(&a);
+	publication_done(&b);
+}
+
+static void what_clients_get_cannot_be_written(void **state)
+{
+	struct publication p;
+	struct fault fault;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	assert_int_equal(fcntl(p.read_fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+	assert_int_equal(fstat(p.read_fd, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0444);
+	assert_int_equal(fcntl(p.read_fd, F_GET_SEALS), F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW);
+	assert_true(mmap(NULL, p.header->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p.read_fd,
+			    0) == MAP_FAILED);
+	assert_int_equal(errno, EACCES);
+	publication_done(&p);
+}
+
+static void more_reasons_than_fit_do_no_harm(void **state)
+{
+	static struct plan_socket many[PAGE_SOCKETS_MAX];
+	static struct platform wide = { .name = "wide", .n_metrics = PAGE_METRICS_MAX };
+	const struct plan large = {
+		.platform = &wide, .n_sockets = PAGE_SOCKETS_MAX, .sockets = many
+	};
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	for (unsigned s = 0; s < PAGE_SOCKETS_MAX; s++)
+		for (unsigned m = 0; m < PAGE_METRICS_MAX; m++)
+			snprintf(many[s].why[m], PAGE_TEXT_MAX, "reason %u.%u", s, m);
+	assert_int_equal(publication_init(&p, &large, &fault), 0);
+	assert_int_equal(page_check(p.header, p.header->page_bytes), 0);
+	assert_int_equal(p.whys[PAGE_SOCKETS_MAX - 1][0], TALLY_TEXT_MORE);
+	assert_true(strlen(page_texts(p.header)[TALLY_TEXT_MORE].text) > 0);
+	publication_done(&p);
+}
+
+static void a_report_is_sealed(void **state)
+{
+	char buffer[8] = "";
+	int fd = publication_of_text("{}", 2);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, buffer, sizeof buffer, 0), 2);
+	assert_string_equal(buffer, "{}");
+	assert_true(fcntl(fd, F_GET_SEALS) & F_SEAL_WRITE);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("its tables say what was planned", its_tables_say_what_was_planned),
+		CASE("every generation is another", every_generation_is_another),
+		CASE("what clients get cannot be written", what_clients_get_cannot_be_written),
+		CASE("more reasons than fit do no harm", more_reasons_than_fit_do_no_harm),
+		CASE("a report is sealed", a_report_is_sealed),
+	};
+
+	return cmocka_run_group_tests_name("publish", cases, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A reader thread with a page and doorbells, on counters that a test plays. */
+#include "daemon/reader.h"
+#include "tests/test.h"
+#include "tests/unit/source-fake.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "daemon/publish.h"
+
+enum { DOORBELLS = 8, BYTES = 64 };
+
+static const uint64_t SECOND = 1000000000;
+
+static struct platform platform = {
+	.name = "fake",
+	.n_metrics = 1,
+	.metrics = { { .name = "dram.read", .unit = "bytes", .n_terms = 1 } },
+};
+
+/* One socket with one box that counts one event, all played. */
+struct fixture {
+	struct fake_kernel kernel;
+	struct source source;
+	struct plan_box plan_box;
+	struct plan_socket socket;
+	struct page_channel channel;
+	struct plan plan;
+	struct box box;
+	struct publication publication;
+	struct reader reader;
+};
+
+static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t burst_ms)
+{
+	struct reader_options options = { .cpu = -1,
+		.max_doorbells = DOORBELLS,
+		.budget_percent = budget_percent,
+		.burst_ms = burst_ms };
+	struct tally tally;
+	struct fault fault;
+
+	*f = (struct fixture){ .source = fake_source(&f->kernel) };
+	f->plan_box = (struct plan_box){ .pmu = "fake_0",
+		.n_events = 1,
+		.n_uses = 1,
+		.uses = { { .bytes = BYTES, .channel = 0 } } };
+	f->socket = (struct plan_socket){ .n_boxes = 1, .n_channels = 1 };
+	f->channel = (struct page_channel){ .name = "fake0" };
+	f->plan = (struct plan){ .platform = &platform,
+		.n_sockets = 1,
+		.n_boxes = 1,
+		.n_channels = 1,
+		.sockets = &f->socket,
+		.boxes = &f->plan_box,
+		.channels = &f->channel };
+	assert_int_equal(box_open(&f->box, &f->plan_box, &f->source), 0);
+	assert_int_equal(publication_init(&f->publication, &f->plan, &fault), 0);
+	assert_int_equal(tally_init(&tally, &f->plan, 0, f->publication.whys[0]), 0);
+	assert_int_equal(reader_init(&f->reader, &options, &f->box, 1, &tally,
+				 publication_cell(&f->publication, 0)),
+		0);
+	assert_int_equal(reader_start(&f->reader), 0);
+}
+
+static void stop_reader(struct fixture *f)
+{
+	reader_done(&f->reader);
+	publication_done(&f->publication);
+	box_close(&f->box);
+}
+
+static int hang_doorbell(struct fixture *f, int *ret_slot)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	assert_true(fd >= 0);
+	*ret_slot = reader_add(&f->reader, fd);
+	return fd;
+}
+
+/* A fresh read: 0, and the sweep; or what page_wait() says. */
+static int read_fresh(struct fixture *f, int doorbell_fd, uint64_t wait_ns, struct page_sweep *ret)
+{
+	struct page_cell *cell = publication_cell(&f->publication, 0);
+	uint32_t started = page_started(cell);
+	int r;
+
+	eventfd_write(doorbell_fd, 1);
+	r = page_wait(cell, started, clock_now_ns() + wait_ns);
+	return r < 0 ? r : page_copy(cell, ret, 1, NULL, 0);
+}
+
+static void the_first_sweep_is_there_before_the_thread(void **state)
+{
+	struct fixture f;
+	struct page_channel_value channel;
+	struct page_sweep sweep;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	assert_int_equal(page_copy(publication_cell(&f.publication, 0), &sweep, 1, &channel, 1), 0);
+	assert_int_equal(sweep.number, 1);
+	assert_int_equal(sweep.values[0].quality, 0);
+	assert_int_equal(reader_state(&f.reader).sweeps, 1);
+	stop_reader(&f);
+}
+
+static void a_ring_brings_a_sweep_of_the_counters_as_they_are(void **state)
+{
+	struct fixture f;
+	struct page_sweep sweep;
+	int slot, fd;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	fd = hang_doorbell(&f, &slot);
+	assert_true(slot >= 0);
+	f.kernel.events[0].value = 10;
+	f.kernel.enabled_ns = f.kernel.running_ns = SECOND;
+	assert_int_equal(read_fresh(&f, fd, 5 * SECOND, &sweep), 0);
+	assert_int_equal(sweep.values[0].count, 10 * BYTES);
+	reader_remove(&f.reader, slot);
+	close(fd);
+	stop_reader(&f);
+}
+
+static void a_removed_doorbell_rings_for_nothing(void **state)
+{
+	struct fixture f;
+	struct page_sweep sweep;
+	int slot, fd;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	fd = hang_doorbell(&f, &slot);
+	reader_remove(&f.reader, slot);
+	assert_int_equal(read_fresh(&f, fd, SECOND / 20, &sweep), -ETIMEDOUT);
+	assert_int_equal(reader_state(&f.reader).sweeps, 1);
+	close(fd);
+	stop_reader(&f);
+}
+
+static void there_are_so_many_doorbells_and_no_more(void **state)
+{
+	struct fixture f;
+	int slots[DOORBELLS + 1], fds[DOORBELLS + 1];
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	for (unsigned i = 0; i <= DOORBELLS; i++)
+		fds[i] = hang_doorbell(&f, &slots[i]);
+	assert_int_equal(slots[DOORBELLS], -ENOSPC);
+	reader_remove(&f.reader, slots[3]);
+	slots[3] = reader_add(&f.reader, fds[DOORBELLS]);
+	assert_true(slots[3] >= 0);
+	assert_int_equal(reader_state(&f.reader).n_doorbells, DOORBELLS);
+	for (unsigned i = 0; i <= DOORBELLS; i++)
+		close(fds[i]);
+	stop_reader(&f);
+}
+
+static void over_the_budget_a_ring_waits_but_is_answered(void **state)
+{
+	struct fixture f;
+	struct page_sweep sweep;
+	int slot, fd;
+
+	(void)state;
+	start_reader(&f, 1, 1);
+	fd = hang_doorbell(&f, &slot);
+	while (!reader_state(&f.reader).throttled)
+		assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
+	assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
+	/* One that is parked can be removed, too. */
+	for (unsigned i = 0; i < 100; i++)
+		eventfd_write(fd, 1);
+	reader_remove(&f.reader, slot);
+	close(fd);
+	stop_reader(&f);
+}
+
+struct ringer {
+	struct fixture *fixture;
+	unsigned n_stale, n_failed;
+};
+
+static void *come_and_go(void *argument)
+{
+	struct ringer *ringer = argument;
+
+	for (unsigned i = 0; i < 500; i++) {
+		int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		int slot = reader_add(&ringer->fixture->reader, fd);
+		uint64_t called_ns = clock_now_ns();
+		struct page_sweep sweep;
+
+		if (read_fresh(ringer->fixture, fd, 30 * SECOND, &sweep) < 0)
+			ringer->n_failed++;
+		else
+			ringer->n_stale += sweep.begin_ns < called_ns;
+		reader_remove(&ringer->fixture->reader, slot);
+		close(fd);
+	}
+	return NULL;
+}
+
+static void clients_come_and_go_while_it_sweeps(void **state)
+{
+	struct fixture f;
+	struct ringer ringers[4];
+	pthread_t threads[4];
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	for (unsigned i = 0; i < 4; i++) {
+		ringers[i] = (struct ringer){ &f, 0, 0 };
+		assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &ringers[i]), 0);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		assert_int_equal(ringers[i].n_failed, 0);
+		assert_int_equal(ringers[i].n_stale, 0);
+	}
+	assert_int_equal(reader_state(&f.reader).n_doorbells, 0);
+	stop_reader(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("the first sweep is published before the thread starts",
+			the_first_sweep_is_there_before_the_thread),
+		CASE("a ring brings a sweep of the counters as they are",
+			a_ring_brings_a_sweep_of_the_counters_as_they_are),
+		CASE("a removed doorbell rings for nothing", a_removed_doorbell_rings_for_nothing),
+		CASE("there are max_doorbells places and no more",
+			there_are_so_many_doorbells_and_no_more),
+		CASE("over the budget a ring waits but is answered",
+			over_the_budget_a_ring_waits_but_is_answered),
+		CASE("clients come and go while it sweeps", clients_come_and_go_while_it_sweeps),
+	};
+
+	return cmocka_run_group_tests_name("reader", cases, NULL, NULL);
+}
