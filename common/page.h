@@ -71,7 +71,7 @@ struct page_metric {
 
 struct page_socket {
 	uint32_t package;       /* the kernel's physical_package_id */
-	uint32_t cpu;           /* where its reader thread runs */
+	int32_t cpu;            /* where its reader thread runs; -1: it has no counters */
 	uint32_t first_channel; /* its channels are neighbours in the table */
 	uint32_t n_channels;
 };

@@ -111,11 +111,11 @@ static bool another_mode_may_work(int error)
 	return error == -EINVAL || error == -EBUSY;
 }
 
-static int open_from(struct box *box, enum box_mode first_mode)
+static int open_in_some_mode(struct box *box)
 {
 	int first_error = 0;
 
-	for (enum box_mode mode = first_mode; mode <= BOX_SINGLES; mode++) {
+	for (enum box_mode mode = BOX_PINNED; mode <= BOX_SINGLES; mode++) {
 		int r = open_as(box, mode);
 
 		if (r >= 0)
@@ -135,7 +135,7 @@ int box_open(struct box *box, const struct plan_box *plan, const struct source *
 {
 	box->plan = plan;
 	box->source = source;
-	box->error = open_from(box, BOX_PINNED);
+	box->error = open_in_some_mode(box);
 	box->quality = box->error < 0 ? PAGE_PARTIAL : 0;
 	return box->error;
 }
@@ -214,20 +214,13 @@ static int read_all(struct box *box, uint64_t now_ns)
 
 void box_read(struct box *box, uint64_t now_ns)
 {
-	int r;
-
 	if (box->mode == BOX_CLOSED)
 		return;
-	r = read_all(box, now_ns);
-	if (r == -EBUSY && box->mode == BOX_PINNED) {
-		box_close(box);
-		r = open_from(box, BOX_FLEXIBLE);
-		/* Counted from here on; what passed while it was off the PMU is missing. */
-		box->quality = PAGE_PARTIAL | PAGE_ESTIMATED;
-	} else if (r < 0) {
+	box->error = read_all(box, now_ns);
+	if (box->error < 0)
 		box->quality = PAGE_PARTIAL;
-	}
-	box->error = r;
+	if (box->error == -EBUSY)
+		box->source->enable(box->source, box->events[0].fd); /* for the next sweep */
 }
 
 const char *box_mode_name(enum box_mode mode)

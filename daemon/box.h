@@ -46,7 +46,7 @@ int box_open(struct box *box, const struct plan_box *plan, const struct source *
 
 /*
  * Reads all events once. Sets .quality; on failure .error and PAGE_PARTIAL, counts stay. A pinned
- * group found in error state is reopened as a flexible one. @now_ns: CLOCK_MONOTONIC.
+ * group that lost its counters fails with -EBUSY until it gets them back. @now_ns: CLOCK_MONOTONIC.
  */
 void box_read(struct box *box, uint64_t now_ns);
 

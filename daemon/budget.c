@@ -1,68 +1,98 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/budget.h"
 
-/* A share of half the budget: 1 part of @parts. */
-static int64_t part_of_burst_ns(const struct budget *budget, unsigned parts)
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+int budget_init(struct budget *budget, uint32_t percent, uint32_t burst_ms, unsigned max_accounts)
 {
-	return (int64_t)(budget->burst_ns / 2 / parts);
+	*budget = (struct budget){
+		.percent = percent,
+		.burst_ns = burst_ms * UINT64_C(1000000),
+		.max_accounts = max_accounts,
+		.accounts = calloc(max_accounts, sizeof(struct account)),
+	};
+	return budget->accounts ? 0 : -ENOMEM;
 }
 
-/* Earned per 200 * @parts ns of wall time, in ns; kept as a fraction to lose nothing to rounding.
- */
-static void earn(
-	const struct budget *budget, struct credit *credit, unsigned parts, uint64_t now_ns)
+void budget_done(struct budget *budget)
 {
-	uint64_t slice_ns = 200ULL * parts / budget->percent; /* of wall time, for 1 ns earned */
-	uint64_t earned_ns = (now_ns - credit->as_of_ns) / slice_ns;
-	int64_t most_ns = part_of_burst_ns(budget, parts);
-
-	credit->as_of_ns += earned_ns * slice_ns;
-	if ((int64_t)earned_ns > most_ns - credit->left_ns)
-		credit->left_ns = most_ns;
-	else
-		credit->left_ns += (int64_t)earned_ns;
+	free(budget->accounts);
+	*budget = (struct budget){};
 }
 
-static uint64_t wait_ns(const struct budget *budget, const struct credit *credit, unsigned parts)
+/* The account of @uid, a new one, or, where there is no more room, that of a user who has left. */
+static unsigned find_account(struct budget *budget, uint32_t uid)
 {
-	return (uint64_t)(1 - credit->left_ns) * (200ULL * parts / budget->percent);
+	unsigned i;
+
+	for (i = 0; i < budget->n_accounts; i++)
+		if (budget->accounts[i].uid == uid)
+			return i;
+	if (budget->n_accounts < budget->max_accounts)
+		return budget->n_accounts++;
+	for (i = 0; i < budget->n_accounts && budget->accounts[i].n_doorbells; i++)
+		;
+	assert(i < budget->n_accounts); /* else there were more doorbells than max_accounts */
+	budget->accounts[i] = (struct account){};
+	return i;
 }
 
-void budget_init(struct budget *budget, uint32_t percent, uint32_t burst_ms, uint64_t now_ns)
+unsigned budget_enter(struct budget *budget, uint32_t uid, uint64_t now_ns)
 {
-	budget->percent = percent;
-	budget->burst_ns = burst_ms * UINT64_C(1000000);
-	budget->pool = (struct credit){ part_of_burst_ns(budget, 1), now_ns };
+	unsigned index = find_account(budget, uid);
+	struct account *account = &budget->accounts[index];
+
+	if (!account->as_of_ns)
+		*account = (struct account){ .uid = uid, .as_of_ns = now_ns };
+	if (account->n_doorbells++ == 0)
+		budget->n_users++;
+	return index;
 }
 
-struct credit budget_share(const struct budget *budget, unsigned n_doorbells, uint64_t now_ns)
+void budget_leave(struct budget *budget, unsigned account)
 {
-	return (struct credit){ part_of_burst_ns(budget, n_doorbells), now_ns };
+	if (--budget->accounts[account].n_doorbells == 0)
+		budget->n_users--;
 }
 
-uint64_t budget_wait_ns(
-	struct budget *budget, struct credit *share, unsigned n_doorbells, uint64_t now_ns)
+/* 1 ns is earned in 100 * n_users / percent ns. Only whole ones are; the rest waits in as_of_ns. */
+static void earn(const struct budget *budget, struct account *account, uint64_t now_ns)
 {
-	uint64_t pool_ns, share_ns;
+	uint64_t parts = 100 * (uint64_t)budget->n_users;
+	uint64_t earned_ns = (now_ns - account->as_of_ns) * budget->percent / parts;
+	int64_t most_ns = (int64_t)(budget->burst_ns / budget->n_users);
 
-	earn(budget, &budget->pool, 1, now_ns);
-	earn(budget, share, n_doorbells, now_ns);
-	if (budget->pool.left_ns > 0 || share->left_ns > 0)
+	account->as_of_ns += (earned_ns * parts + budget->percent - 1) / budget->percent;
+	account->left_ns += (int64_t)earned_ns;
+	if (account->left_ns > most_ns)
+		account->left_ns = most_ns;
+}
+
+uint64_t budget_ring(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	struct account *account = &budget->accounts[index];
+
+	account->n_rang++;
+	earn(budget, account, now_ns);
+	if (account->left_ns > 0)
 		return 0;
-	pool_ns = wait_ns(budget, &budget->pool, 1);
-	share_ns = wait_ns(budget, share, n_doorbells);
-	return pool_ns < share_ns ? pool_ns : share_ns;
+	return ((uint64_t)(1 - account->left_ns) * 100 * budget->n_users + budget->percent - 1) /
+	       budget->percent;
 }
 
-bool budget_pool_pays(struct budget *budget, uint64_t cost_ns)
+void budget_charge(struct budget *budget, uint64_t cost_ns)
 {
-	if (budget->pool.left_ns <= 0)
-		return false;
-	budget->pool.left_ns -= (int64_t)cost_ns;
-	return true;
-}
+	unsigned n_rang = 0;
 
-void budget_share_pays(struct credit *share, uint64_t cost_ns, unsigned n_rang)
-{
-	share->left_ns -= (int64_t)(cost_ns / n_rang);
+	for (unsigned i = 0; i < budget->n_accounts; i++)
+		n_rang += budget->accounts[i].n_rang;
+	for (unsigned i = 0; i < budget->n_accounts; i++) {
+		struct account *account = &budget->accounts[i];
+
+		if (account->n_rang)
+			account->left_ns -= (int64_t)(cost_ns * account->n_rang / n_rang);
+		account->n_rang = 0;
+	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/hardware.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,11 +16,8 @@ enum { DESCRIPTORS_KEPT = 64 };
 
 static struct fault *new_warning(struct hardware *hardware)
 {
-	unsigned last = HARDWARE_WARNINGS_MAX - 1;
-
-	if (hardware->n_warnings <= last)
-		return &hardware->warnings[hardware->n_warnings++];
-	return &hardware->warnings[last];
+	assert(hardware->n_warnings < HARDWARE_WARNINGS_MAX);
+	return &hardware->warnings[hardware->n_warnings++];
 }
 
 int hardware_plan(struct hardware *hardware, const char *root, const char *const platform_dirs[],
@@ -132,7 +130,7 @@ static int init_reader(struct hardware *hardware, unsigned socket, const struct 
 static int start_readers(
 	struct hardware *hardware, const struct config *config, struct fault *fault)
 {
-	bool realtime = true;
+	bool realtime = true, pinned = true;
 	int r = 0;
 
 	hardware->readers = calloc(hardware->plan.n_sockets, sizeof *hardware->readers);
@@ -143,6 +141,7 @@ static int start_readers(
 	for (unsigned s = 0; s < hardware->plan.n_sockets && r >= 0; s++) {
 		r = reader_start(&hardware->readers[s]);
 		realtime &= hardware->readers[s].state.realtime;
+		pinned &= hardware->readers[s].state.pinned;
 	}
 	if (r < 0)
 		return fault_set(fault, r, "Cannot start the reader threads: %s.", strerror(-r));
@@ -152,6 +151,11 @@ static int start_readers(
 			"reads "
 			"are late while all CPUs are busy: give the unit LimitRTPRIO=1, or set "
 			"realtime = no.");
+	if (!pinned)
+		fault_set(new_warning(hardware), 0,
+			"The system refuses the reader threads the CPUs of their sockets (a cpuset "
+			"or "
+			"CPUAffinity=?), so every read of a counter interrupts another CPU.");
 	return 0;
 }
 
@@ -182,7 +186,9 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 	r = start_readers(hardware, config, fault);
 	if (r < 0)
 		return r;
-	privilege_drop();
+	r = privilege_drop();
+	if (r < 0)
+		return fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r));
 	hardware->started_ns = clock_now_ns();
 	return 0;
 }

@@ -17,7 +17,7 @@
 #include "daemon/reader.h"
 #include "daemon/topology.h"
 
-enum { HARDWARE_WARNINGS_MAX = 8 };
+enum { HARDWARE_WARNINGS_MAX = 4 }; /* one of each kind */
 
 struct hardware {
 	struct platform *platform;

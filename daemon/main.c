@@ -129,11 +129,12 @@ static int plan(const struct options *options, const struct config *config,
 		config->platform, fault);
 }
 
-static int check(const struct options *options, const struct hardware *hardware)
+static int check(
+	const struct options *options, const struct hardware *hardware, struct fault *fault)
 {
-	if (options->json)
-		return report_plan_json(&hardware->plan, stdout);
-	report_plan_text(&hardware->plan, stdout);
+	(options->json ? report_plan_json : report_plan_text)(&hardware->plan, stdout);
+	if (fflush(stdout) || ferror(stdout))
+		return fault_set(fault, -EIO, "Cannot write the report: %m.");
 	return 0;
 }
 
@@ -162,11 +163,10 @@ static void log_start(const struct hardware *hardware)
 
 static int serve(struct hardware *hardware, const struct config *config, struct fault *fault)
 {
-	struct server server = { .listen_fd = -1 };
+	struct server server;
 	int r;
 
 	block_signals();
-	privilege_raise_file_limit();
 	r = server_listen(&server, config, fault);
 	if (r >= 0)
 		r = hardware_open(hardware, config, fault);
@@ -188,11 +188,13 @@ int main(int argc, char *argv[])
 
 	if (r >= 0)
 		return r;
+	privilege_raise_file_limit(); /* a server has thousands of PMU folders and events */
 	r = load_config(&options, &config, &fault);
 	if (r >= 0)
 		r = plan(&options, &config, &hardware, &fault);
 	if (r >= 0)
-		r = options.check ? check(&options, &hardware) : serve(&hardware, &config, &fault);
+		r = options.check ? check(&options, &hardware, &fault)
+				  : serve(&hardware, &config, &fault);
 	hardware_done(&hardware);
 	if (r < 0)
 		log_error("%s", fault.text);

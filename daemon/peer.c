@@ -12,7 +12,6 @@
 
 #include "common/macro.h"
 #include "common/wire.h"
-#include "daemon/report.h"
 
 /* --- what a peer holds --- */
 
@@ -77,8 +76,8 @@ static int hang_doorbells(struct peer *peer)
 		if (doorbell->fd < 0)
 			return -errno;
 		peer->n_doorbells++;
-		doorbell->slot =
-			reader_add(&hardware->readers[peer->n_doorbells - 1], doorbell->fd);
+		doorbell->slot = reader_add(
+			&hardware->readers[peer->n_doorbells - 1], doorbell->fd, peer->uid);
 		if (doorbell->slot < 0)
 			return doorbell->slot;
 	}
@@ -132,18 +131,14 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 
 static int answer_info(struct peer *peer, const union wire_message *request)
 {
-	_cleanup_free_ char *json = report_state(peer->server);
-	_cleanup_close_ int fd = -1;
+	int fd = server_report(peer->server);
 	union wire_message reply;
 
 	(void)request;
-	if (!json)
-		return answer_error(peer, -ENOMEM, "uncored is out of memory.");
-	fd = publication_of_text(json, strlen(json));
 	if (fd < 0)
-		return answer_error(peer, fd, "uncored cannot make a descriptor for the report.");
+		return answer_error(peer, fd, "uncored has no memory or descriptor for a report.");
 	wire_begin(&reply, WIRE_REPORT);
-	reply.report.json_bytes = strlen(json);
+	reply.report.json_bytes = peer->server->report_bytes;
 	return wire_send(peer->fd, &reply, &fd, 1);
 }
 
@@ -242,7 +237,14 @@ static void refuse(struct server *server, int fd, uid_t uid, const char *why)
 
 static int watch_peer(struct peer *peer)
 {
-	int r = sd_event_add_io(
+	/* Room for a few answers, no more: whoever does not read them is dropped, before the
+	 * descriptors that they carry pile up. */
+	const int answers_bytes = 8192;
+	int r;
+
+	if (setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &answers_bytes, sizeof answers_bytes) < 0)
+		return -errno;
+	r = sd_event_add_io(
 		peer->server->event, &peer->source, peer->fd, EPOLLIN, on_readable, peer);
 
 	if (r < 0)

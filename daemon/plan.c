@@ -238,7 +238,7 @@ static int add_use(struct planner *planner, unsigned m, const struct platform_te
 	int r = take_event(planner, box, &match->code, false, &use.event);
 
 	if (r >= 0 && box->n_uses == PLAN_EVENTS_MAX)
-		r = fault_set(planner->fault, -E2BIG, "%s would serve more than %d metrics",
+		r = fault_set(planner->fault, -E2BIG, "%s would be used more than %d times",
 			box->pmu, PLAN_EVENTS_MAX);
 	if (r >= 0 && term->channel[0] && !term->subtract)
 		r = take_channel(planner, m, term, match->pmu, box, &use.channel);

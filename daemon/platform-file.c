@@ -282,6 +282,9 @@ static int read_further_term(const struct inifile *ini, const struct inifile_sec
 	r = require(ini, section, required, fault);
 	if (r < 0)
 		return r;
+	if (term->subtract && *term->channel)
+		return inifile_fault(ini, section->line, fault,
+			"[%s] is subtracted, so its boxes cannot be channels.", section->name);
 	return require_both(ini, section, "clock", "clock_ms", fault);
 }
 

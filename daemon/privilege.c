@@ -47,6 +47,14 @@ int privilege_explain(int error, struct fault *fault)
 			"unit, which gives it that capability, or as root, or run `setcap "
 			"cap_perfmon+ep` on its binary.",
 			paranoid);
+	if (paranoid <= 2)
+		return fault_set(fault, error,
+			"The kernel does not let this process open system-wide counters (%s) in "
+			"spite "
+			"of CAP_PERFMON and perf_event_paranoid %d: a seccomp filter, kernel "
+			"lockdown "
+			"or a security module forbids it.",
+			strerror(-error), paranoid);
 	/* Debian and Ubuntu patch kernel/events/core.c: above 2, CAP_SYS_ADMIN is asked for. */
 	return fault_set(fault, error,
 		"The kernel does not let this process open counters in spite of CAP_PERFMON, since "
@@ -64,13 +72,12 @@ int privilege_drop(void)
 	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
 }
 
-unsigned long privilege_raise_file_limit(void)
+void privilege_raise_file_limit(void)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return 1024;
+		return;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
-	return limit.rlim_max;
 }

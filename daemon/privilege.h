@@ -13,5 +13,5 @@ int privilege_explain(int error, struct fault *fault);
 /* Gives up every capability of the calling thread: open counters need none to be read. */
 int privilege_drop(void);
 
-/* Raises the soft limit of open files to the hard one; returns it. */
-unsigned long privilege_raise_file_limit(void);
+/* Raises the soft limit of open files to the hard one. */
+void privilege_raise_file_limit(void);

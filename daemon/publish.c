@@ -38,7 +38,8 @@ static void collect_texts(
 	add_text(texts, "none of its counters could be read in this sweep"); /* ..._UNREADABLE */
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
-			publication->whys[s][m] = add_text(texts, plan->sockets[s].why[m]);
+			if (plan->sockets[s].quality[m] & PAGE_ABSENT)
+				publication->whys[s][m] = add_text(texts, plan->sockets[s].why[m]);
 }
 
 static struct page_header lay_out(const struct plan *plan, unsigned n_texts)
@@ -73,7 +74,7 @@ static void fill_tables(
 	for (unsigned s = 0; s < header->n_sockets; s++)
 		sockets[s] = (struct page_socket){
 			.package = plan->sockets[s].package,
-			.cpu = (uint32_t)plan->sockets[s].cpu,
+			.cpu = plan->sockets[s].cpu,
 			.first_channel = plan->sockets[s].first_channel,
 			.n_channels = plan->sockets[s].n_channels,
 		};

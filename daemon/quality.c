@@ -12,28 +12,28 @@
 #include "common/macro.h"
 
 /* The boxes of one term on one socket. */
-struct tally {
+struct box_count {
 	unsigned has, lost;
 	const struct match *lacks; /* the first that lacks some, or NULL */
 };
 
-static struct tally count_boxes(
+static struct box_count count_boxes(
 	const struct match_list *list, const struct topology *topology, unsigned s)
 {
-	struct tally tally = { 0 };
+	struct box_count count = { 0 };
 
 	for (unsigned i = 0; i < list->n; i++) {
 		const struct match *match = &list->matches[i];
 		unsigned lost = match_n_lost(match, topology, s);
 		int cpu = -1;
 
-		if (lost && !tally.lacks)
-			tally.lacks = match;
-		tally.lost += lost;
+		if (lost && !count.lacks)
+			count.lacks = match;
+		count.lost += lost;
 		while (match->usable && (cpu = match_next_cpu(match->pmu, topology, s, cpu)) >= 0)
-			tally.has++;
+			count.has++;
 	}
-	return tally;
+	return count;
 }
 
 static void _printf_(4, 5) set_quality(
@@ -88,16 +88,16 @@ void quality_judge(struct plan_socket *socket, unsigned metric, const struct pla
 	}
 	set_quality(socket, metric, flags, "%s", "");
 	for (unsigned t = 0; t < asked->n_terms; t++) {
-		struct tally tally = count_boxes(&lists[t], topology, s);
+		struct box_count count = count_boxes(&lists[t], topology, s);
 
-		if (!tally.has) {
-			explain_absent(socket, metric, &asked->terms[t], &lists[t], tally.lacks);
+		if (!count.has) {
+			explain_absent(socket, metric, &asked->terms[t], &lists[t], count.lacks);
 			return;
 		}
-		if (tally.lost && !(socket->quality[metric] & PAGE_PARTIAL)) {
-			explain_match(tally.lacks, why);
+		if (count.lost && !(socket->quality[metric] & PAGE_PARTIAL)) {
+			explain_match(count.lacks, why);
 			set_quality(socket, metric, flags | PAGE_PARTIAL, "%u of %u boxes: %s",
-				tally.has, tally.has + tally.lost, why);
+				count.has, count.has + count.lost, why);
 		}
 	}
 }

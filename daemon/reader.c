@@ -64,14 +64,17 @@ static void park(struct reader *reader, struct doorbell *doorbell, uint64_t unti
 	reader->state.throttled++;
 }
 
-/* Puts a doorbell back; if it rang meanwhile (it is never drained), epoll says so at once. */
-static void unpark(struct reader *reader, uint32_t slot)
+/* Puts a doorbell back; as it is never drained, epoll says at once that it rang. */
+static void unpark(struct reader *reader, uint32_t slot, uint64_t now_ns)
 {
 	struct doorbell *doorbell = &reader->doorbells[slot];
 
+	if (watch(reader, doorbell->fd, slot) < 0) {
+		doorbell->parked_until_ns = now_ns + NS_PER_MS; /* no memory: try again */
+		return;
+	}
 	doorbell->parked = false;
 	reader->n_parked--;
-	watch(reader, doorbell->fd, slot);
 }
 
 /* Returns how long to sleep: -1 for ever, or ms until the next parked doorbell has credit. */
@@ -87,8 +90,8 @@ static int unpark_due(struct reader *reader)
 		if (!doorbell->parked)
 			continue;
 		if (doorbell->parked_until_ns <= now)
-			unpark(reader, i);
-		else if (doorbell->parked_until_ns < next_ns)
+			unpark(reader, i, now);
+		if (doorbell->parked && doorbell->parked_until_ns < next_ns)
 			next_ns = doorbell->parked_until_ns;
 	}
 	if (!reader->n_parked)
@@ -118,8 +121,7 @@ static unsigned admit(struct reader *reader, unsigned kept, int n, bool *ret_sto
 		doorbell = &reader->doorbells[slot];
 		if (doorbell->fd < 0 || doorbell->parked)
 			continue;
-		wait_ns = budget_wait_ns(
-			&reader->budget, &doorbell->share, reader->state.n_doorbells, now);
+		wait_ns = budget_ring(&reader->budget, doorbell->account, now);
 		if (wait_ns) {
 			park(reader, doorbell, now + wait_ns);
 			continue;
@@ -173,17 +175,14 @@ static void note_sweep(struct reader *reader)
 	reader->state.last_sweep_ns = last->end_ns - last->begin_ns;
 }
 
-static void charge(struct reader *reader, unsigned n_rang)
+static void charge(struct reader *reader)
 {
 	uint64_t cost_ns = cpu_time_spent(reader);
 
 	pthread_mutex_lock(&reader->lock);
 	note_sweep(reader);
 	reader->state.cpu_ns += cost_ns;
-	if (!budget_pool_pays(&reader->budget, cost_ns))
-		for (unsigned i = 0; i < n_rang; i++)
-			budget_share_pays(&reader->doorbells[reader->events[i].data.u32].share,
-				cost_ns, n_rang);
+	budget_charge(&reader->budget, cost_ns);
 	pthread_mutex_unlock(&reader->lock);
 }
 
@@ -212,8 +211,8 @@ static bool turn(struct reader *reader)
 		n_rang = gather(reader, n_rang, &stop);
 		sweep(reader);
 		crowd_swept(&reader->crowd, reader->tally.sweep.end_ns);
-		charge(reader, n_rang);
 	}
+	charge(reader);
 	return !stop;
 }
 
@@ -236,16 +235,18 @@ static bool ask_for_realtime(pthread_t thread)
 	return pthread_setschedparam(thread, SCHED_FIFO, &param) == 0;
 }
 
-static void pin(pthread_t thread, int cpu)
+static bool pin(pthread_t thread, int cpu)
 {
 	cpu_set_t *set = CPU_ALLOC(cpu + 1);
+	bool pinned;
 
 	if (!set)
-		return;
+		return false;
 	CPU_ZERO_S(CPU_ALLOC_SIZE(cpu + 1), set);
 	CPU_SET_S(cpu, CPU_ALLOC_SIZE(cpu + 1), set);
-	pthread_setaffinity_np(thread, CPU_ALLOC_SIZE(cpu + 1), set);
+	pinned = pthread_setaffinity_np(thread, CPU_ALLOC_SIZE(cpu + 1), set) == 0;
 	CPU_FREE(set);
+	return pinned;
 }
 
 int reader_start(struct reader *reader)
@@ -263,8 +264,7 @@ int reader_start(struct reader *reader)
 	reader->running = true;
 	snprintf(name, sizeof name, "socket%u", reader->options.socket);
 	pthread_setname_np(reader->thread, name);
-	if (reader->options.cpu >= 0)
-		pin(reader->thread, reader->options.cpu);
+	reader->state.pinned = reader->options.cpu < 0 || pin(reader->thread, reader->options.cpu);
 	if (reader->options.realtime)
 		reader->state.realtime = ask_for_realtime(reader->thread);
 	return 0;
@@ -282,29 +282,46 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attr);
 }
 
+/* What needs memory or descriptors; reader_done() takes back what there is. */
+static int acquire(struct reader *reader)
+{
+	const struct reader_options *options = &reader->options;
+
+	reader->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (reader->epoll_fd < 0)
+		return -errno;
+	reader->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (reader->stop_fd < 0)
+		return -errno;
+	reader->doorbells = calloc(options->max_doorbells, sizeof *reader->doorbells);
+	reader->events = calloc(options->max_doorbells + 1, sizeof *reader->events);
+	if (!reader->doorbells || !reader->events)
+		return -ENOMEM;
+	for (unsigned i = 0; i < options->max_doorbells; i++)
+		reader->doorbells[i].fd = -1;
+	return budget_init(&reader->budget, options->budget_percent, options->burst_ms,
+		options->max_doorbells);
+}
+
 int reader_init(struct reader *reader, const struct reader_options *options, struct box *boxes,
 	unsigned n_boxes, struct tally *tally, struct page_cell *cell)
 {
+	int r;
+
 	*reader = (struct reader){
 		.options = *options,
 		.boxes = boxes,
 		.n_boxes = n_boxes,
 		.tally = *tally,
 		.cell = cell,
-		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
-		.stop_fd = eventfd(0, EFD_CLOEXEC),
-		.doorbells = calloc(options->max_doorbells, sizeof(struct doorbell)),
-		.events = calloc(options->max_doorbells + 1, sizeof(struct epoll_event)),
+		.epoll_fd = -1,
+		.stop_fd = -1,
 	};
 	*tally = (struct tally){};
 	init_lock(&reader->lock);
-	if (reader->epoll_fd < 0 || reader->stop_fd < 0)
-		return -errno;
-	if (!reader->doorbells || !reader->events)
-		return -ENOMEM;
-	for (unsigned i = 0; i < options->max_doorbells; i++)
-		reader->doorbells[i].fd = -1;
-	budget_init(&reader->budget, options->budget_percent, options->burst_ms, clock_now_ns());
+	r = acquire(reader);
+	if (r < 0)
+		return r;
 	sweep(reader);
 	note_sweep(reader);
 	return watch(reader, reader->stop_fd, STOP_SLOT);
@@ -318,6 +335,7 @@ void reader_done(struct reader *reader)
 	pthread_mutex_destroy(&reader->lock);
 	free(reader->doorbells);
 	free(reader->events);
+	budget_done(&reader->budget);
 	tally_done(&reader->tally);
 	close_fd(&reader->epoll_fd);
 	close_fd(&reader->stop_fd);
@@ -334,27 +352,23 @@ static int free_slot(const struct reader *reader)
 	return -ENOSPC;
 }
 
-int reader_add(struct reader *reader, int fd)
+int reader_add(struct reader *reader, int fd, uint32_t uid)
 {
-	int slot, r;
+	int slot, r = 0;
 
 	pthread_mutex_lock(&reader->lock);
 	slot = free_slot(reader);
-	if (slot >= 0) {
+	if (slot >= 0)
 		r = watch(reader, fd, (uint32_t)slot);
-		if (r < 0) {
-			slot = r;
-		} else {
-			reader->state.n_doorbells++;
-			reader->doorbells[slot] = (struct doorbell){
-				.fd = fd,
-				.share = budget_share(
-					&reader->budget, reader->state.n_doorbells, clock_now_ns()),
-			};
-		}
+	if (slot >= 0 && r >= 0) {
+		reader->state.n_doorbells++;
+		reader->doorbells[slot] = (struct doorbell){
+			.fd = fd,
+			.account = budget_enter(&reader->budget, uid, clock_now_ns()),
+		};
 	}
 	pthread_mutex_unlock(&reader->lock);
-	return slot;
+	return r < 0 ? r : slot;
 }
 
 void reader_remove(struct reader *reader, int slot)
@@ -366,6 +380,7 @@ void reader_remove(struct reader *reader, int slot)
 		reader->n_parked--;
 	else
 		unwatch(reader, doorbell->fd);
+	budget_leave(&reader->budget, doorbell->account);
 	*doorbell = (struct doorbell){ .fd = -1 };
 	reader->state.n_doorbells--;
 	pthread_mutex_unlock(&reader->lock);

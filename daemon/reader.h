@@ -30,7 +30,7 @@ struct doorbell {
 	bool parked;
 	uint32_t round; /* of the crowd; the thread's own */
 	uint64_t parked_until_ns;
-	struct credit share;
+	unsigned account; /* of the budget */
 };
 
 struct reader_options {
@@ -50,6 +50,7 @@ struct reader_state {
 	uint64_t throttled;     /* rings that had to wait for the budget */
 	unsigned n_doorbells;
 	bool realtime; /* SCHED_FIFO was granted */
+	bool pinned;   /* runs on the CPU it should */
 };
 
 struct reader {
@@ -90,10 +91,10 @@ int reader_start(struct reader *reader);
 void reader_done(struct reader *reader);
 
 /*
- * Watches @fd, an eventfd that stays the caller's; at once, from any thread. Returns a slot for
- * reader_remove(), or -ENOSPC, or errno of epoll_ctl(2).
+ * Watches @fd, an eventfd of a client of @uid; it stays the caller's. From any thread. Returns a
+ * slot for reader_remove(), or -ENOSPC, or errno of epoll_ctl(2).
  */
-int reader_add(struct reader *reader, int fd);
+int reader_add(struct reader *reader, int fd, uint32_t uid);
 void reader_remove(struct reader *reader, int slot);
 
 struct reader_state reader_state(struct reader *reader);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/report.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <string.h>
@@ -155,12 +154,11 @@ static struct json_object *missing_json(const struct plan *plan)
 	return list;
 }
 
-int report_plan_json(const struct plan *plan, FILE *out)
+void report_plan_json(const struct plan *plan, FILE *out)
 {
 	_cleanup_json_ struct json_object *root = json_object_new_object();
 	struct json_object *sockets = json_object_new_array();
 	struct json_object *absent = json_object_new_array();
-	const char *text;
 
 	add_string(root, "platform", plan->platform->name);
 	for (unsigned s = 0; s < plan->n_sockets; s++)
@@ -170,11 +168,7 @@ int report_plan_json(const struct plan *plan, FILE *out)
 		add_absent(absent, plan, m);
 	add(root, "absent", absent);
 	add(root, "missing", missing_json(plan));
-	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (!text)
-		return -ENOMEM;
-	fprintf(out, "%s\n", text);
-	return 0;
+	fprintf(out, "%s\n", json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
 static void print_box(const struct plan *plan, const struct plan_box *box, FILE *out)
@@ -228,14 +222,19 @@ static void add_reader_state(struct json_object *object, struct reader *reader)
 	add(object, "realtime", json_object_new_boolean(state.realtime));
 }
 
-static void add_box_modes(
+static void add_box_states(
 	struct json_object *socket, const struct hardware *hardware, unsigned first)
 {
 	struct json_object *boxes = json_object_object_get(socket, "boxes");
 
-	for (size_t i = 0; i < json_object_array_length(boxes); i++)
-		add_string(json_object_array_get_idx(boxes, i), "mode",
-			box_mode_name(hardware->boxes[first + i].mode));
+	for (size_t i = 0; i < json_object_array_length(boxes); i++) {
+		struct json_object *object = json_object_array_get_idx(boxes, i);
+		const struct box *box = &hardware->boxes[first + i];
+
+		add_string(object, "mode", box_mode_name(box->mode));
+		if (box->mode == BOX_CLOSED)
+			add_string(object, "error", strerror(-box->error));
+	}
 }
 
 static struct json_object *sockets_state(const struct hardware *hardware)
@@ -248,7 +247,7 @@ static struct json_object *sockets_state(const struct hardware *hardware)
 		add_number(object, "package", hardware->plan.sockets[s].package);
 		add(object, "cpu", json_object_new_int(hardware->plan.sockets[s].cpu));
 		add_reader_state(object, &hardware->readers[s]);
-		add_box_modes(object, hardware, hardware->plan.sockets[s].first_box);
+		add_box_states(object, hardware, hardware->plan.sockets[s].first_box);
 		json_object_array_add(sockets, object);
 	}
 	return sockets;
@@ -279,14 +278,15 @@ static struct json_object *metric_state(const struct plan *plan, unsigned metric
 	return object;
 }
 
-static struct json_object *policy_state(const struct config *config)
+static struct json_object *policy_state(const struct server *server)
 {
+	const struct config *config = server->config;
 	struct json_object *policy = json_object_new_object();
 	char mode[8];
 
 	snprintf(mode, sizeof mode, "%04o", config->socket_mode);
-	add_string(policy, "socket", config->socket_path);
-	add_string(policy, "mode", mode);
+	add_string(policy, "socket", server->owns_path ? config->socket_path : "passed by systemd");
+	add_string(policy, "mode", server->owns_path ? mode : "of its unit");
 	add_number(policy, "max_clients", config->max_clients);
 	add_number(policy, "max_clients_per_user", config->max_clients_per_user);
 	add_number(policy, "requests_per_second", config->requests_per_second);
@@ -323,7 +323,7 @@ char *report_state(const struct server *server)
 		json_object_array_add(metrics, metric_state(&hardware->plan, m));
 	add(root, "metrics", metrics);
 	add(root, "missing", missing_json(&hardware->plan));
-	add(root, "policy", policy_state(server->config));
+	add(root, "policy", policy_state(server));
 	add_number(root, "clients", server->n_peers);
 	add_number(root, "max_clients", server->max_peers);
 	add_number(root, "refused", server->n_refused);

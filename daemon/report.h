@@ -10,8 +10,8 @@
 /* Prints what would be opened and what is absent, for people. */
 void report_plan_text(const struct plan *plan, FILE *out);
 
-/* The same as JSON on one line; 0, -ENOMEM. Its keys are fixed: uncored(8). */
-int report_plan_json(const struct plan *plan, FILE *out);
+/* The same as JSON on one line. Its keys are fixed: uncored(8). */
+void report_plan_json(const struct plan *plan, FILE *out);
 
 /* The whole state as JSON, for free(3); NULL: out of memory. */
 char *report_state(const struct server *server);

@@ -2,6 +2,7 @@
 #include "daemon/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,10 @@
 #include "common/macro.h"
 #include "daemon/log.h"
 #include "daemon/peer.h"
+#include "daemon/report.h"
 
 static const uint64_t MINUTE_NS = 60000000000U;
+static const uint64_t REPORT_AGE_NS = 100000000; /* whoever asks sooner gets the same report */
 
 /* --- the listening socket --- */
 
@@ -32,16 +35,19 @@ static int take_activated(struct server *server, struct fault *fault)
 			"socket: "
 			"the socket unit needs ListenSequentialPacket=.");
 	server->listen_fd = fd;
-	return 0;
+	return fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 /* A socket file that nobody answers at was left by a daemon that was killed. */
 static bool is_left_over(const struct sockaddr_un *address)
 {
-	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
 
-	return fd >= 0 && connect(fd, (const void *)address, sizeof *address) < 0 &&
-	       errno == ECONNREFUSED;
+	/* connect(2) is refused by a file that is no socket, too. */
+	if (fd < 0 || lstat(address->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	return connect(fd, (const void *)address, sizeof *address) < 0 && errno == ECONNREFUSED;
 }
 
 static int bind_path(int fd, const struct sockaddr_un *address)
@@ -65,7 +71,10 @@ static int make_socket(struct server *server, const struct config *config, struc
 	memcpy(address.sun_path, config->socket_path, sizeof address.sun_path);
 	r = bind_path(fd, &address);
 	if (r == -EADDRINUSE)
-		return fault_set(fault, r, "Another uncored already listens at %s: stop it first.",
+		return fault_set(fault, r,
+			"%s is taken: by another uncored, which is to be stopped first, or by a "
+			"file "
+			"that is not a socket.",
 			address.sun_path);
 	if (r < 0)
 		return fault_set(fault, r,
@@ -84,8 +93,9 @@ int server_listen(struct server *server, const struct config *config, struct fau
 {
 	int n = sd_listen_fds(1);
 
-	server->listen_fd = -1;
-	server->config = config;
+	*server = (struct server){ .config = config, .listen_fd = -1, .report_fd = -1 };
+	if (n < 0)
+		return fault_set(fault, n, "Cannot take the socket of systemd: %s.", strerror(-n));
 	if (n > 1)
 		return fault_set(fault, -EINVAL,
 			"systemd passed %d sockets, uncored serves one: the socket unit may have "
@@ -97,21 +107,39 @@ int server_listen(struct server *server, const struct config *config, struct fau
 
 /* --- the loop --- */
 
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct server *server = userdata;
+
+	(void)source;
+	(void)usec;
+	server_resume_accepting(server);
+	return 0;
+}
+
+/* Trying again at once would spin: wait until somebody leaves, or a second. */
+static void pause_accepting(struct server *server, int error)
+{
+	log_warning("No new client can be taken in for now: %s.", strerror(error));
+	sd_event_source_set_enabled(server->listen_source, SD_EVENT_OFF);
+	sd_event_add_time_relative(
+		server->event, NULL, CLOCK_MONOTONIC, 1000000, 0, on_retry, server);
+}
+
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct server *server = userdata;
 	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	int r;
 
+	(void)source;
 	(void)events;
 	if (accepted >= 0) {
 		r = peer_accept(server, accepted);
 		if (r < 0)
 			log_warning("A client could not be taken in: %s.", strerror(-r));
-	} else if (errno == EMFILE || errno == ENFILE) {
-		/* Trying again at once would spin: wait until somebody leaves. */
-		log_warning("No descriptors are left: no new client is taken in until one leaves.");
-		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+		pause_accepting(server, errno);
 	}
 	return 0;
 }
@@ -120,6 +148,23 @@ void server_resume_accepting(struct server *server)
 {
 	if (server->listen_source)
 		sd_event_source_set_enabled(server->listen_source, SD_EVENT_ON);
+}
+
+int server_report(struct server *server)
+{
+	uint64_t now = clock_now_ns();
+	_cleanup_free_ char *json = NULL;
+
+	if (server->report_fd >= 0 && now - server->reported_ns < REPORT_AGE_NS)
+		return server->report_fd;
+	json = report_state(server);
+	if (!json)
+		return -ENOMEM;
+	close_fd(&server->report_fd);
+	server->report_fd = publication_of_text(json, strlen(json));
+	server->report_bytes = strlen(json);
+	server->reported_ns = now;
+	return server->report_fd;
 }
 
 void server_note_refusal(struct server *server, uint32_t uid, const char *why)
@@ -197,5 +242,6 @@ void server_done(struct server *server)
 	sd_event_unref(server->event);
 	if (server->owns_path)
 		unlink(server->config->socket_path);
+	close_fd(&server->report_fd);
 	close_fd(&server->listen_fd);
 }

@@ -27,6 +27,9 @@ struct server {
 	unsigned max_peers; /* the configured limit, or what the file limit leaves */
 	uint64_t n_refused;
 	uint64_t refusal_logged_ns;
+	int report_fd; /* the last report, sealed: all who ask get this one */
+	uint64_t report_bytes;
+	uint64_t reported_ns;
 };
 
 /*
@@ -45,6 +48,12 @@ void server_done(struct server *server);
 
 /* Counts a refusal and logs it, at most once a minute. */
 void server_note_refusal(struct server *server, uint32_t uid, const char *why);
+
+/*
+ * The state as JSON in a sealed memfd, .report_bytes long, at most a tenth of a second old: asking
+ * often must cost neither CPU nor memory. The descriptor stays the server's. -ENOMEM, -EMFILE.
+ */
+int server_report(struct server *server);
 
 /* A peer has gone: its descriptors are free again. */
 void server_resume_accepting(struct server *server);

@@ -2,6 +2,7 @@
 #include "daemon/source.h"
 
 #include <errno.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,10 +25,17 @@ static ssize_t perf_read(const struct source *self, int fd, void *ret_buffer, si
 	return n < 0 ? -errno : n;
 }
 
+static void perf_enable(const struct source *self, int leader_fd)
+{
+	(void)self;
+	/* Clears the error state first: kernel/events/core.c, _perf_event_enable(). */
+	ioctl(leader_fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+}
+
 static void perf_close(const struct source *self, int fd)
 {
 	(void)self;
 	close(fd);
 }
 
-const struct source source_perf = { perf_open, perf_read, perf_close, NULL };
+const struct source source_perf = { perf_open, perf_read, perf_enable, perf_close, NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The two perf system calls a box needs, as a table, so that a unit test can play a kernel that
+ * The perf system calls a box needs, as a table, so that a unit test can play a kernel that
  * fails, multiplexes or counts backwards. The daemon uses source_perf and nothing else.
  */
 #pragma once
@@ -15,6 +15,9 @@ struct source {
 		int group_fd);
 	/* Bytes read (0: a pinned group that the kernel took off the PMU), or negative errno. */
 	ssize_t (*read)(const struct source *self, int fd, void *ret_buffer, size_t size_bytes);
+	/* Puts a group that is in error state back to work, if its PMU has room; needs no
+	 * privilege. */
+	void (*enable)(const struct source *self, int leader_fd);
 	void (*close)(const struct source *self, int fd);
 	void *context;
 };

@@ -7,14 +7,17 @@
 #include <string.h>
 
 static const uint32_t PASSING = PAGE_ESTIMATED | PAGE_PARTIAL | PAGE_FROZEN | PAGE_RESET;
+static const uint32_t LASTING = PAGE_UNCALIBRATED | PAGE_STANDIN;
+
+/* How far the terms of a difference, read one after the other, may be apart for that alone. */
+static const uint64_t SLACK_BYTES = 1 << 20;
 
 /* What the boxes of a socket say about one metric. */
 struct sum {
-	uint64_t total;
+	uint64_t added, subtracted;
 	uint32_t quality;
 	unsigned terms_used; /* bit per term: some box has it */
 	unsigned terms_read; /* bit per term: some box of it could be read */
-	bool differs;        /* a term is subtracted */
 };
 
 int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
@@ -44,57 +47,71 @@ static void add_use(struct sum *sum, const struct box *box, const struct plan_us
 {
 	uint64_t amount = box->events[use->event].count * use->bytes;
 
-	sum->total += use->subtract ? -amount : amount;
+	*(use->subtract ? &sum->subtracted : &sum->added) += amount;
 	sum->quality |= box->quality;
-	sum->differs |= use->subtract;
 	sum->terms_used |= 1u << use->term;
 	if (box->error >= 0)
 		sum->terms_read |= 1u << use->term;
 }
 
+/* A channel is as good as its box: what the metric lacks elsewhere does not concern it. */
 static void add_channel(struct tally *tally, const struct box *box, const struct plan_use *use)
 {
 	struct page_channel_value *value =
 		&tally->channels[use->channel - (int)tally->first_channel];
 
 	value->count += box->events[use->event].count * use->bytes;
-	value->quality |= tally->quality[use->metric] | box->quality;
+	value->quality |= (tally->quality[use->metric] & LASTING) | box->quality;
 	if (box->error < 0) {
 		value->quality |= PAGE_ABSENT;
 		value->why = TALLY_TEXT_UNREADABLE;
 	}
 }
 
-static void raise(struct page_value *value, uint32_t quality, uint64_t sweep)
+static void raise_flags(struct page_value *value, uint32_t quality, uint64_t sweep)
 {
 	for (unsigned i = 0; i < PAGE_PASSING_MAX; i++)
 		if (quality & 1u << i)
 			value->raised[i] = sweep;
 }
 
+/* A wrong event or sign, not the order of reading, makes a difference so negative. */
+static bool contradicts_itself(const struct sum *sum)
+{
+	return sum->subtracted > sum->added &&
+	       sum->subtracted - sum->added > SLACK_BYTES + sum->added / 64;
+}
+
+/* Why there is no value in this sweep; TALLY_TEXT_NONE: there is one. */
+static uint32_t why_absent(const struct sum *sum)
+{
+	if (sum->terms_read != sum->terms_used)
+		return TALLY_TEXT_UNREADABLE;
+	return contradicts_itself(sum) ? TALLY_TEXT_CONTRADICTION : TALLY_TEXT_NONE;
+}
+
 static void settle(struct tally *tally, unsigned metric, struct sum *sum)
 {
 	struct page_value *value = &tally->sweep.values[metric];
 	uint32_t quality = tally->quality[metric];
+	uint64_t count = sum->added - sum->subtracted;
 
 	if (quality & PAGE_ABSENT) {
 		*value = (struct page_value){ .quality = quality, .why = tally->why[metric] };
 		return;
 	}
 	/* Terms are read one after the other, so their difference may dip; published it may not. */
-	if (sum->differs && (int64_t)(sum->total - value->count) < 0) {
-		sum->total = value->count;
+	if (sum->subtracted && (int64_t)(count - value->count) < 0) {
+		count = value->count;
 		sum->quality |= PAGE_ESTIMATED;
 	}
-	raise(value, sum->quality & PASSING, tally->sweep.number);
-	if (sum->terms_read == sum->terms_used) {
-		value->count = sum->total;
-		value->quality = quality | sum->quality;
-		value->why = TALLY_TEXT_NONE;
-	} else {
-		value->quality = quality | sum->quality | PAGE_ABSENT;
-		value->why = TALLY_TEXT_UNREADABLE;
-	}
+	raise_flags(value, sum->quality & PASSING, tally->sweep.number);
+	value->quality = quality | sum->quality;
+	value->why = why_absent(sum);
+	if (value->why == TALLY_TEXT_NONE)
+		value->count = count;
+	else
+		value->quality |= PAGE_ABSENT;
 }
 
 void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)

@@ -16,9 +16,10 @@
 
 /* Texts that are in every page, by index. */
 enum {
-	TALLY_TEXT_NONE,       /* "" */
-	TALLY_TEXT_UNREADABLE, /* none of its counters could be read in this sweep */
-	TALLY_TEXT_MORE,       /* the page has no room for the reason */
+	TALLY_TEXT_NONE,          /* "" */
+	TALLY_TEXT_UNREADABLE,    /* none of its counters could be read in this sweep */
+	TALLY_TEXT_CONTRADICTION, /* more is subtracted than there is */
+	TALLY_TEXT_MORE,          /* the page has no room for the reason */
 };
 
 struct tally {

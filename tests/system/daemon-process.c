@@ -74,9 +74,9 @@ bool system_tests_can_run(void)
 
 /* --- processes --- */
 
-static void become_nobody(void)
+static void become(uid_t uid)
 {
-	if (setgroups(0, NULL) < 0 || setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
+	if (setgroups(0, NULL) < 0 || setgid(uid) < 0 || setuid(uid) < 0)
 		_exit(99);
 }
 
@@ -101,16 +101,21 @@ int wait_for(pid_t pid, int timeout_s)
 	return status_of(raw);
 }
 
-pid_t start_as_nobody(int (*body)(void *argument), void *argument)
+pid_t start_as(uid_t uid, int (*body)(void *argument), void *argument)
 {
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		become_nobody();
+		become(uid);
 		_exit(body(argument));
 	}
 	return pid;
+}
+
+pid_t start_as_nobody(int (*body)(void *argument), void *argument)
+{
+	return start_as(NOBODY, body, argument);
 }
 
 int as_nobody(int (*body)(void *argument), void *argument)
@@ -142,7 +147,7 @@ void run_program(struct run *ret, uid_t uid, const char *const arguments[])
 		dup2(ends[1], STDERR_FILENO);
 		alarm(RUN_TIMEOUT_S);
 		if (uid)
-			become_nobody();
+			become(uid);
 		execvp(arguments[0], (char *const *)arguments);
 		_exit(127);
 	}

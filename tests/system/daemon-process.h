@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { NOBODY = 65534, OUTPUT_MAX = 65536, ARGUMENTS_MAX = 24 };
+enum { NOBODY = 65534, SOMEBODY = 65533, OUTPUT_MAX = 65536, ARGUMENTS_MAX = 24 };
 
 struct daemon_process {
 	unsigned descriptor_limit; /* set before the start: RLIMIT_NOFILE; 0: as it is */
@@ -61,9 +61,10 @@ void run_program(struct run *ret, uid_t uid, const char *const arguments[]);
 void run_uncore(struct run *ret, const char *const arguments[]);
 
 /*
- * Forks a child that becomes nobody, runs @body(@argument) and exits with what it returns. It must
- * not use cmocka's asserts. pid of the child; or, for as_nobody(), its exit status.
+ * Forks a child that becomes @uid, or nobody, runs @body(@argument) and exits with what it returns.
+ * It must not use cmocka's asserts. pid of the child; or, for as_nobody(), its exit status.
  */
+pid_t start_as(uid_t uid, int (*body)(void *argument), void *argument);
 pid_t start_as_nobody(int (*body)(void *argument), void *argument);
 int as_nobody(int (*body)(void *argument), void *argument);
 

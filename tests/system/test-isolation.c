@@ -159,6 +159,22 @@ static _Noreturn int brim_doorbell(void *argument)
 		}
 }
 
+/* What a client owes must not be forgotten when it comes back as another. */
+static _Noreturn int flood_and_reconnect(void *argument)
+{
+	struct wire_packet packet;
+
+	(void)argument;
+	for (;;) {
+		int fd = connect_hello(&packet);
+
+		for (unsigned k = 0; k < 10000; k++)
+			eventfd_write(packet.fds[1], 1);
+		wire_packet_done(&packet);
+		close(fd);
+	}
+}
+
 static _Noreturn int flood_requests(void *argument)
 {
 	struct wire_packet packet;
@@ -179,7 +195,7 @@ static _Noreturn int flood_requests(void *argument)
 /* Runs the attack beside a client that wants its reads. */
 static void read_beside(int (*attack)(void *))
 {
-	pid_t attacker = start_as_nobody(attack, NULL);
+	pid_t attacker = start_as(SOMEBODY, attack, NULL);
 	int status;
 
 	usleep(100000);
@@ -203,6 +219,22 @@ static void a_flooded_doorbell_delays_nobody(void **state)
 	read_beside(flood_doorbell);
 	throttled = daemon_socket_number(&daemon_process, 0, "throttled");
 	assert_true(throttled > 0);
+}
+
+/* 10 % of one CPU, what 2 s and a burst of 10 ms make of it, and as much again for the noise. */
+static void reconnecting_buys_no_budget(void **state)
+{
+	uint64_t before_ns = daemon_socket_number(&daemon_process, 0, "cpu_ns"), used_ns;
+	pid_t attacker = start_as(SOMEBODY, flood_and_reconnect, NULL);
+
+	(void)state;
+	sleep(2);
+	kill(attacker, SIGKILL);
+	wait_for(attacker, 5);
+	usleep(200000);
+	used_ns = daemon_socket_number(&daemon_process, 0, "cpu_ns") - before_ns;
+	print_message("reader used %llu ms in 2 s\n", (unsigned long long)used_ns / 1000000);
+	assert_in_range(used_ns, 0, 2 * (2000000000 / 10 + 10000000));
 }
 
 static void a_brimming_doorbell_delays_nobody(void **state)
@@ -313,6 +345,8 @@ int main(void)
 		CASE("a client that stopped itself delays nobody", a_stopped_client_delays_nobody),
 		CASE("a client that floods its doorbell delays nobody, and is throttled",
 			a_flooded_doorbell_delays_nobody),
+		CASE("a client that reconnects does not get more than its budget",
+			reconnecting_buys_no_budget),
 		CASE("a client that fills its doorbell to the brim delays nobody",
 			a_brimming_doorbell_delays_nobody),
 		CASE("a client that floods its connection delays nobody",

@@ -220,8 +220,23 @@ static void a_second_daemon_is_refused(void **state)
 	snprintf(root, sizeof root, "%s", build_path("tests/machines/standin"));
 	daemon_run(&run, (const char *const[]){ "--root", root, "--socket", daemon.socket_path,
 				 "--config=/dev/null", NULL });
-	assert_refused(WORDS("Another uncored already listens"));
+	assert_refused(WORDS(daemon.socket_path, "is taken: by another uncored"));
 	daemon_stop(&daemon);
+}
+
+/* connect(2) is refused by an ordinary file as by a socket that nobody serves. */
+static void an_ordinary_file_is_left_alone(void **state)
+{
+	char root[512], path[128];
+
+	(void)state;
+	write_file("precious", "data\n");
+	snprintf(path, sizeof path, "%s", in_directory("precious"));
+	snprintf(root, sizeof root, "%s", build_path("tests/machines/standin"));
+	daemon_run(&run, (const char *const[]){
+				 "--root", root, "--socket", path, "--config=/dev/null", NULL });
+	assert_refused(WORDS(path, "not a socket"));
+	assert_int_equal(unlink(path), 0);
 }
 
 static void a_left_over_socket_is_taken_over(void **state)
@@ -302,6 +317,7 @@ int main(void)
 			too_few_descriptors_leave_the_rest_served),
 		CASE("a running daemon holds no capability", the_daemon_keeps_no_capability),
 		CASE("a second daemon on one socket is refused", a_second_daemon_is_refused),
+		CASE("a file that is not a socket is left alone", an_ordinary_file_is_left_alone),
 		CASE("a socket left by a killed daemon is taken over",
 			a_left_over_socket_is_taken_over),
 		CASE("a socket passed by systemd is served and left alone",

@@ -28,6 +28,7 @@ struct fake_kernel {
 	int read_error;     /* every read fails so */
 	bool pinned_fails;  /* a pinned group is in error state: read returns 0 */
 	bool group_shrinks; /* the group fell apart: nr == 1 */
+	int n_enabled;      /* leaders that were told to go on */
 };
 
 static int fake_open(
@@ -71,6 +72,13 @@ static ssize_t fake_read(const struct source *self, int fd, void *ret_buffer, si
 	return (ssize_t)((3 + words[0]) * sizeof *words);
 }
 
+static void fake_enable(const struct source *self, int leader_fd)
+{
+	struct fake_kernel *kernel = self->context;
+
+	kernel->n_enabled += kernel->events[leader_fd].open;
+}
+
 static void fake_close(const struct source *self, int fd)
 {
 	struct fake_kernel *kernel = self->context;
@@ -80,7 +88,7 @@ static void fake_close(const struct source *self, int fd)
 
 static inline struct source fake_source(struct fake_kernel *kernel)
 {
-	return (struct source){ fake_open, fake_read, fake_close, kernel };
+	return (struct source){ fake_open, fake_read, fake_enable, fake_close, kernel };
 }
 
 static inline int fake_open_events(const struct fake_kernel *kernel)

@@ -1,107 +1,178 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The budget in exact numbers: 10 % of a CPU is 5 % for the pool and 5 % shared evenly. */
+/* The budget in exact numbers. */
 #include "daemon/budget.h"
 #include "tests/test.h"
 
-static const uint64_t MS = 1000000;
+enum { ACCOUNTS = 8, ALICE = 1000, BOB = 1001 };
 
-/* Lets one doorbell ring whenever it may for @wall_ns; returns the sweep time it bought. */
-static uint64_t ring_without_pause(struct budget *budget, struct credit *share, unsigned n,
-	uint64_t begin_ns, uint64_t wall_ns, uint64_t cost_ns)
+static const uint64_t MS = 1000000, SWEEP_NS = 45000;
+
+/* Rings whenever it may for @wall_ns; returns the sweep time that it got. */
+static uint64_t ring_without_pause(
+	struct budget *budget, unsigned account, uint64_t begin_ns, uint64_t wall_ns)
 {
 	uint64_t now = begin_ns, spent_ns = 0;
 
 	while (now < begin_ns + wall_ns) {
-		uint64_t wait_ns = budget_wait_ns(budget, share, n, now);
+		uint64_t wait_ns = budget_ring(budget, account, now);
 
 		now += wait_ns;
 		if (wait_ns)
 			continue;
-		now += cost_ns;
-		spent_ns += cost_ns;
-		if (!budget_pool_pays(budget, cost_ns))
-			budget_share_pays(share, cost_ns, 1);
+		now += SWEEP_NS;
+		spent_ns += SWEEP_NS;
+		budget_charge(budget, SWEEP_NS);
 	}
 	return spent_ns;
 }
 
-static void a_flood_buys_its_budget_and_a_burst(void **state)
+static void a_flood_gets_its_budget_and_no_more(void **state)
 {
-	struct budget budget;
-	struct credit share;
-	uint64_t spent_ns;
+	static const uint32_t percents[] = { 1, 10, 41, 67, 99 };
 
 	(void)state;
-	budget_init(&budget, 10, 100, 0);
-	share = budget_share(&budget, 1, 0);
-	spent_ns = ring_without_pause(&budget, &share, 1, 0, 10000 * MS, 45000);
-	/* 10 s at 10 %, a burst of 100 ms, and at most one sweep over. */
-	assert_in_range(spent_ns, 1090 * MS, 1101 * MS);
+	for (unsigned i = 0; i < sizeof percents / sizeof *percents; i++) {
+		uint64_t expected_ns = 10000 * MS * percents[i] / 100;
+		struct budget budget;
+		unsigned account;
+
+		assert_int_equal(budget_init(&budget, percents[i], 100, ACCOUNTS), 0);
+		account = budget_enter(&budget, ALICE, 1);
+		assert_in_range(ring_without_pause(&budget, account, 1, 10000 * MS),
+			expected_ns - expected_ns / 1000 - SWEEP_NS, expected_ns + SWEEP_NS);
+		budget_done(&budget);
+	}
 }
 
-static void a_flood_leaves_a_neighbour_its_share(void **state)
+static void what_is_saved_up_is_at_most_the_burst(void **state)
 {
 	struct budget budget;
-	struct credit flood, neighbour;
+	unsigned account;
 
 	(void)state;
-	budget_init(&budget, 10, 100, 0);
-	flood = budget_share(&budget, 2, 0);
-	neighbour = budget_share(&budget, 2, 0);
-	ring_without_pause(&budget, &flood, 2, 0, 10000 * MS, 45000);
-	assert_int_equal(budget_wait_ns(&budget, &neighbour, 2, 10000 * MS), 0);
+	assert_int_equal(budget_init(&budget, 10, 100, ACCOUNTS), 0);
+	account = budget_enter(&budget, ALICE, 1);
+	assert_int_equal(budget_ring(&budget, account, 3600000 * MS), 0);
+	assert_int_equal(budget.accounts[account].left_ns, 100 * MS);
+	budget_enter(&budget, BOB, 3600000 * MS);
+	assert_int_equal(budget_ring(&budget, account, 3600001 * MS), 0);
+	assert_int_equal(budget.accounts[account].left_ns, 50 * MS);
+	budget_done(&budget);
 }
 
-static void waits_no_longer_than_it_must(void **state)
+static void a_flood_takes_nothing_from_another_user(void **state)
 {
 	struct budget budget;
-	struct credit share;
+	unsigned alice, bob;
+
+	(void)state;
+	assert_int_equal(budget_init(&budget, 10, 100, ACCOUNTS), 0);
+	alice = budget_enter(&budget, ALICE, 1);
+	bob = budget_enter(&budget, BOB, 1);
+	ring_without_pause(&budget, alice, 1, 10000 * MS);
+	assert_int_equal(budget_ring(&budget, bob, 10000 * MS), 0);
+	assert_int_equal(budget.accounts[bob].left_ns, 50 * MS);
+	budget_done(&budget);
+}
+
+static void many_connections_of_a_user_have_one_account(void **state)
+{
+	struct budget budget;
+	unsigned account;
+
+	(void)state;
+	assert_int_equal(budget_init(&budget, 10, 100, ACCOUNTS), 0);
+	account = budget_enter(&budget, ALICE, 1);
+	for (unsigned i = 0; i < ACCOUNTS - 1; i++)
+		assert_int_equal(budget_enter(&budget, ALICE, 1), account);
+	assert_int_equal(budget.n_users, 1);
+	budget_done(&budget);
+}
+
+static void debts_outlive_a_connection(void **state)
+{
+	struct budget budget;
+	unsigned account;
+
+	(void)state;
+	assert_int_equal(budget_init(&budget, 10, 100, ACCOUNTS), 0);
+	account = budget_enter(&budget, ALICE, 1);
+	assert_int_equal(budget_ring(&budget, account, 11), 0);
+	budget_charge(&budget, 7 * MS);
+	budget_leave(&budget, account);
+	assert_int_equal(budget.n_users, 0);
+	account = budget_enter(&budget, ALICE, 12);
+	/* It earned 1 ns, owes 7 ms, and needs 1 ns more than nothing, at 1 ns in 10. */
+	assert_in_range(budget_ring(&budget, account, 12), 70 * MS - 10, 70 * MS + 10);
+	budget_done(&budget);
+}
+
+static void the_wait_ends_when_there_is_credit(void **state)
+{
+	struct budget budget;
+	unsigned account;
 	uint64_t wait_ns;
 
 	(void)state;
-	budget_init(&budget, 10, 2, 0);
-	share = budget_share(&budget, 1, 0);
-	assert_true(budget_pool_pays(&budget, 2 * MS));
-	budget_share_pays(&share, 2 * MS, 1);
-	/* Both stand at -1 ms and earn 1 ns in 20 ns. */
-	wait_ns = budget_wait_ns(&budget, &share, 1, 0);
-	assert_int_equal(wait_ns, (1 * MS + 1) * 20);
-	assert_int_equal(budget_wait_ns(&budget, &share, 1, wait_ns), 0);
+	assert_int_equal(budget_init(&budget, 67, 2, ACCOUNTS), 0);
+	account = budget_enter(&budget, ALICE, 1);
+	budget_ring(&budget, account, 1);
+	budget_charge(&budget, 1 * MS);
+	wait_ns = budget_ring(&budget, account, 1);
+	assert_true(wait_ns > 0);
+	assert_true(budget_ring(&budget, account, wait_ns - 10) > 0);
+	assert_int_equal(budget_ring(&budget, account, 1 + wait_ns), 0);
+	budget_done(&budget);
 }
 
-static void saves_up_no_more_than_the_burst(void **state)
+static void who_rings_together_pays_in_parts(void **state)
 {
 	struct budget budget;
-	struct credit share;
+	unsigned alice, bob;
 
 	(void)state;
-	budget_init(&budget, 100, 100, 0);
-	share = budget_share(&budget, 4, 0);
-	assert_int_equal(budget_wait_ns(&budget, &share, 4, 3600000 * MS), 0);
-	assert_int_equal(budget.pool.left_ns, 50 * MS);
-	assert_int_equal(share.left_ns, 50 * MS / 4);
+	assert_int_equal(budget_init(&budget, 10, 100, ACCOUNTS), 0);
+	alice = budget_enter(&budget, ALICE, 1);
+	bob = budget_enter(&budget, BOB, 1);
+	for (unsigned i = 0; i < 3; i++)
+		budget_ring(&budget, alice, 1);
+	budget_ring(&budget, bob, 1);
+	budget_charge(&budget, 4000);
+	assert_int_equal(budget.accounts[alice].left_ns, -3000);
+	assert_int_equal(budget.accounts[bob].left_ns, -1000);
+	budget_done(&budget);
 }
 
-static void those_who_ring_together_pay_in_equal_parts(void **state)
+static void an_account_that_nobody_has_is_given_to_the_next(void **state)
 {
-	struct credit share = { .left_ns = 1000 };
+	struct budget budget;
+	unsigned account;
 
 	(void)state;
-	budget_share_pays(&share, 64000, 64);
-	assert_int_equal(share.left_ns, 0);
+	assert_int_equal(budget_init(&budget, 10, 100, 2), 0);
+	budget_enter(&budget, 1, 1);
+	account = budget_enter(&budget, 2, 1);
+	budget_leave(&budget, account);
+	assert_int_equal(budget_enter(&budget, 3, 1), account);
+	assert_int_equal(budget.accounts[account].uid, 3);
+	budget_done(&budget);
 }
 
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("a doorbell rung without pause buys the budget and one burst",
-			a_flood_buys_its_budget_and_a_burst),
-		CASE("a flood leaves its neighbour's share alone",
-			a_flood_leaves_a_neighbour_its_share),
-		CASE("the wait ends when there is credit", waits_no_longer_than_it_must),
-		CASE("no more than the burst is saved up", saves_up_no_more_than_the_burst),
-		CASE("a shared sweep is paid for in equal parts",
-			those_who_ring_together_pay_in_equal_parts),
+		CASE("a flood gets its budget and no more", a_flood_gets_its_budget_and_no_more),
+		CASE("what is saved up is at most the burst, shared",
+			what_is_saved_up_is_at_most_the_burst),
+		CASE("a flood takes nothing from another user",
+			a_flood_takes_nothing_from_another_user),
+		CASE("many connections of a user have one account",
+			many_connections_of_a_user_have_one_account),
+		CASE("debts outlive a connection", debts_outlive_a_connection),
+		CASE("the wait ends when there is credit", the_wait_ends_when_there_is_credit),
+		CASE("who rings together pays in parts", who_rings_together_pays_in_parts),
+		CASE("an account that nobody has is given to the next",
+			an_account_that_nobody_has_is_given_to_the_next),
 	};
 
 	return cmocka_run_group_tests_name("budget", cases, NULL, NULL);

@@ -206,6 +206,9 @@ static void refuses_missing_keys(void **state)
 	refuses_metric("", "clock_ms = 20\n", "/x.conf:4: [dram.read] has clock_ms without clock.");
 	refuses_metric("", "[dram.read/a]\npmu = b\nevent = raw:e=1\n",
 		"/x.conf:10: [dram.read/a] lacks the key bytes.");
+	refuses_metric("",
+		"[dram.read/a]\npmu = b\nevent = raw:e=1\nbytes = 1\nsubtract = yes\nchannel = b\n",
+		"/x.conf:10: [dram.read/a] is subtracted, so its boxes cannot be channels.");
 }
 
 static void refuses_bad_metric_keys(void **state)

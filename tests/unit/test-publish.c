@@ -109,8 +109,10 @@ static void more_reasons_than_fit_do_no_harm(void **state)
 
 	(void)state;
 	for (unsigned s = 0; s < PAGE_SOCKETS_MAX; s++)
-		for (unsigned m = 0; m < PAGE_METRICS_MAX; m++)
+		for (unsigned m = 0; m < PAGE_METRICS_MAX; m++) {
+			many[s].quality[m] = PAGE_ABSENT;
 			snprintf(many[s].why[m], PAGE_TEXT_MAX, "reason %u.%u", s, m);
+		}
 	assert_int_equal(publication_init(&p, &large, &fault), 0);
 	assert_int_equal(page_check(p.header, p.header->page_bytes), 0);
 	assert_int_equal(p.whys[PAGE_SOCKETS_MAX - 1][0], TALLY_TEXT_MORE);

@@ -78,7 +78,7 @@ static int hang_doorbell(struct fixture *f, int *ret_slot)
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	assert_true(fd >= 0);
-	*ret_slot = reader_add(&f->reader, fd);
+	*ret_slot = reader_add(&f->reader, fd, 1000);
 	return fd;
 }
 
@@ -155,7 +155,7 @@ static void there_are_so_many_doorbells_and_no_more(void **state)
 		fds[i] = hang_doorbell(&f, &slots[i]);
 	assert_int_equal(slots[DOORBELLS], -ENOSPC);
 	reader_remove(&f.reader, slots[3]);
-	slots[3] = reader_add(&f.reader, fds[DOORBELLS]);
+	slots[3] = reader_add(&f.reader, fds[DOORBELLS], 1000);
 	assert_true(slots[3] >= 0);
 	assert_int_equal(reader_state(&f.reader).n_doorbells, DOORBELLS);
 	for (unsigned i = 0; i <= DOORBELLS; i++)
@@ -194,7 +194,7 @@ static void *come_and_go(void *argument)
 
 	for (unsigned i = 0; i < 500; i++) {
 		int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		int slot = reader_add(&ringer->fixture->reader, fd);
+		int slot = reader_add(&ringer->fixture->reader, fd, 1000);
 		uint64_t called_ns = clock_now_ns();
 		struct page_sweep sweep;
 

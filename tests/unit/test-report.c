@@ -25,7 +25,7 @@ static struct json_object *check_machine(const char *machine)
 	snprintf(platforms, sizeof platforms, "%s/conf/platforms", getenv("UNCORE_SOURCE_ROOT"));
 	if (hardware_plan(&hardware, root, directories, NULL, &fault) < 0)
 		fail_msg("%s", fault.text);
-	assert_int_equal(report_plan_json(&hardware.plan, out), 0);
+	report_plan_json(&hardware.plan, out);
 	fclose(out);
 	hardware_done(&hardware);
 	report = json_tokener_parse(text);

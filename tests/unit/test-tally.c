@@ -193,6 +193,36 @@ static void a_difference_never_goes_back(void **state)
 	tally_done(&f.tally);
 }
 
+static void a_difference_that_cannot_be_is_absent(void **state)
+{
+	struct fixture f;
+	const struct page_value *value;
+
+	(void)state;
+	set_up(&f);
+	f.boxes[3].events[0].count = (2 << 20) / 64;
+	value = sum(&f, HBM_READ);
+	assert_true(value->quality & PAGE_ABSENT);
+	assert_int_equal(value->why, TALLY_TEXT_CONTRADICTION);
+	tally_done(&f.tally);
+}
+
+static void a_channel_is_as_good_as_its_box(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.tally.quality[DRAM_READ] = PAGE_PARTIAL | PAGE_STANDIN;
+	f.boxes[0].events[0].count = 10;
+	f.boxes[1].error = -EIO;
+	sum(&f, DRAM_READ);
+	assert_int_equal(f.tally.channels[0].quality, PAGE_STANDIN);
+	assert_int_equal(f.tally.channels[0].count, 640);
+	assert_int_equal(f.tally.channels[2].quality, PAGE_STANDIN | PAGE_ABSENT);
+	tally_done(&f.tally);
+}
+
 static void static_flags_are_always_there(void **state)
 {
 	struct fixture f;
@@ -235,6 +265,9 @@ int main(void)
 		CASE("a sum without one of its terms is absent",
 			a_sum_without_one_of_its_terms_is_absent),
 		CASE("a difference of terms never goes back", a_difference_never_goes_back),
+		CASE("a difference that cannot be is absent",
+			a_difference_that_cannot_be_is_absent),
+		CASE("a channel is as good as its box", a_channel_is_as_good_as_its_box),
 		CASE("flags of the platform file are always raised", static_flags_are_always_there),
 		CASE("boxes the kernel refused are told in words", refused_boxes_are_told_in_words),
 	};
