@@ -30,6 +30,9 @@
 
 enum { READY_TIMEOUT_MS = 10000, STOP_TIMEOUT_S = 10, RUN_TIMEOUT_S = 60 };
 
+struct daemon_process the_daemon;
+static const char *the_machine, *the_config;
+
 static const char *environment(const char *name)
 {
 	const char *value = getenv(name);
@@ -339,6 +342,30 @@ void daemon_stop(struct daemon_process *daemon)
 		print_log(daemon);
 	daemon_remove(daemon);
 	assert_int_equal(status, 0);
+}
+
+static int start_the_daemon(void **state)
+{
+	(void)state;
+	daemon_start(&the_daemon, the_machine, the_config);
+	return 0;
+}
+
+static int stop_the_daemon(void **state)
+{
+	(void)state;
+	daemon_stop(&the_daemon);
+	return 0;
+}
+
+int run_on_daemon(const char *name, const char *machine, const char *config,
+	const struct CMUnitTest cases[], size_t n_cases)
+{
+	if (!system_tests_can_run())
+		return 0;
+	the_machine = machine;
+	the_config = config;
+	return _cmocka_run_group_tests(name, cases, n_cases, start_the_daemon, stop_the_daemon);
 }
 
 static struct json_object *daemon_info(const struct daemon_process *daemon)

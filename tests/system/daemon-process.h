@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tests/test.h"
+
 enum { NOBODY = 65534, SOMEBODY = 65533, OUTPUT_MAX = 65536, ARGUMENTS_MAX = 24 };
 
 struct daemon_process {
@@ -24,6 +26,16 @@ struct run {
 	int status;              /* exit status, or 128 + signal */
 	char output[OUTPUT_MAX]; /* stdout and stderr together, as text */
 };
+
+/* The daemon of run_on_daemon(). */
+extern struct daemon_process the_daemon;
+
+/*
+ * Runs @cases as one cmocka group with the_daemon started on @machine before, and stopped after.
+ * For main(): returns its status.
+ */
+int run_on_daemon(const char *name, const char *machine, const char *config,
+	const struct CMUnitTest cases[], size_t n_cases);
 
 /* False, with a line for the log, where the suite cannot run at all: no privilege. */
 bool system_tests_can_run(void);

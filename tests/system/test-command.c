@@ -7,27 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct daemon_process daemon_process;
 static struct run run;
-
-static int start(void **state)
-{
-	(void)state;
-	daemon_start(&daemon_process, "standin", NULL);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	daemon_stop(&daemon_process);
-	return 0;
-}
 
 /* `uncore VERB --socket PATH ...` as nobody. */
 static void uncore(const char *const arguments[])
 {
-	const char *all[ARGUMENTS_MAX] = { arguments[0], "--socket", daemon_process.socket_path };
+	const char *all[ARGUMENTS_MAX] = { arguments[0], "--socket", the_daemon.socket_path };
 
 	for (unsigned i = 1; arguments[i]; i++)
 		all[i + 2] = arguments[i];
@@ -168,7 +153,5 @@ int main(void)
 		CASE("without a daemon it says what to do", without_a_daemon_it_says_what_to_do),
 	};
 
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("command", cases, start, stop);
+	return run_on_daemon("command", "standin", NULL, cases, sizeof cases / sizeof *cases);
 }

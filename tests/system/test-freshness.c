@@ -12,8 +12,6 @@
 
 enum { THREADS = 8, READS = 10000 };
 
-static struct daemon_process daemon_process;
-
 /* What one thread saw; it is read after the thread has ended. */
 struct thread_result {
 	struct uncore *uncore;
@@ -48,7 +46,7 @@ static int read_from_many_threads(void *argument)
 	int bad = 0;
 
 	(void)argument;
-	if (uncore_open(daemon_process.socket_path, &uncore) < 0)
+	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return 1;
 	uncore_set_timeout(uncore, 5000000000U); /* the machine may be busy; late is not stale */
 	for (unsigned i = 0; i < THREADS; i++) {
@@ -82,7 +80,7 @@ static int count_cached_sweeps(void *argument)
 	uint64_t first;
 
 	(void)argument;
-	if (uncore_open(daemon_process.socket_path, &uncore) < 0 ||
+	if (uncore_open(the_daemon.socket_path, &uncore) < 0 ||
 		uncore_read(uncore, 0, UNCORE_CACHED, &sample) < 0)
 		return 1;
 	first = sample.sweep;
@@ -99,21 +97,6 @@ static void cached_reads_cost_no_sweep(void **state)
 	assert_int_equal(as_nobody(count_cached_sweeps, NULL), 0);
 }
 
-static int start(void **state)
-{
-	(void)state;
-	/* The budget is not what is tested here; 80,000 reads would take long within 10 %. */
-	daemon_start(&daemon_process, "standin", "[reader]\nbudget_percent = 100\n");
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	daemon_stop(&daemon_process);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -122,7 +105,7 @@ int main(void)
 		CASE("cached reads cost no sweep", cached_reads_cost_no_sweep),
 	};
 
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("freshness", cases, start, stop);
+	/* The budget is not what is tested here; 80,000 reads would take long within 10 %. */
+	return run_on_daemon("freshness", "standin", "[reader]\nbudget_percent = 100\n", cases,
+		sizeof cases / sizeof *cases);
 }

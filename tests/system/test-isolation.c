@@ -24,8 +24,6 @@
 #include "common/page.h"
 #include "common/wire.h"
 
-static struct daemon_process daemon_process;
-
 static int complain(const char *what, int error)
 {
 	printf("# %s (%s)\n", what, strerror(error));
@@ -38,7 +36,7 @@ static int connect_raw(void)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	snprintf(address.sun_path, sizeof address.sun_path, "%s", daemon_process.socket_path);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", the_daemon.socket_path);
 	if (connect(fd, (const void *)&address, sizeof address) < 0)
 		_exit(98);
 	return fd;
@@ -111,7 +109,7 @@ static int read_undisturbed(void *argument)
 	int r;
 
 	(void)argument;
-	if (uncore_open(daemon_process.socket_path, &uncore) < 0)
+	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return complain(uncore_error_text(), 0);
 	for (unsigned i = 0; i < 200; i++) {
 		r = uncore_read(uncore, 0, UNCORE_FRESH, &sample);
@@ -217,14 +215,14 @@ static void a_flooded_doorbell_delays_nobody(void **state)
 
 	(void)state;
 	read_beside(flood_doorbell);
-	throttled = daemon_socket_number(&daemon_process, 0, "throttled");
+	throttled = daemon_socket_number(&the_daemon, 0, "throttled");
 	assert_true(throttled > 0);
 }
 
 /* 10 % of one CPU, what 2 s and a burst of 10 ms make of it, and as much again for the noise. */
 static void reconnecting_buys_no_budget(void **state)
 {
-	uint64_t before_ns = daemon_socket_number(&daemon_process, 0, "cpu_ns"), used_ns;
+	uint64_t before_ns = daemon_socket_number(&the_daemon, 0, "cpu_ns"), used_ns;
 	pid_t attacker = start_as(SOMEBODY, flood_and_reconnect, NULL);
 
 	(void)state;
@@ -232,7 +230,7 @@ static void reconnecting_buys_no_budget(void **state)
 	kill(attacker, SIGKILL);
 	wait_for(attacker, 5);
 	usleep(200000);
-	used_ns = daemon_socket_number(&daemon_process, 0, "cpu_ns") - before_ns;
+	used_ns = daemon_socket_number(&the_daemon, 0, "cpu_ns") - before_ns;
 	print_message("# reader used %llu ms in 2 s\n", (unsigned long long)used_ns / 1000000);
 	assert_in_range(used_ns, 0, 2 * (2000000000 / 10 + 10000000));
 }
@@ -260,16 +258,16 @@ static int exceed_the_quota(void *argument)
 
 	(void)argument;
 	for (unsigned i = 0; i < QUOTA; i++)
-		if (uncore_open(daemon_process.socket_path, &handles[i]) < 0)
+		if (uncore_open(the_daemon.socket_path, &handles[i]) < 0)
 			return complain(uncore_error_text(), 0);
-	r = uncore_open(daemon_process.socket_path, &handles[QUOTA]);
+	r = uncore_open(the_daemon.socket_path, &handles[QUOTA]);
 	if (r != -EDQUOT)
 		return complain("the connection over the quota was not refused", -r);
 	if (!strstr(uncore_error_text(), "max_clients_per_user"))
 		return complain(uncore_error_text(), 0);
 	uncore_close(handles[0]);
 	for (unsigned i = 0; i < 100; i++) {
-		r = uncore_open(daemon_process.socket_path, &handles[0]);
+		r = uncore_open(the_daemon.socket_path, &handles[0]);
 		if (r == 0)
 			break;
 		usleep(10000);
@@ -287,7 +285,7 @@ static long descriptors_of_daemon(void)
 	DIR *directory;
 	long n = 0;
 
-	snprintf(path, sizeof path, "/proc/%d/fd", daemon_process.pid);
+	snprintf(path, sizeof path, "/proc/%d/fd", the_daemon.pid);
 	directory = opendir(path);
 	assert_non_null(directory);
 	while (readdir(directory))
@@ -299,7 +297,7 @@ static long descriptors_of_daemon(void)
 /* A flooder that died is noticed when its second of being ignored is over. */
 static void wait_until_alone(void)
 {
-	for (unsigned i = 0; i < 200 && daemon_number(&daemon_process, "clients") > 1; i++)
+	for (unsigned i = 0; i < 200 && daemon_number(&the_daemon, "clients") > 1; i++)
 		usleep(20000);
 	usleep(200000); /* the connection that asked must be gone, too */
 }
@@ -319,22 +317,7 @@ static void quotas_hold_and_death_frees_everything(void **state)
 		usleep(20000);
 	}
 	assert_int_equal(after, before);
-	assert_true(daemon_number(&daemon_process, "refused") > 0);
-}
-
-static int start(void **state)
-{
-	(void)state;
-	daemon_start(&daemon_process, "standin",
-		"[server]\nmax_clients_per_user = 8\n[reader]\nburst_ms = 10\n");
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	daemon_stop(&daemon_process);
-	return 0;
+	assert_true(daemon_number(&the_daemon, "refused") > 0);
 }
 
 int main(void)
@@ -355,7 +338,7 @@ int main(void)
 			quotas_hold_and_death_frees_everything),
 	};
 
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("isolation", cases, start, stop);
+	return run_on_daemon("isolation", "standin",
+		"[server]\nmax_clients_per_user = 8\n[reader]\nburst_ms = 10\n", cases,
+		sizeof cases / sizeof *cases);
 }

@@ -16,8 +16,6 @@
 
 enum { RANDOM_MESSAGES = 100000 };
 
-static struct daemon_process daemon_process;
-
 static int connect_raw(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -25,7 +23,7 @@ static int connect_raw(void)
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	assert_true(fd >= 0);
-	snprintf(address.sun_path, sizeof address.sun_path, "%s", daemon_process.socket_path);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", the_daemon.socket_path);
 	assert_int_equal(connect(fd, (const void *)&address, sizeof address), 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 	return fd;
@@ -52,7 +50,7 @@ static void assert_still_served(void)
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct uncore *uncore;
 
-	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
+	assert_int_equal(uncore_open(the_daemon.socket_path, &uncore), 0);
 	assert_int_equal(uncore_read(uncore, 0, UNCORE_FRESH, &sample), 0);
 	uncore_close(uncore);
 }
@@ -151,20 +149,6 @@ static void random_messages_disturb_nobody(void **state)
 	assert_still_served();
 }
 
-static int start(void **state)
-{
-	(void)state;
-	daemon_start(&daemon_process, "standin", "[server]\nrequests_per_second = 10000\n");
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	daemon_stop(&daemon_process);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -178,7 +162,6 @@ int main(void)
 		CASE("100,000 random messages disturb nobody", random_messages_disturb_nobody),
 	};
 
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("protocol", cases, start, stop);
+	return run_on_daemon("protocol", "standin", "[server]\nrequests_per_second = 10000\n",
+		cases, sizeof cases / sizeof *cases);
 }

@@ -10,8 +10,6 @@
 
 enum { CLIENTS = 64, ROUNDS = 200 };
 
-static struct daemon_process daemon_process;
-
 struct client {
 	struct uncore *uncore;
 	pthread_barrier_t *barrier;
@@ -47,7 +45,7 @@ static int open_clients(struct client clients[], pthread_barrier_t *barrier)
 {
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		clients[i].barrier = barrier;
-		if (uncore_open(daemon_process.socket_path, &clients[i].uncore) < 0)
+		if (uncore_open(the_daemon.socket_path, &clients[i].uncore) < 0)
 			return -1;
 		uncore_set_timeout(clients[i].uncore, 5000000000U);
 	}
@@ -98,20 +96,6 @@ static void sixty_four_clients_share_sweeps(void **state)
 	assert_int_equal(as_nobody(ring_together, NULL), 0);
 }
 
-static int start(void **state)
-{
-	(void)state;
-	daemon_start(&daemon_process, "standin", "[reader]\nbudget_percent = 100\n");
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	daemon_stop(&daemon_process);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -119,7 +103,6 @@ int main(void)
 			sixty_four_clients_share_sweeps),
 	};
 
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("sharing", cases, start, stop);
+	return run_on_daemon("sharing", "standin", "[reader]\nbudget_percent = 100\n", cases,
+		sizeof cases / sizeof *cases);
 }

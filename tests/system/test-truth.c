@@ -18,21 +18,6 @@
 enum { PAGES = 25600, PAGE_WORTH = 4096 };
 
 static const uint64_t TRUTH = (uint64_t)PAGES * PAGE_WORTH; /* 104,857,600 */
-static struct daemon_process daemon_process;
-
-static int start(void **state)
-{
-	(void)state;
-	daemon_start(&daemon_process, "standin", NULL);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	daemon_stop(&daemon_process);
-	return 0;
-}
 
 static bool is_true(uint64_t bytes)
 {
@@ -64,7 +49,7 @@ static int read_around_work(void *argument)
 	int metric;
 
 	(void)argument;
-	if (uncore_open(daemon_process.socket_path, &uncore) < 0)
+	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return complain(uncore_error_text(), 0);
 	metric = uncore_find_metric(uncore, "dram.read");
 	pin_to_cpu((int)busy);
@@ -106,7 +91,7 @@ static int compare_clock(void *argument)
 	int metric;
 
 	(void)argument;
-	if (uncore_open(daemon_process.socket_path, &uncore) < 0)
+	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return complain(uncore_error_text(), 0);
 	metric = uncore_find_metric(uncore, "clock");
 	if (strcmp(uncore_metric_unit(uncore, (uint32_t)metric), "ns"))
@@ -173,7 +158,7 @@ static void stat_shows_the_pages(void **state)
 	assert_non_null(mkdtemp(directory));
 	assert_int_equal(chown(directory, NOBODY, NOBODY), 0);
 	snprintf(output, sizeof output, "%s/report", directory);
-	snprintf(socket, sizeof socket, "%s", daemon_process.socket_path);
+	snprintf(socket, sizeof socket, "%s", the_daemon.socket_path);
 	snprintf(program, sizeof program, "%s", build_path("client/uncore"));
 	snprintf(touch, sizeof touch, "%s", build_path("tests/workload/touch-pages"));
 	snprintf(cpu, sizeof cpu, "%u", busy_socket());
@@ -193,7 +178,7 @@ static void stat_shows_the_pages(void **state)
 
 static int work_in_a_region(void *argument)
 {
-	setenv("UNCORE_SOCKET", daemon_process.socket_path, 1);
+	setenv("UNCORE_SOCKET", the_daemon.socket_path, 1);
 	pin_to_cpu((int)busy_socket());
 	/* The first passage also pays for connecting and for the library's own first pages. */
 	if (uncore_region_begin("warm up") < 0 || uncore_region_end("warm up") < 0 ||
@@ -251,7 +236,5 @@ int main(void)
 		CASE("a region shows the pages that were touched in it", a_region_shows_the_pages),
 	};
 
-	if (!system_tests_can_run())
-		return 0;
-	return cmocka_run_group_tests_name("truth", cases, start, stop);
+	return run_on_daemon("truth", "standin", NULL, cases, sizeof cases / sizeof *cases);
 }
