@@ -146,6 +146,11 @@ void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_
 	syscall(SYS_futex, &cell->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void page_let_spin(struct page_cell *cell, uint32_t spin_ns)
+{
+	__atomic_store_n(&cell->spin_ns, spin_ns, __ATOMIC_RELAXED);
+}
+
 /* --- reading --- */
 
 static void load_words(void *to, const void *from, size_t size_bytes)
@@ -191,21 +196,41 @@ uint32_t page_started(const struct page_cell *cell)
 	return __atomic_load_n(&cell->started, __ATOMIC_SEQ_CST);
 }
 
+static bool is_finished(const struct page_cell *cell, uint32_t started, uint32_t *ret_finished)
+{
+	*ret_finished = __atomic_load_n(&cell->finished, __ATOMIC_ACQUIRE);
+	return (int32_t)(*ret_finished - started) > 0;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#elif defined(__powerpc__)
+	__asm__ volatile("or 27,27,27"); /* low priority for this thread of the core */
+#endif
+}
+
 int page_wait(const struct page_cell *cell, uint32_t started, uint64_t deadline_ns)
 {
-	for (;;) {
-		uint32_t finished = __atomic_load_n(&cell->finished, __ATOMIC_ACQUIRE);
-		uint64_t now;
-		struct timespec left;
+	uint64_t now = clock_now_ns();
+	uint64_t spin_until_ns = now + __atomic_load_n(&cell->spin_ns, __ATOMIC_RELAXED);
+	struct timespec left;
+	uint32_t finished;
 
-		if ((int32_t)(finished - started) > 0)
-			return 0;
-		now = clock_now_ns();
+	for (; !is_finished(cell, started, &finished); now = clock_now_ns()) {
 		if (now >= deadline_ns)
 			return -ETIMEDOUT;
+		if (now < spin_until_ns) {
+			relax();
+			continue;
+		}
 		left.tv_sec = (time_t)((deadline_ns - now) / 1000000000U);
 		left.tv_nsec = (long)((deadline_ns - now) % 1000000000U);
 		/* A read-only mapping will do: FUTEX_WAIT only loads (kernel/futex/core.c). */
 		syscall(SYS_futex, &cell->finished, FUTEX_WAIT, finished, &left, NULL, 0);
 	}
+	return 0;
 }

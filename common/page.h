@@ -112,7 +112,7 @@ struct page_cell {
 	uint32_t started;  /* atomic: sweeps begun */
 	uint32_t finished; /* atomic, futex: last sweep published */
 	uint32_t lock;     /* atomic: odd while the rest is being written */
-	uint32_t reserved;
+	uint32_t spin_ns;  /* atomic: how long a waiter may spin before it sleeps */
 	struct page_sweep sweep;
 	struct page_channel_value channels[]; /* page_socket.n_channels of them */
 };
@@ -165,6 +165,12 @@ uint32_t page_sweep_begin(struct page_cell *cell);
 /* Publishes sweep @started (from page_sweep_begin()) and wakes every waiter of every process. */
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
 	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels);
+
+/*
+ * Lets waiters spin for the next sweep for so long before they sleep. Being woken costs more than a
+ * short sweep does, but a crowd that spins keeps its own members from ringing.
+ */
+void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
 
 /* --- reading: any process, any thread --- */
 

@@ -29,6 +29,11 @@ bool crowd_is_incomplete(const struct crowd *crowd)
 	return crowd->swept_ns && crowd->n_rang < crowd->n_expected;
 }
 
+bool crowd_is_one(const struct crowd *crowd)
+{
+	return crowd->n_rang <= 1 && crowd->n_expected <= 1;
+}
+
 void crowd_swept(struct crowd *crowd, uint64_t now_ns)
 {
 	crowd->swept_ns = now_ns;

@@ -28,4 +28,7 @@ void crowd_ring(struct crowd *crowd, uint32_t *doorbell_round, uint64_t now_ns);
 /* Some were answered in this round already, and others of the last round have yet to ring. */
 bool crowd_is_incomplete(const struct crowd *crowd);
 
+/* Somebody reads alone, as far as this round and the last one tell. */
+bool crowd_is_one(const struct crowd *crowd);
+
 void crowd_swept(struct crowd *crowd, uint64_t now_ns);

@@ -18,6 +18,7 @@ enum {
 	STOP_SLOT = UINT32_MAX,
 	STACK_BYTES = 128 * 1024,
 	NS_PER_MS = 1000000,
+	SPIN_MAX_NS = 100000,
 	GATHER_NS = 20000,     /* a moment for others to ring */
 	GATHERS_MAX = 20,      /* ... waited for so often at most */
 	GATHERS_QUIET_MAX = 3, /* ... and so often in vain */
@@ -156,6 +157,18 @@ static unsigned gather(struct reader *reader, unsigned n_rang, bool *ret_stop)
 	return n_rang;
 }
 
+/*
+ * Whoever reads alone may spin while a short sweep runs: on an idle machine, being woken takes
+ * about as long again. In a crowd, or for long sweeps, waiters had better sleep.
+ */
+static void let_spin(struct reader *reader)
+{
+	uint64_t took_ns = reader->tally.sweep.end_ns - reader->tally.sweep.begin_ns;
+	bool worth_it = crowd_is_one(&reader->crowd) && took_ns < SPIN_MAX_NS;
+
+	page_let_spin(reader->cell, worth_it ? SPIN_MAX_NS : 0);
+}
+
 /* All CPU time since the last time counts: a ring costs more than its sweep. */
 static uint64_t cpu_time_spent(struct reader *reader)
 {
@@ -211,6 +224,7 @@ static bool turn(struct reader *reader)
 		n_rang = gather(reader, n_rang, &stop);
 		sweep(reader);
 		crowd_swept(&reader->crowd, reader->tally.sweep.end_ns);
+		let_spin(reader);
 	}
 	charge(reader);
 	return !stop;

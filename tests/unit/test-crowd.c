@@ -25,6 +25,7 @@ static void a_lone_reader_never_waits(void **state)
 	for (unsigned i = 1; i < 100; i++) {
 		crowd_ring(&crowd, &round, i * US);
 		assert_false(crowd_is_incomplete(&crowd));
+		assert_true(crowd_is_one(&crowd));
 		crowd_swept(&crowd, i * US);
 	}
 }
@@ -38,6 +39,7 @@ static void the_first_of_a_crowd_is_answered_at_once(void **state)
 	ring_one_by_one(&crowd, rounds, RANKS, 1000 * US);
 	crowd_ring(&crowd, &rounds[7], 2000 * US);
 	assert_int_equal(crowd.n_expected, RANKS);
+	assert_false(crowd_is_one(&crowd));
 	assert_false(crowd_is_incomplete(&crowd));
 }
 
