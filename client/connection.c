@@ -5,17 +5,19 @@
  * frees all that a client holds when it closes.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 
 #include "client/internal.h"
+#include "common/clock.h"
 
-enum { ANSWER_WITHIN_S = 1 };
+#define ANSWER_WITHIN_NS 1000000000U
 enum { REPORT_BYTES_MAX = 16 << 20 };
 #define TIMEOUT_AT_FIRST_NS 100000000U
 
@@ -55,124 +57,167 @@ static int cannot_connect(int error, const char *path)
 	return error_say(error, "Cannot connect to uncored at %s: %m. %s", path, hint_for(error));
 }
 
+/* The daemon knows better than we why it refuses and what to do about it. */
 static int refused(const char *path, const struct wire_error *answer)
 {
 	int error = answer->error < -4095 ? -EPROTO : answer->error; /* MAX_ERRNO of the kernel */
 
-	return error_say(
-		error, "uncored at %s refuses: %s %s", path, answer->text, hint_for(error));
+	return error_say(error, "uncored at %s refuses: %s", path,
+		*answer->text ? answer->text : hint_for(error));
 }
 
 /* --- the greeting --- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
+/* One call of the library to the daemon. However often it waits, it has one deadline. */
+struct call {
+	const char *path;
+	uint64_t deadline_ns;
+	int fd;
+};
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+static void call_done(struct call *call)
+{
+	close_fd(&call->fd);
 }
 
-static uint64_t answer_deadline_ns(void)
+static struct call call_to(const char *path)
 {
-	return now_ns() + ANSWER_WITHIN_S * 1000000000ULL;
+	if (!path)
+		path = secure_getenv("UNCORE_SOCKET");
+	return (struct call){
+		.path = path && *path ? path : WIRE_SOCKET_PATH,
+		.deadline_ns = clock_now_ns() + ANSWER_WITHIN_NS,
+		.fd = -1,
+	};
 }
 
-static const char *path_or_default(const char *path)
+/* False: the deadline is over. */
+static bool time_left(const struct call *call, uint64_t *ret_ns)
 {
-	if (path)
-		return path;
-	path = secure_getenv("UNCORE_SOCKET");
-	return path && *path ? path : WIRE_SOCKET_PATH;
+	uint64_t now_ns = clock_now_ns();
+
+	if (now_ns >= call->deadline_ns)
+		return false;
+	*ret_ns = call->deadline_ns - now_ns;
+	return true;
 }
 
-static int dial(const char *path, int *ret_fd)
+/*
+ * Only a blocking connect() waits while the daemon's backlog is full, for as long as SO_SNDTIMEO
+ * says, and from the beginning again after each signal; hence the limit before each attempt.
+ */
+static int connect_in_time(const struct call *call, const struct sockaddr_un *address)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct timeval limit = { .tv_sec = ANSWER_WITHIN_S };
-	uint64_t deadline_ns = answer_deadline_ns();
-	_cleanup_close_ int fd = -1;
+	uint64_t left_ns;
 
-	if (strlen(path) >= sizeof address.sun_path)
-		return -ENAMETOOLONG;
-	strcpy(address.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	/* The first also bounds connect(), which waits while the daemon's backlog is full. */
-	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0 ||
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0)
-		return -errno;
-	while (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
-		if (errno == EAGAIN || (errno == EINTR && now_ns() >= deadline_ns))
-			return -ETIMEDOUT;
-		if (errno != EINTR)
+	while (time_left(call, &left_ns)) {
+		/* rounded up: 0 would be no limit at all */
+		struct timeval limit = {
+			.tv_sec = (time_t)(left_ns / 1000000000U),
+			.tv_usec = (suseconds_t)(left_ns % 1000000000U / 1000U),
+		};
+
+		limit.tv_usec += !limit.tv_sec && !limit.tv_usec;
+		if (setsockopt(call->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0)
+			return -errno;
+		if (connect(call->fd, (const struct sockaddr *)address, sizeof *address) == 0)
+			return 0;
+		if (errno != EINTR && errno != EAGAIN)
 			return -errno;
 	}
-	*ret_fd = take_fd(&fd);
-	return 0;
+	return -ETIMEDOUT;
 }
 
-/* A profiler's signals end each wait with -EINTR, whatever SA_RESTART says; hence the deadline. */
-static int receive(int fd, struct wire_packet *ret)
+static int dial(struct call *call)
 {
-	uint64_t deadline_ns = answer_deadline_ns();
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int r;
+
+	if (strlen(call->path) >= sizeof address.sun_path)
+		return -ENAMETOOLONG;
+	strcpy(address.sun_path, call->path);
+	call->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (call->fd < 0)
+		return -errno;
+	r = connect_in_time(call, &address);
+	if (r < 0)
+		return r;
+	/* From here on poll() waits. */
+	return fcntl(call->fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+/* A profiler's signals end each wait with EINTR, whatever SA_RESTART says. */
+static int wait_readable(const struct call *call)
+{
+	struct pollfd connection = { .fd = call->fd, .events = POLLIN };
+	uint64_t left_ns;
+
+	while (time_left(call, &left_ns)) {
+		struct timespec limit = {
+			.tv_sec = (time_t)(left_ns / 1000000000U),
+			.tv_nsec = (long)(left_ns % 1000000000U),
+		};
+		int n = ppoll(&connection, 1, &limit, NULL);
+
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	}
+	return -ETIMEDOUT;
+}
+
+static int receive(const struct call *call, struct wire_packet *ret)
+{
 	bool was_reset = false;
 
 	for (;;) {
-		int r = wire_receive(fd, WIRE_FROM_DAEMON, ret);
+		int r = wait_readable(call);
 
+		if (r < 0)
+			return r;
+		r = wire_receive(call->fd, WIRE_FROM_DAEMON, ret);
 		if (r == 1)
 			return 0;
 		if (r == 0)
 			return -ECONNRESET;
-		if (r == -ECONNRESET && !was_reset) {
-			/* Told once, ahead of an answer that may still be in the queue. */
-			was_reset = true;
-			continue;
-		}
-		if (r == -EAGAIN || (r == -EINTR && now_ns() >= deadline_ns))
-			return -ETIMEDOUT;
-		if (r != -EINTR)
+		/* A reset is told once, ahead of an answer that may still be in the queue. */
+		if (r != -EINTR && r != -EAGAIN && (r != -ECONNRESET || was_reset))
 			return r;
+		was_reset |= r == -ECONNRESET;
 	}
 }
 
 /* Sends @request and takes the answer, which must have @expected opcode. Says what went wrong. */
-static int ask(int fd, const char *path, const union wire_message *request,
+static int ask(const struct call *call, const union wire_message *request,
 	enum wire_opcode expected, struct wire_packet *ret)
 {
-	int r = wire_send(fd, request, NULL, 0);
+	int r = wire_send(call->fd, request, NULL, 0);
 
 	/* A daemon that refuses at once has closed already; its reason waits to be received. */
 	if (r < 0 && r != -EPIPE && r != -ECONNRESET)
-		return cannot_connect(r, path);
-	r = receive(fd, ret);
+		return cannot_connect(r, call->path);
+	r = receive(call, ret);
 	if (r < 0)
-		return cannot_connect(r, path);
+		return cannot_connect(r, call->path);
 	if (ret->message.header.opcode == expected)
 		return 0;
-	r = ret->message.header.opcode == WIRE_ERROR ? refused(path, &ret->message.error)
-						     : cannot_connect(-EBADMSG, path);
+	r = ret->message.header.opcode == WIRE_ERROR ? refused(call->path, &ret->message.error)
+						     : cannot_connect(-EBADMSG, call->path);
 	wire_packet_done(ret);
 	return r;
 }
 
-static int greet(const char *path, int *ret_fd, struct wire_packet *ret_welcome)
+static int greet(struct call *call, struct wire_packet *ret_welcome)
 {
-	_cleanup_close_ int fd = -1;
 	union wire_message hello;
-	int r = dial(path, &fd);
+	int r = dial(call);
 
 	if (r < 0)
-		return cannot_connect(r, path);
+		return cannot_connect(r, call->path);
 	wire_begin(&hello, WIRE_HELLO);
 	hello.hello.version = WIRE_VERSION;
-	r = ask(fd, path, &hello, WIRE_WELCOME, ret_welcome);
-	if (r < 0)
-		return r;
-	*ret_fd = take_fd(&fd);
-	return 0;
+	return ask(call, &hello, WIRE_WELCOME, ret_welcome);
 }
 
 /* --- the handle --- */
@@ -277,7 +322,7 @@ _public_ int uncore_open(const char *socket_path, struct uncore **ret_handle)
 {
 	_cleanup_(close_handle) struct uncore *handle = NULL;
 	_cleanup_(wire_packet_done) struct wire_packet welcome = { .n_fds = 0 };
-	const char *path = path_or_default(socket_path);
+	_cleanup_(call_done) struct call call = call_to(socket_path);
 	int r;
 
 	if (!ret_handle)
@@ -287,12 +332,13 @@ _public_ int uncore_open(const char *socket_path, struct uncore **ret_handle)
 		return error_say(-ENOMEM, "Cannot connect to uncored: %m.");
 	handle->connection = -1;
 	handle->timeout_ns = TIMEOUT_AT_FIRST_NS;
-	r = greet(path, &handle->connection, &welcome);
+	r = greet(&call, &welcome);
 	if (r < 0)
 		return r;
 	r = take_welcome(handle, &welcome);
 	if (r < 0)
-		return cannot_connect(r, path);
+		return cannot_connect(r, call.path);
+	handle->connection = take_fd(&call.fd);
 	*ret_handle = take_ptr(handle);
 	return 0;
 }
@@ -339,22 +385,21 @@ static int read_text(int fd, uint64_t size_bytes, char **ret_text)
 _public_ int uncore_info(const char *socket_path, char **ret_json)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	const char *path = path_or_default(socket_path);
-	_cleanup_close_ int fd = -1;
+	_cleanup_(call_done) struct call call = call_to(socket_path);
 	union wire_message request;
 	int r;
 
 	if (!ret_json)
 		return error_say(-EINVAL, "uncore_info() was given no place for its text.");
-	r = greet(path, &fd, &packet);
+	r = greet(&call, &packet);
 	if (r < 0)
 		return r;
 	wire_packet_done(&packet); /* the page is not wanted here */
 	wire_begin(&request, WIRE_INFO);
-	r = ask(fd, path, &request, WIRE_REPORT, &packet);
+	r = ask(&call, &request, WIRE_REPORT, &packet);
 	if (r < 0)
 		return r;
 	r = packet.n_fds == 1 ? read_text(packet.fds[0], packet.message.report.json_bytes, ret_json)
 			      : -EBADMSG;
-	return r < 0 ? cannot_connect(r, path) : 0;
+	return r < 0 ? cannot_connect(r, call.path) : 0;
 }

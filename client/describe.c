@@ -63,6 +63,31 @@ _public_ int uncore_find_metric(const struct uncore *handle, const char *name)
 		handle->page->platform, name);
 }
 
+_public_ int uncore_describe_socket(
+	const struct uncore *handle, uint32_t socket, struct uncore_socket *ret_socket)
+{
+	const struct page_socket *found;
+	int r = handle_check(handle);
+
+	if (r < 0)
+		return r;
+	if (!ret_socket || ret_socket->size != sizeof *ret_socket)
+		return error_say(-EINVAL, "The struct uncore_socket has no known .size: "
+					  "initialise it with UNCORE_SOCKET_INIT.");
+	if (socket >= handle->page->n_sockets)
+		return error_say(-ENOENT, "There is no socket %u: this machine has %u.", socket,
+			handle->page->n_sockets);
+	found = &page_sockets(handle->page)[socket];
+	*ret_socket = (struct uncore_socket){
+		.size = sizeof *ret_socket,
+		.package = found->package,
+		.cpu = found->cpu,
+		.first_channel = found->first_channel,
+		.n_channels = found->n_channels,
+	};
+	return 0;
+}
+
 _public_ int uncore_describe_channel(
 	const struct uncore *handle, uint32_t channel, struct uncore_channel *ret_channel)
 {

@@ -3,12 +3,11 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "client/internal.h"
 
-enum { SENTENCE_MAX = 1024 }; /* a path, the daemon's text and a hint */
-
-static _Thread_local char sentence[SENTENCE_MAX];
+static _Thread_local char sentence[ERROR_TEXT_MAX];
 
 int error_say(int error, const char *format, ...)
 {
@@ -19,6 +18,18 @@ int error_say(int error, const char *format, ...)
 	vsnprintf(sentence, sizeof sentence, format, args);
 	va_end(args);
 	return error;
+}
+
+void failure_keep(struct failure *failure, int error)
+{
+	failure->error = error;
+	if (error < 0)
+		strcpy(failure->text, sentence);
+}
+
+int failure_say(const struct failure *failure)
+{
+	return failure->error < 0 ? error_say(failure->error, "%s", failure->text) : 0;
 }
 
 _public_ const char *uncore_error_text(void)

@@ -52,24 +52,35 @@ static bool is_bytes(const struct format_value *value)
 
 /* --- text --- */
 
-static void write_value(
-	FILE *out, const struct format_socket *socket, const struct format_value *value)
+double format_rate(uint64_t count, uint64_t window_ns)
+{
+	return window_ns ? (double)count / (double)window_ns : 0;
+}
+
+/* As a share of the count; where that is 0 and the spread is not, there is no such share. */
+static void write_spread(FILE *out, const struct format_value *value)
+{
+	double share = value->count ? value->deviation / (double)value->count : 0;
+
+	if (value->count || !(value->deviation > 0))
+		fprintf(out, "  +- %6.2f %%", 100 * share);
+	else
+		fprintf(out, "%13s", "");
+}
+
+void format_row(FILE *out, const struct format_value *value, bool repeated)
 {
 	char count[FORMAT_COUNT_MAX], words[FORMAT_QUALITY_MAX];
-	double share = value->count ? value->deviation / (double)value->count : 0;
 
 	format_count(value->count, count);
 	uncore_quality_words(value->quality, words, sizeof words);
-	fprintf(out, "   %-12s %22s", value->name, count);
-	if (is_bytes(value) && socket->window_ns)
-		fprintf(out, " bytes %10.3f GB/s",
-			(double)value->count / (double)socket->window_ns);
-	else if (socket->repeated || *words)
-		fprintf(out, " %-21s", value->unit);
+	fprintf(out, "%-12s %22s", value->name, count);
+	if (is_bytes(value))
+		fprintf(out, " bytes %10.3f GB/s", value->rate);
 	else
-		fprintf(out, " %s", value->unit);
-	if (socket->repeated)
-		fprintf(out, "  +- %6.2f %%", 100 * share);
+		fprintf(out, repeated || *words ? " %-21s" : " %s", value->unit);
+	if (repeated)
+		write_spread(out, value);
 	fprintf(out, *words ? "  %s\n" : "\n", words);
 }
 
@@ -97,18 +108,33 @@ static void write_absent(FILE *out, const struct format_socket *socket)
 	}
 }
 
-void format_rows(FILE *out, const struct format_socket *socket)
+static void write_window(FILE *out, const struct format_socket *socket)
 {
-	fprintf(out, " socket %" PRIu32 "\n", socket->socket);
-	for (uint32_t i = 0; i < socket->n_values; i++)
-		if (!is_absent(&socket->values[i]))
-			write_value(out, socket, &socket->values[i]);
-	write_absent(out, socket);
 	fprintf(out, "   window %.6f s", (double)socket->window_ns / 1e9);
 	if (socket->window_ns)
 		fprintf(out, ", error bound +- %.3g %% for steady traffic",
 			100 * (double)socket->skew_ns / (double)socket->window_ns);
-	fprintf(out, "\n\n");
+	fprintf(out, "\n");
+}
+
+void format_rows(FILE *out, const struct format_socket *socket)
+{
+	bool all = socket->socket == FORMAT_ALL_SOCKETS;
+
+	if (all)
+		fprintf(out, " all sockets\n");
+	else
+		fprintf(out, " socket %" PRIu32 "\n", socket->socket);
+	for (uint32_t i = 0; i < socket->n_values; i++) {
+		if (is_absent(&socket->values[i]))
+			continue;
+		fprintf(out, "   ");
+		format_row(out, &socket->values[i], socket->repeated);
+	}
+	write_absent(out, socket);
+	if (!all)
+		write_window(out, socket);
+	fprintf(out, "\n");
 }
 
 /* --- JSON --- */

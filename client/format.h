@@ -18,18 +18,21 @@ struct format_value {
 	const char *unit; /* "bytes", "ns" */
 	const char *why;  /* where quality says absent */
 	uint64_t count;
+	double rate;      /* per ns; 0: the window is empty */
 	double deviation; /* standard deviation of the count */
 	uint32_t quality;
 };
 
 struct format_socket {
-	uint32_t socket;
+	uint32_t socket; /* FORMAT_ALL_SOCKETS: the sum of all, which has no one window */
 	uint32_t n_values;
 	uint64_t window_ns;
 	uint64_t skew_ns;
 	bool repeated; /* deviations mean something */
 	struct format_value values[UNCORE_METRICS_MAX];
 };
+
+#define FORMAT_ALL_SOCKETS UINT32_MAX
 
 enum { FORMAT_COUNT_MAX = 27, FORMAT_GENERATION_MAX = 33, FORMAT_QUALITY_MAX = 128 };
 
@@ -43,6 +46,11 @@ bool format_is_standin(const char *platform);
 
 /* What the figures must not be taken for; @who is "this command" or the like. */
 void format_caveats(FILE *out, const char *platform, const char *who);
+
+double format_rate(uint64_t count, uint64_t window_ns);
+
+/* One line, whose beginning the caller has written: name, count, unit, GB/s of bytes, quality. */
+void format_row(FILE *out, const struct format_value *value, bool repeated);
 
 /* Rows of one socket: each metric, what is absent and why, the window and the error bound. */
 void format_rows(FILE *out, const struct format_socket *socket);

@@ -36,6 +36,20 @@ struct uncore {
  */
 int error_say(int error, const char *format, ...) _printf_(2, 3);
 
+enum { ERROR_TEXT_MAX = 1024 }; /* a path, the daemon's text and a hint */
+
+/* A failure that is told again later, perhaps to another thread. */
+struct failure {
+	int error; /* 0: none */
+	char text[ERROR_TEXT_MAX];
+};
+
+/* Keeps @error with the calling thread's sentence; 0: forgets. */
+void failure_keep(struct failure *failure, int error);
+
+/* Makes its sentence the calling thread's and returns the error; 0 if there is none. */
+int failure_say(const struct failure *failure);
+
 /* 0; -EINVAL with a sentence: NULL, or the handle of a forked parent. */
 int handle_check(const struct uncore *handle);
 

@@ -106,3 +106,15 @@ int launch_expand(const char *template, char **ret_path)
 	*ret_path = take_ptr(path);
 	return 0;
 }
+
+bool launch_names_process(const char *template)
+{
+	const char *c = template;
+
+	while ((c = strchr(c, '%')) && c[1]) {
+		if (c[1] == 'p')
+			return true;
+		c += 2;
+	}
+	return false;
+}

@@ -2,6 +2,7 @@
 /* What the launcher of a parallel job says about this process, and file names made from it. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { LAUNCH_HOST_MAX = 256 }; /* bytes, with the final NUL */
@@ -14,7 +15,9 @@ void launch_host(char ret_name[LAUNCH_HOST_MAX]);
 
 /*
  * Expands %p (process id), %h (host), %r (rank, or process id if there is none) and %% in
- * @template;
- * *@ret_path is the caller's. -EINVAL: any other %; -ENOMEM.
+ * @template; *@ret_path is the caller's. -EINVAL: any other %; -ENOMEM.
  */
 int launch_expand(const char *template, char **ret_path);
+
+/* Does @template contain %p, so that no two processes of a host share the name? */
+bool launch_names_process(const char *template);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading and subtracting. A cached read is a copy out of the page: no system call, no memory
- * taken. A fresh one notes each cell's sweep number before it rings, so that only a sweep that
- * begins later can end its wait. Copies go through a sweep of our own, since a copy that a writer
- * disturbed must not reach the caller's sample.
+ * Reading and subtracting. A cached read is a copy out of the page: no system call, and no memory
+ * taken unless channels are asked for (of which there may be too many for a thread's stack). A
+ * fresh one notes each cell's sweep number before it rings, so that only a sweep that begins later
+ * can end its wait. Copies go through a sweep of our own, since a copy that a writer disturbed must
+ * not reach the caller's sample.
  */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 
 #include "client/internal.h"
+#include "common/clock.h"
 
 /* --- checks --- */
 
@@ -46,11 +47,8 @@ static int check_reading(const struct uncore *handle, int how)
 
 static uint64_t deadline_in(uint64_t timeout_ns)
 {
-	struct timespec now;
-	uint64_t now_ns;
+	uint64_t now_ns = clock_now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 	return timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
 }
 

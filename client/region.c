@@ -4,29 +4,25 @@
  *
  * The pointer to that state lies in memory that a forked child finds wiped, so a child starts with
  * no regions and makes its own connection, whatever locks the parent's threads held at the fork.
- * Each thread keeps a stack of open regions. It remembers which state it belongs to and is emptied
- * when that is another one. Readings are taken outside the table's lock, so threads measure side by
- * side and share sweeps.
+ * Each thread keeps a stack of the regions it is inside. It remembers which state it belongs to and
+ * is emptied when that is another one.
  *
- * A daemon that was restarted closes the connection; the next reading connects again, and where the
- * generation is still the same, a region that was open meanwhile has lost nothing.
+ * The report at exit is written by a destructor of the library: the program's own exit handlers and
+ * destructors have run by then, and what they measured is in it.
  */
 #include "client/region.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "client/internal.h"
-
-/* A program without a daemon must not pay for an attempt at every region. */
-#define RETRY_AFTER_NS 10000000000ULL
+#include "client/launch.h"
+#include "client/text.h"
+#include "common/clock.h"
 
 struct frame {
 	struct region *region;
-	int failure;                   /* of the begin */
-	struct uncore_sample *samples; /* one per socket; kept for the next region this deep */
+	uint64_t begin_ns;
 };
 
 struct stack {
@@ -34,25 +30,22 @@ struct stack {
 	uint32_t depth;
 	uint32_t excess; /* begun beyond the deepest frame */
 	struct frame frames[REGION_DEPTH_MAX];
-	struct frame after; /* readings at an end */
-	struct uncore_delta *deltas;
 };
+
+static int no_memory(void)
+{
+	return error_say(-ENOMEM, "No memory for the regions of this process.");
+}
 
 /* --- the state of the process --- */
 
 static struct regions **current;     /* in wiped memory */
 static struct regions *last_created; /* in a child: the parent's */
-static int exit_registered;
+static pid_t loaded_by;
 
-static void report_at_exit(void)
+__attribute__((constructor)) static void note_process(void)
 {
-	const char *path = secure_getenv("UNCORE_REPORT");
-	struct regions *regions = __atomic_load_n(current, __ATOMIC_ACQUIRE);
-
-	if (!regions || !regions->first)
-		return;
-	if (uncore_region_report(path && *path ? path : NULL) < 0)
-		fprintf(stderr, "uncore: %s\n", uncore_error_text());
+	loaded_by = getpid();
 }
 
 static struct regions **current_slot(void)
@@ -73,273 +66,112 @@ static struct regions **current_slot(void)
 	return none;
 }
 
-/* What is done once by the thread whose state was taken. */
-static void state_taken(struct regions *regions)
+/* The state, if there is one. */
+static struct regions *regions_now(void)
 {
-	struct regions *parents = __atomic_exchange_n(&last_created, regions, __ATOMIC_ACQ_REL);
+	struct regions **slot = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
 
-	/* Else this child would hold the parent's place at the daemon. */
-	if (parents)
-		uncore_close(parents->handle);
-	if (!__atomic_exchange_n(&exit_registered, 1, __ATOMIC_ACQ_REL))
-		atexit(report_at_exit);
+	return slot ? __atomic_load_n(slot, __ATOMIC_ACQUIRE) : NULL;
 }
 
 static struct regions *regions_get(void)
 {
 	struct regions **slot = current_slot();
-	struct regions *regions, *none = NULL;
+	struct regions *regions = regions_now(), *none = NULL;
 
-	if (!slot)
-		return NULL;
-	regions = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-	if (regions)
+	if (!slot || regions)
 		return regions;
 	regions = calloc(1, sizeof *regions);
 	if (!regions)
 		return NULL;
-	pthread_rwlock_init(&regions->connection_lock, NULL);
+	meter_init(&regions->meter);
 	pthread_mutex_init(&regions->table_lock, NULL);
 	if (!__atomic_compare_exchange_n(
 		    slot, &none, regions, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		free(regions);
 		return none;
 	}
-	state_taken(regions);
+	regions->inherited = __atomic_exchange_n(&last_created, regions, __ATOMIC_ACQ_REL);
+	if (regions->inherited)
+		meter_disown(&regions->inherited->meter);
 	return regions;
 }
 
-/* --- the stack of a thread --- */
-
-static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
-static pthread_key_t stack_key;
-static int stack_key_failure;
-
-static void stack_free(void *memory)
+/* Keeps a failure, with the calling thread's sentence, for the report. */
+static int remember(struct regions *regions, int r)
 {
-	struct stack *stack = memory;
-
-	for (uint32_t i = 0; i < REGION_DEPTH_MAX; i++)
-		free(stack->frames[i].samples);
-	free(stack->after.samples);
-	free(stack->deltas);
-	free(stack);
-}
-
-static void create_stack_key(void)
-{
-	stack_key_failure = pthread_key_create(&stack_key, stack_free);
-}
-
-static struct stack *stack_create(void)
-{
-	struct stack *stack = calloc(1, sizeof *stack);
-
-	if (stack && pthread_setspecific(stack_key, stack) == 0)
-		return stack;
-	free(stack);
-	return NULL;
-}
-
-static struct stack *stack_get(const struct regions *regions)
-{
-	struct stack *stack;
-
-	if (pthread_once(&stack_once, create_stack_key) != 0 || stack_key_failure)
-		return NULL;
-	stack = pthread_getspecific(stack_key);
-	if (!stack)
-		stack = stack_create();
-	if (stack && stack->owner != regions) {
-		stack->owner = regions;
-		stack->depth = 0;
-		stack->excess = 0;
+	if (r < 0) {
+		pthread_mutex_lock(&regions->table_lock);
+		failure_keep(&regions->failure, r);
+		pthread_mutex_unlock(&regions->table_lock);
 	}
-	return stack;
-}
-
-/* --- the connection --- */
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-/* Keeps the calling thread's sentence for the report. */
-static int remember_failure(struct regions *regions, int failure)
-{
-	pthread_mutex_lock(&regions->table_lock);
-	regions->failure = failure;
-	snprintf(regions->failure_text, sizeof regions->failure_text, "%s", uncore_error_text());
-	pthread_mutex_unlock(&regions->table_lock);
-	return failure;
-}
-
-static int repeat_failure(struct regions *regions)
-{
-	int r;
-
-	pthread_mutex_lock(&regions->table_lock);
-	r = error_say(regions->failure, "%s", regions->failure_text);
-	pthread_mutex_unlock(&regions->table_lock);
 	return r;
-}
-
-static void adopt_machine(
-	struct regions *regions, const struct uncore *handle, const struct uncore_machine *machine)
-{
-	strcpy(regions->platform, machine->platform);
-	regions->n_sockets = machine->n_sockets;
-	regions->n_metrics = machine->n_metrics;
-	for (uint32_t i = 0; i < machine->n_metrics; i++) {
-		strcpy(regions->names[i], uncore_metric_name(handle, i));
-		strcpy(regions->units[i], uncore_metric_unit(handle, i));
-	}
-}
-
-/* Sums of different things must not be mixed. */
-static bool machine_agrees(const struct regions *regions, const struct uncore *handle,
-	const struct uncore_machine *machine)
-{
-	if (machine->n_sockets != regions->n_sockets || machine->n_metrics != regions->n_metrics)
-		return false;
-	for (uint32_t i = 0; i < machine->n_metrics; i++)
-		if (strcmp(regions->names[i], uncore_metric_name(handle, i)) != 0 ||
-			strcmp(regions->units[i], uncore_metric_unit(handle, i)) != 0)
-			return false;
-	return true;
-}
-
-/* connection_lock is held for writing. */
-static int open_now(struct regions *regions)
-{
-	struct uncore_machine machine = UNCORE_MACHINE_INIT;
-	struct uncore *handle;
-	int r = uncore_open(NULL, &handle);
-
-	if (r < 0)
-		return r;
-	uncore_describe(handle, &machine);
-	if (!*regions->platform)
-		adopt_machine(regions, handle, &machine);
-	if (!machine_agrees(regions, handle, &machine)) {
-		uncore_close(handle);
-		return error_say(-ESTALE, "uncored serves other metrics now than when the first "
-					  "region began.");
-	}
-	memcpy(regions->generation, machine.generation, sizeof regions->generation);
-	regions->handle = handle;
-	return 0;
-}
-
-/* Opens the connection, unless another thread has meanwhile put a new one in place of @stale. */
-static int connect_again(struct regions *regions, struct uncore *stale)
-{
-	int r = 0;
-
-	pthread_rwlock_wrlock(&regions->connection_lock);
-	if (regions->handle == stale) {
-		uncore_close(stale);
-		regions->handle = NULL;
-		if (now_ns() < regions->retry_at_ns) {
-			r = repeat_failure(regions);
-		} else {
-			r = open_now(regions);
-			if (r < 0) {
-				regions->retry_at_ns = now_ns() + RETRY_AFTER_NS;
-				remember_failure(regions, r);
-			}
-		}
-	}
-	pthread_rwlock_unlock(&regions->connection_lock);
-	return r;
-}
-
-/* --- readings --- */
-
-static int make_room(struct frame *frame, uint32_t n_sockets)
-{
-	if (!frame->samples)
-		frame->samples = calloc(n_sockets, sizeof *frame->samples);
-	if (!frame->samples)
-		return error_say(-ENOMEM, "No memory for the readings of a region.");
-	for (uint32_t i = 0; i < n_sockets; i++)
-		frame->samples[i].size = sizeof frame->samples[i];
-	return 0;
-}
-
-/* One attempt; *@ret_used is the handle that was read (NULL: none is open). */
-static int try_reading(struct regions *regions, struct frame *frame, struct uncore **ret_used)
-{
-	int r = -ENOTCONN;
-
-	pthread_rwlock_rdlock(&regions->connection_lock);
-	*ret_used = regions->handle;
-	if (regions->handle) {
-		r = make_room(frame, regions->n_sockets);
-		if (r == 0)
-			r = uncore_read_all(
-				regions->handle, UNCORE_FRESH, frame->samples, regions->n_sockets);
-	}
-	pthread_rwlock_unlock(&regions->connection_lock);
-	return r;
-}
-
-static int take_reading(struct regions *regions, struct frame *frame)
-{
-	struct uncore *used;
-	int r = try_reading(regions, frame, &used);
-
-	/* Gone, or the page was withdrawn: there may be a new daemon, or a new page. */
-	if (r == -ENOTCONN || r == -EACCES) {
-		r = connect_again(regions, used);
-		if (r < 0)
-			return r;
-		r = try_reading(regions, frame, &used);
-	}
-	return r < 0 ? remember_failure(regions, r) : 0;
 }
 
 /* --- the table --- */
 
-static struct region *find_region(struct regions *regions, const char *name)
+static struct region *region_new(const char *name)
 {
-	struct region *region = regions->first;
+	struct region *region = calloc(1, sizeof *region);
 
-	while (region && strcmp(region->name, name) != 0)
-		region = region->next;
+	if (region) {
+		strcpy(region->name, name);
+		pthread_mutex_init(&region->lock, NULL);
+	}
 	return region;
 }
 
 static struct region *find_or_add_region(struct regions *regions, const char *name)
 {
-	struct region *region, **last = &regions->first;
+	struct region **at = &regions->first, *region;
 
 	pthread_mutex_lock(&regions->table_lock);
-	region = find_region(regions, name);
-	if (!region) {
-		region = calloc(1, sizeof *region);
-		if (region) {
-			strcpy(region->name, name);
-			while (*last)
-				last = &(*last)->next;
-			*last = region;
-		}
-	}
+	while (*at && strcmp((*at)->name, name) != 0)
+		at = &(*at)->next;
+	if (!*at)
+		*at = region_new(name);
+	region = *at;
 	pthread_mutex_unlock(&regions->table_lock);
 	return region;
+}
+
+/* Passages whose stretch has no figures. */
+static void fail_pending(struct region *region)
+{
+	region->failed += region->pending;
+	region->pending = 0;
+}
+
+static void count_excess(struct regions *regions, struct region *region)
+{
+	pthread_mutex_lock(&regions->table_lock);
+	region->begun++;
+	region->count++;
+	region->failed++;
+	pthread_mutex_unlock(&regions->table_lock);
+}
+
+/* --- figures --- */
+
+static int check_stretch(const struct regions *regions, const struct region *region)
+{
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+	int r = 0;
+
+	for (uint32_t i = 0; i < regions->meter.n_sockets && r == 0; i++)
+		r = uncore_delta(&region->before[i], &region->after[i], &delta);
+	return r;
 }
 
 static void add_value(const struct regions *regions, struct region_value *sum,
 	const struct uncore_delta_value *value)
 {
+	const struct uncore *handle = regions->meter.handle;
+
 	sum->count += value->count;
 	sum->quality |= value->quality;
-	if (value->quality & UNCORE_ABSENT && !sum->why)
-		sum->why = strdup(uncore_why(regions->handle, value->why));
+	if (value->quality & UNCORE_ABSENT && !sum->why && handle)
+		sum->why = strdup(uncore_why(handle, value->why));
 }
 
 static void add_delta(
@@ -351,141 +183,206 @@ static void add_delta(
 		add_value(regions, &sum->values[i], &delta->values[i]);
 }
 
-static void count_failed(struct regions *regions, struct region *region)
+/* Adds the stretch, which was checked. table_lock and, for its strings, meter.lock are held. */
+static int add_stretch(const struct regions *regions, struct region *region)
 {
-	pthread_mutex_lock(&regions->table_lock);
-	region->count++;
-	region->failed++;
-	pthread_mutex_unlock(&regions->table_lock);
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+
+	if (!region->sums)
+		region->sums = calloc(regions->meter.n_sockets, sizeof *region->sums);
+	if (!region->sums)
+		return no_memory();
+	for (uint32_t i = 0; i < regions->meter.n_sockets; i++) {
+		uncore_delta(&region->before[i], &region->after[i], &delta);
+		add_delta(regions, &region->sums[i], &delta);
+	}
+	region->pending = 0;
+	return 0;
 }
 
-static int count_passage(
-	struct regions *regions, struct region *region, const struct uncore_delta deltas[])
-{
-	int r = 0;
+/* --- passages --- */
 
-	pthread_rwlock_rdlock(&regions->connection_lock);
+static int enter(struct regions *regions, struct region *region)
+{
+	int r;
+
+	pthread_mutex_lock(&region->lock);
+	if (!region->inside)
+		failure_keep(&region->failure, meter_read(&regions->meter, &region->before));
+	r = failure_say(&region->failure);
+	pthread_mutex_lock(&regions->table_lock);
+	region->begun++;
+	region->inside++;
+	pthread_mutex_unlock(&regions->table_lock);
+	pthread_mutex_unlock(&region->lock);
+	return r;
+}
+
+/* The reading at the last end; nothing for the others. */
+static int close_stretch(struct regions *regions, struct region *region)
+{
+	int r = failure_say(&region->failure);
+
+	if (r < 0 || region->inside > 1)
+		return r;
+	r = meter_read(&regions->meter, &region->after);
+	return r < 0 ? r : check_stretch(regions, region);
+}
+
+static int leave(struct regions *regions, struct region *region, uint64_t time_ns)
+{
+	int r;
+
+	pthread_mutex_lock(&region->lock);
+	r = close_stretch(regions, region);
+	pthread_rwlock_rdlock(&regions->meter.lock);
 	pthread_mutex_lock(&regions->table_lock);
 	region->count++;
-	if (!region->sums)
-		region->sums = calloc(regions->n_sockets, sizeof *region->sums);
-	if (!region->sums) {
-		region->failed++;
-		r = error_say(-ENOMEM, "No memory for the sums of region %s.", region->name);
-	}
-	for (uint32_t i = 0; region->sums && i < regions->n_sockets; i++)
-		add_delta(regions, &region->sums[i], &deltas[i]);
+	region->pending++;
+	region->time_ns += time_ns;
+	region->inside--;
+	if (r == 0 && !region->inside)
+		r = add_stretch(regions, region);
+	if (r < 0)
+		fail_pending(region);
 	pthread_mutex_unlock(&regions->table_lock);
-	pthread_rwlock_unlock(&regions->connection_lock);
+	pthread_rwlock_unlock(&regions->meter.lock);
+	pthread_mutex_unlock(&region->lock);
 	return r;
+}
+
+/* Its thread is gone: when it would have ended nobody can say. */
+static void abandon(struct regions *regions, struct region *region)
+{
+	pthread_mutex_lock(&region->lock);
+	pthread_mutex_lock(&regions->table_lock);
+	region->inside--;
+	if (!region->inside)
+		fail_pending(region);
+	pthread_mutex_unlock(&regions->table_lock);
+	pthread_mutex_unlock(&region->lock);
+	remember(regions, error_say(-ECANCELED,
+				  "A thread ended inside region %s: that passage, and those "
+				  "it overlapped last, have no figures.",
+				  region->name));
+}
+
+/* --- the stack of a thread --- */
+
+static _Thread_local struct stack thread_stack;
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+static pthread_key_t stack_key;
+static int stack_key_failure;
+
+static void abandon_all(void *memory)
+{
+	struct regions *regions = regions_now();
+	struct stack *stack = memory;
+
+	while (regions && stack->owner == regions && stack->depth)
+		abandon(regions, stack->frames[--stack->depth].region);
+}
+
+static void create_stack_key(void)
+{
+	stack_key_failure = pthread_key_create(&stack_key, abandon_all);
+}
+
+static struct stack *stack_get(const struct regions *regions)
+{
+	struct stack *stack = &thread_stack;
+
+	if (pthread_once(&stack_once, create_stack_key) != 0 || stack_key_failure)
+		return NULL;
+	if (!pthread_getspecific(stack_key) && pthread_setspecific(stack_key, stack) != 0)
+		return NULL;
+	if (stack->owner != regions) {
+		stack->owner = regions;
+		stack->depth = 0;
+		stack->excess = 0;
+	}
+	return stack;
 }
 
 /* --- begin and end --- */
 
-static int bad_name(void)
+static int check_name(const char *name)
 {
-	return error_say(-EINVAL, "A region's name has 1 to %d bytes.", REGION_NAME_MAX - 1);
+	if (!name || !*name || !memchr(name, '\0', REGION_NAME_MAX))
+		return error_say(
+			-EINVAL, "A region's name has 1 to %d bytes.", REGION_NAME_MAX - 1);
+	if (!text_is_plain(name))
+		return error_say(-EINVAL,
+			"A region's name is UTF-8 without control characters: it is shown on "
+			"terminals and in JSON.");
+	return 0;
 }
 
-static bool name_is_good(const char *name)
+static int begin(struct regions *regions, const char *name)
 {
-	return name && *name && memchr(name, '\0', REGION_NAME_MAX);
-}
-
-static int no_memory(void)
-{
-	return error_say(-ENOMEM, "No memory for the regions of this process.");
-}
-
-_public_ int uncore_region_begin(const char *name)
-{
-	struct regions *regions = regions_get();
-	struct stack *stack = regions ? stack_get(regions) : NULL;
 	struct region *region;
-	struct frame *frame;
+	struct stack *stack;
+	int r = check_name(name);
 
-	if (!name_is_good(name))
-		return bad_name();
+	if (r < 0)
+		return r;
+	stack = stack_get(regions);
 	region = stack ? find_or_add_region(regions, name) : NULL;
 	if (!region)
 		return no_memory();
 	if (stack->depth == REGION_DEPTH_MAX) {
 		stack->excess++;
+		count_excess(regions, region);
 		return error_say(
 			-EOVERFLOW, "Region %s is nested deeper than %d.", name, REGION_DEPTH_MAX);
 	}
-	frame = &stack->frames[stack->depth++];
-	frame->region = region;
-	frame->failure = take_reading(regions, frame);
-	return frame->failure;
-}
-
-/* Its begin had no frame left: all that is known of it is its name. */
-static int end_excess(struct regions *regions, struct stack *stack, const char *name)
-{
-	struct region *region = find_or_add_region(regions, name);
-
-	if (!region)
-		return no_memory();
-	stack->excess--;
-	count_failed(regions, region);
-	return error_say(
-		-EOVERFLOW, "Region %s was nested deeper than %d.", name, REGION_DEPTH_MAX);
-}
-
-/* The differences of all sockets between the begin of @frame and now, into the stack's deltas. */
-static int measure_passage(struct regions *regions, struct stack *stack, const struct frame *frame)
-{
-	int r = take_reading(regions, &stack->after);
-
-	if (r < 0)
-		return r;
-	if (!stack->deltas)
-		stack->deltas = calloc(regions->n_sockets, sizeof *stack->deltas);
-	if (!stack->deltas)
-		return no_memory();
-	for (uint32_t i = 0; i < regions->n_sockets && r == 0; i++) {
-		stack->deltas[i].size = sizeof stack->deltas[i];
-		r = uncore_delta(&frame->samples[i], &stack->after.samples[i], &stack->deltas[i]);
-	}
-	return r < 0 ? remember_failure(regions, r) : 0;
-}
-
-static int end_frame(struct regions *regions, struct stack *stack, const struct frame *frame)
-{
-	int r = frame->failure;
-
-	if (r < 0)
-		error_say(r, "Region %s had no reading when it began: %m.", frame->region->name);
-	else
-		r = measure_passage(regions, stack, frame);
-	stack->depth--;
-	if (r == 0)
-		return count_passage(regions, frame->region, stack->deltas);
-	count_failed(regions, frame->region);
+	r = enter(regions, region);
+	stack->frames[stack->depth++] = (struct frame){ region, clock_now_ns() };
 	return r;
 }
 
-_public_ int uncore_region_end(const char *name)
+static int end(struct regions *regions, const char *name)
 {
-	struct regions *regions = regions_get();
-	struct stack *stack = regions ? stack_get(regions) : NULL;
+	uint64_t now_ns = clock_now_ns();
+	struct stack *stack;
 	struct frame *frame;
+	int r = check_name(name);
 
-	if (!name_is_good(name))
-		return bad_name();
+	if (r < 0)
+		return r;
+	stack = stack_get(regions);
 	if (!stack)
 		return no_memory();
-	if (stack->excess)
-		return end_excess(regions, stack, name);
+	if (stack->excess) {
+		stack->excess--;
+		return error_say(
+			-EOVERFLOW, "Region %s was nested deeper than %d.", name, REGION_DEPTH_MAX);
+	}
 	if (!stack->depth)
 		return error_say(-EINVAL, "Region %s is not open in this thread.", name);
 	frame = &stack->frames[stack->depth - 1];
 	if (strcmp(frame->region->name, name) != 0)
 		return error_say(-EINVAL, "Region %s cannot end: %s, begun later, is still open.",
 			name, frame->region->name);
-	return end_frame(regions, stack, frame);
+	stack->depth--;
+	return leave(regions, frame->region, now_ns - frame->begin_ns);
 }
+
+_public_ int uncore_region_begin(const char *name)
+{
+	struct regions *regions = regions_get();
+
+	return regions ? remember(regions, begin(regions, name)) : no_memory();
+}
+
+_public_ int uncore_region_end(const char *name)
+{
+	struct regions *regions = regions_get();
+
+	return regions ? remember(regions, end(regions, name)) : no_memory();
+}
+
+/* --- the report --- */
 
 _public_ int uncore_region_report(const char *path)
 {
@@ -494,10 +391,54 @@ _public_ int uncore_region_report(const char *path)
 
 	if (!regions)
 		return no_memory();
-	pthread_rwlock_rdlock(&regions->connection_lock);
+	pthread_rwlock_rdlock(&regions->meter.lock);
 	pthread_mutex_lock(&regions->table_lock);
 	r = path ? report_write_json(regions, path) : report_write_table(regions);
 	pthread_mutex_unlock(&regions->table_lock);
-	pthread_rwlock_unlock(&regions->connection_lock);
+	pthread_rwlock_unlock(&regions->meter.lock);
 	return r;
+}
+
+/* Is there anything to report? A region that is open now will not end any more. */
+static bool has_something(struct regions *regions)
+{
+	bool something;
+
+	pthread_mutex_lock(&regions->table_lock);
+	for (const struct region *region = regions->first; region; region = region->next)
+		if (region->inside && !regions->failure.error)
+			failure_keep(&regions->failure,
+				error_say(-ECANCELED, "Region %s was still open at exit.",
+					region->name));
+	something = regions->first || regions->failure.error;
+	pthread_mutex_unlock(&regions->table_lock);
+	return something;
+}
+
+/* Where a process and the children it forks would all write, the children add their own numbers. */
+static int report_to_file(const char *template)
+{
+	_cleanup_free_ char *own = NULL;
+
+	if (getpid() == loaded_by || launch_names_process(template))
+		return uncore_region_report(template);
+	if (asprintf(&own, "%s.%%p", template) < 0)
+		return no_memory();
+	return uncore_region_report(own);
+}
+
+__attribute__((destructor)) static void report_at_exit(void)
+{
+	const char *template = secure_getenv("UNCORE_REPORT");
+	struct regions *regions = regions_now();
+
+	if (!regions || !has_something(regions))
+		return;
+	if (template && *template) {
+		if (report_to_file(template) == 0)
+			return;
+		fprintf(stderr, "uncore: %s The report follows.\n", uncore_error_text());
+	}
+	if (uncore_region_report(NULL) < 0)
+		fprintf(stderr, "uncore: %s\n", uncore_error_text());
 }

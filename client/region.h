@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The regions of this process: what region.c adds up and report.c writes. */
+/*
+ * The regions of this process: what region.c adds up and report.c writes.
+ *
+ * A region is open while any passage is inside it, in whatever thread. The bytes of a socket cannot
+ * be told apart by thread, so they are taken once per stretch, from the first begin to the last
+ * end: passages that overlap or recur share one window, and nothing is counted twice.
+ */
 #pragma once
 
 #include <pthread.h>
 #include <stdint.h>
 
-#include "client/uncore.h"
+#include "client/meter.h"
 
 enum {
 	REGION_NAME_MAX = 64, /* bytes, with the final NUL */
 	REGION_DEPTH_MAX = 32,
-	REGION_FAILURE_MAX = 512,
 };
 
 struct region_value {
@@ -26,36 +31,36 @@ struct region_sum {
 	struct region_value values[UNCORE_METRICS_MAX];
 };
 
+/*
+ * lock orders who opens and closes the region, and is held while they take a reading. The numbers
+ * and sums are written under the table's lock, too, so that a report waits for no reading.
+ */
 struct region {
 	struct region *next;
 	char name[REGION_NAME_MAX];
-	uint64_t count;          /* passages, the failed ones too */
-	uint64_t failed;         /* passages without a reading */
-	struct region_sum *sums; /* one per socket; NULL: no passage has had a reading */
+	pthread_mutex_t lock;
+	struct failure failure;               /* of the reading at the first begin */
+	struct uncore_sample *before, *after; /* of the stretch; one per socket */
+
+	uint64_t begun;          /* passages */
+	uint64_t count;          /* passages that have ended, the failed ones too */
+	uint64_t failed;         /* ... without figures */
+	uint64_t pending;        /* ... in the stretch that is still open */
+	uint32_t inside;         /* passages that keep it open */
+	uint64_t time_ns;        /* of all that have ended, each by itself */
+	struct region_sum *sums; /* one per socket; NULL: no stretch has had figures */
 };
 
-/*
- * All regions of one process. connection_lock guards the handle and what it says of the machine
- * (held for reading while the handle is read); table_lock guards the rest and is taken last.
- */
+/* All regions of one process. Locks are taken in this order: region, meter, table. */
 struct regions {
-	pthread_rwlock_t connection_lock;
-	struct uncore *handle; /* NULL: not connected */
-	uint64_t retry_at_ns;  /* no attempt to connect before that */
-	/* as of the first connection; a later one must agree, its generation apart */
-	char platform[UNCORE_NAME_MAX]; /* "": never connected */
-	uint64_t generation[2];
-	uint32_t n_sockets;
-	uint32_t n_metrics;
-	char names[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
-	char units[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
+	struct meter meter;
+	struct regions *inherited; /* in a forked child: the parent's, which it must not touch */
 
-	pthread_mutex_t table_lock;
-	struct region *first; /* in the order of their first begin */
-	int failure;          /* of the last failed reading; 0: none */
-	char failure_text[REGION_FAILURE_MAX];
+	pthread_mutex_t table_lock; /* of all that follows */
+	struct region *first;       /* in the order of their first begin */
+	struct failure failure;     /* the last one */
 };
 
-/* Both locks held. 0, or negative errno with a sentence. */
+/* meter.lock (for reading) and table_lock are held. 0, or negative errno with a sentence. */
 int report_write_json(const struct regions *regions, const char *path);
 int report_write_table(const struct regions *regions);

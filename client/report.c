@@ -24,16 +24,17 @@ static void show_socket(const struct regions *regions, const struct region *regi
 
 	*ret = (struct format_socket){
 		.socket = socket,
-		.n_values = regions->n_metrics,
+		.n_values = regions->meter.n_metrics,
 		.window_ns = sum->window_ns,
 		.skew_ns = sum->skew_ns,
 	};
-	for (uint32_t i = 0; i < regions->n_metrics; i++)
+	for (uint32_t i = 0; i < regions->meter.n_metrics; i++)
 		ret->values[i] = (struct format_value){
-			.name = regions->names[i],
-			.unit = regions->units[i],
+			.name = regions->meter.names[i],
+			.unit = regions->meter.units[i],
 			.why = sum->values[i].why ? sum->values[i].why : "for an unknown reason",
 			.count = sum->values[i].count,
+			.rate = format_rate(sum->values[i].count, sum->window_ns),
 			.quality = sum->values[i].quality,
 		};
 }
@@ -43,9 +44,15 @@ static uint64_t mean_window_ns(const struct regions *regions, const struct regio
 {
 	uint64_t sum_ns = 0;
 
-	for (uint32_t i = 0; region->sums && i < regions->n_sockets; i++)
+	for (uint32_t i = 0; region->sums && i < regions->meter.n_sockets; i++)
 		sum_ns += region->sums[i].window_ns;
-	return regions->n_sockets ? sum_ns / regions->n_sockets : 0;
+	return regions->meter.n_sockets ? sum_ns / regions->meter.n_sockets : 0;
+}
+
+/* Passages that have not ended. */
+static uint64_t n_open(const struct region *region)
+{
+	return region->begun - region->count;
 }
 
 /* --- table --- */
@@ -55,10 +62,16 @@ static void write_region(FILE *out, const struct regions *regions, const struct 
 	struct format_socket socket;
 
 	fprintf(out, " region %s: %" PRIu64 " passages", region->name, region->count);
+	if (region->count)
+		fprintf(out, ", %.6f s each",
+			(double)region->time_ns / 1e9 / (double)region->count);
 	if (region->failed)
 		fprintf(out, " (%" PRIu64 " failed and not counted below)", region->failed);
 	fprintf(out, "\n");
-	for (uint32_t i = 0; region->sums && i < regions->n_sockets; i++) {
+	if (n_open(region))
+		fprintf(out, "   still open or never ended: %" PRIu64 "; not counted below\n",
+			n_open(region));
+	for (uint32_t i = 0; region->sums && i < regions->meter.n_sockets; i++) {
 		show_socket(regions, region, i, &socket);
 		format_rows(out, &socket);
 	}
@@ -76,12 +89,13 @@ int report_write_table(const struct regions *regions)
 		(int)getpid(), host);
 	if (rank >= 0)
 		fprintf(stderr, ", rank %" PRId64, rank);
-	fprintf(stderr, *regions->platform ? "), platform %s:\n\n" : ")%s:\n\n", regions->platform);
+	fprintf(stderr, *regions->meter.platform ? "), platform %s:\n\n" : ")%s:\n\n",
+		regions->meter.platform);
 	for (const struct region *r = regions->first; r; r = r->next)
 		write_region(stderr, regions, r);
-	if (regions->failure)
-		fprintf(stderr, " Last failure: %s\n", regions->failure_text);
-	format_caveats(stderr, regions->platform, "this program");
+	if (regions->failure.error)
+		fprintf(stderr, " Last failure: %s\n", regions->failure.text);
+	format_caveats(stderr, regions->meter.platform, "this program");
 	return ferror(stderr) ? error_say(-EIO, "Cannot write the report to stderr.") : 0;
 }
 
@@ -93,13 +107,15 @@ static struct json_object *region_json(const struct regions *regions, const stru
 	struct json_object *sockets = json_object_new_array();
 	struct format_socket socket;
 
-	for (uint32_t i = 0; region->sums && i < regions->n_sockets; i++) {
+	for (uint32_t i = 0; region->sums && i < regions->meter.n_sockets; i++) {
 		show_socket(regions, region, i, &socket);
 		json_object_array_add(sockets, format_json(&socket));
 	}
 	json_object_object_add(object, "name", json_object_new_string(region->name));
 	json_object_object_add(object, "count", json_object_new_uint64(region->count));
 	json_object_object_add(object, "failed", json_object_new_uint64(region->failed));
+	json_object_object_add(object, "open", json_object_new_uint64(n_open(region)));
+	json_object_object_add(object, "time_ns", json_object_new_uint64(region->time_ns));
 	json_object_object_add(
 		object, "window_ns", json_object_new_uint64(mean_window_ns(regions, region)));
 	json_object_object_add(object, "sockets", sockets);
@@ -121,13 +137,13 @@ static void add_note(struct json_object *document, const struct regions *regions
 {
 	const char *note = "Everything that each socket did is counted, not only this program.";
 
-	if (format_is_standin(regions->platform))
+	if (format_is_standin(regions->meter.platform))
 		note = "STAND-IN: nothing here is memory traffic. Everything that each socket did "
 		       "is counted, not only this program.";
 	json_object_object_add(document, "note", json_object_new_string(note));
-	if (regions->failure)
+	if (regions->failure.error)
 		json_object_object_add(
-			document, "failure", json_object_new_string(regions->failure_text));
+			document, "failure", json_object_new_string(regions->failure.text));
 }
 
 static struct json_object *document_json(const struct regions *regions)
@@ -135,8 +151,8 @@ static struct json_object *document_json(const struct regions *regions)
 	struct json_object *document = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 
-	format_json_origin(
-		document, *regions->platform ? regions->platform : NULL, regions->generation);
+	format_json_origin(document, *regions->meter.platform ? regions->meter.platform : NULL,
+		regions->meter.generation);
 	add_process(document);
 	add_note(document, regions);
 	for (const struct region *r = regions->first; r; r = r->next)
@@ -153,8 +169,8 @@ static int write_file(const char *path, const char *text)
 	if (!out)
 		return -errno;
 	if (fprintf(out, "%s\n", text) < 0)
-		r = -EIO;
-	if (fclose(out) == EOF)
+		r = -errno;
+	if (fclose(out) == EOF && r == 0)
 		r = -errno;
 	return r;
 }

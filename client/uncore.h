@@ -6,17 +6,23 @@
  * cumulative, per socket (CPU package), one per metric of the platform: "dram.read", "dram.write",
  * "hbm.read", "itom", ... They count EVERYTHING that the socket did, not only the caller.
  *
- *	struct uncore *u;
  *	struct uncore_sample before = UNCORE_SAMPLE_INIT, after = UNCORE_SAMPLE_INIT;
  *	struct uncore_delta d = UNCORE_DELTA_INIT;
+ *	struct uncore *u;
+ *	int metric;
  *
  *	if (uncore_open(NULL, &u) < 0)
  *		errx(1, "%s", uncore_error_text());
- *	uncore_read(u, 0, UNCORE_FRESH, &before);
+ *	metric = uncore_find_metric(u, "dram.read"); // -ENOENT: this platform has none
+ *	if (metric < 0 || uncore_read(u, 0, UNCORE_FRESH, &before) < 0)
+ *		errx(1, "%s", uncore_error_text());
  *	work();
- *	uncore_read(u, 0, UNCORE_FRESH, &after);
- *	if (uncore_delta(&before, &after, &d) == 0)
- *		printf("%" PRIu64 "\n", d.values[uncore_find_metric(u, "dram.read")].count);
+ *	if (uncore_read(u, 0, UNCORE_FRESH, &after) < 0 || uncore_delta(&before, &after, &d) < 0)
+ *		errx(1, "%s", uncore_error_text());
+ *	if (d.values[metric].quality & UNCORE_ABSENT)
+ *		printf("absent: %s\n", uncore_why(u, d.values[metric].why));
+ *	else
+ *		printf("%" PRIu64 " bytes\n", d.values[metric].count);
  *	uncore_close(u);
  *
  * Functions return 0, or a number where they say so, or a negative errno; the sentence that
@@ -24,9 +30,10 @@
  * failure. Structures that the caller lays out begin with their size; initialise them with their
  * _INIT macro, or set .size and zero the rest.
  *
- * A handle may be used by several threads at once, except for uncore_close(). After fork() the
- * parent's handles are dead in the child: every call on them returns -EINVAL (close them and open
- * new ones). Regions need nothing: in a child they connect afresh by themselves.
+ * A handle may be used by several threads at once; but while uncore_close() or uncore_set_timeout()
+ * runs on it, no other thread may use it. After fork() the parent's handles are dead in the child:
+ * every call on them returns -EINVAL (close them and open new ones). Regions need nothing: in a
+ * child they connect afresh by themselves.
  *
  * The library installs no signal handler and writes to no stream, the report of regions apart. It
  * reads the environment by secure_getenv(3): UNCORE_SOCKET and, for regions, UNCORE_REPORT and the
@@ -135,6 +142,20 @@ struct uncore_machine {
 		sizeof(struct uncore_machine), 0, 0, 0, { 0, 0 }, NULL                             \
 	}
 
+/* One socket. */
+struct uncore_socket {
+	uint32_t size;          /* sizeof(struct uncore_socket) */
+	uint32_t package;       /* the kernel's physical_package_id */
+	uint32_t cpu;           /* where uncored reads its counters */
+	uint32_t first_channel; /* for uncore_describe_channel(): its channels are neighbours */
+	uint32_t n_channels;
+	uint32_t reserved;
+};
+#define UNCORE_SOCKET_INIT                                                                         \
+	{                                                                                          \
+		sizeof(struct uncore_socket), 0, 0, 0, 0, 0                                        \
+	}
+
 /* One counter of one memory channel. Channels of a socket are neighbours. */
 struct uncore_channel {
 	uint32_t size; /* sizeof(struct uncore_channel) */
@@ -157,11 +178,13 @@ struct uncore_channel_value {
 /* --- connecting --- */
 
 /*
- * Connects to uncored at @socket_path (NULL: $UNCORE_SOCKET, or /run/uncored/socket), waits at most
- * one second for its answer, maps its page. *@ret_handle is the caller's, for uncore_close().
- * -ENOENT, -ECONNREFUSED: no daemon listens there; -EACCES: its socket is not open to this user;
- * -EPROTONOSUPPORT: it speaks another version; -EDQUOT: this user has too many connections;
- * -ETIMEDOUT: it did not answer; -EMFILE, -ENOMEM. Any thread. Since 0.1.
+ * Connects to uncored at @socket_path (NULL: $UNCORE_SOCKET, or /run/uncored/socket) and maps its
+ * page, within one second in all. *@ret_handle is the caller's, for uncore_close().
+ * -ENOENT, -ECONNREFUSED: no daemon listens there; -ENAMETOOLONG: @socket_path is no path for a
+ * socket; -EACCES: its socket is not open to this user; -EPROTONOSUPPORT: it speaks another
+ * version; -EBADMSG: what answers is not uncored; -ECONNRESET: it closed the connection without an
+ * answer; -EDQUOT: there are too many connections; -ETIMEDOUT: it did not answer; -EMFILE, -ENOMEM:
+ * this process, or uncored, has no room; -EINVAL: @ret_handle is NULL. Any thread. Since 0.1.
  */
 int uncore_open(const char *socket_path, struct uncore **ret_handle);
 
@@ -175,8 +198,8 @@ void uncore_close(struct uncore *handle);
 const char *uncore_error_text(void);
 
 /*
- * How long a fresh read waits at most; 100 ms at first. @timeout_ns > 0. -EINVAL. Not while other
- * threads read. Since 0.1.
+ * How long a fresh read waits at most; 100 ms at first. @timeout_ns > 0. -EINVAL. Not while another
+ * thread uses the handle. Since 0.1.
  */
 int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns);
 
@@ -191,6 +214,10 @@ const char *uncore_metric_unit(const struct uncore *handle, uint32_t metric);
 
 /* The index of the metric of this name, or -ENOENT: this platform has none. Since 0.1. */
 int uncore_find_metric(const struct uncore *handle, const char *name);
+
+/* -ENOENT: @socket is not 0 .. n_sockets - 1; -EINVAL. Since 0.1. */
+int uncore_describe_socket(
+	const struct uncore *handle, uint32_t socket, struct uncore_socket *ret_socket);
 
 /* -ENOENT: @channel is not 0 .. n_channels - 1. Since 0.1. */
 int uncore_describe_channel(
@@ -207,8 +234,8 @@ int uncore_quality_words(uint32_t quality, char *buffer, size_t size_bytes);
 
 /*
  * Asks uncored for its whole state as JSON (what `uncore info --json` prints), over a connection of
- * its own. *@ret_json is the caller's, for free(3). Errors as uncore_open(). Blocks up to one
- * second. Since 0.1.
+ * its own. *@ret_json is the caller's, for free(3). Errors as uncore_open(). Takes up to one second
+ * in all. Since 0.1.
  */
 int uncore_info(const char *socket_path, char **ret_json);
 
@@ -217,16 +244,21 @@ int uncore_info(const char *socket_path, char **ret_json);
 /*
  * Reads one socket. UNCORE_CACHED: no system call, any age. UNCORE_FRESH: rings the daemon and
  * waits for a sweep that began after this call, shared with whoever else waits.
- * -ETIMEDOUT: no sweep within the time limit; -ENOTCONN: the daemon is gone; -EAGAIN: the daemon
- * died while it wrote; -EACCES: this page was withdrawn; -EINVAL: no such socket, wrong size, or a
- * forked parent's handle. Any thread. Since 0.1.
+ * -ETIMEDOUT: no sweep within the time limit; -ENOTCONN: the daemon is gone; -EAGAIN: the socket
+ * was never read yet (UNCORE_CACHED only), or the daemon died while it wrote; -EACCES: this page
+ * was withdrawn; -EINVAL: no such socket, wrong size, or a forked parent's handle. After -ENOTCONN
+ * and -EACCES open a new handle: if its generation is the same, no count was lost. Any thread.
+ * Since 0.1.
+ *
+ * Who reads fresh without pause is held back: uncored spends at most its budget (10 % of one CPU by
+ * default) on a socket's sweeps. `uncore info` shows what one costs and how often it held back.
  */
 int uncore_read(
 	const struct uncore *handle, uint32_t socket, int how, struct uncore_sample *ret_sample);
 
 /*
  * Reads all sockets side by side: @ret_samples has room for @n_samples >= n_sockets elements, whose
- * .size is set. Errors as uncore_read(); on failure no element is touched. Since 0.1.
+ * .size is set. Errors as uncore_read(); on failure no element is touched. Any thread. Since 0.1.
  */
 int uncore_read_all(const struct uncore *handle, int how, struct uncore_sample ret_samples[],
 	uint32_t n_samples);
@@ -234,7 +266,7 @@ int uncore_read_all(const struct uncore *handle, int how, struct uncore_sample r
 /*
  * Reads one socket with its channels: @ret_values has room for @n_values >= channels of this socket
  * elements, in the order of uncore_describe_channel(). Returns how many. -EINVAL: too little room;
- * else as uncore_read(). Since 0.1.
+ * -ENOMEM; else as uncore_read(). Any thread. Since 0.1.
  */
 int uncore_read_channels(const struct uncore *handle, uint32_t socket, int how,
 	struct uncore_sample *ret_sample, struct uncore_channel_value ret_values[],
@@ -251,25 +283,36 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
 /* --- regions --- */
 
 /*
- * Named regions of code. Each begin takes a fresh reading of all sockets, each end another; the
- * differences add up per name, over all threads of the process. Regions nest (32 deep) per thread,
- * and an end must be called by the thread that began. Name: 1 to 63 bytes, copied.
+ * Named regions of code. A passage goes from a begin to its end, in one thread; passages nest (32
+ * deep per thread), may recur in themselves, and overlap with those of other threads.
  *
- * At exit the sums are written to stderr as a table, or to the file named by UNCORE_REPORT as JSON,
- * where %p stands for the process id, %h for the host name, %r for the MPI rank (from the
- * launcher's environment; the process id if there is none), %% for %.
+ * What a socket counts cannot be told apart by thread. So a region is open while any thread is
+ * inside it: only a begin that opens it, and the end that closes it, take a fresh reading of all
+ * sockets, and the difference is added to the region once. Its window is the time in which it was
+ * open, not the sum over threads. All other begins and ends cost no reading.
  *
- * begin: -EINVAL (name; nothing was opened then), -EOVERFLOW (too deep), or
- * as uncore_open() and uncore_read(); a region that failed to begin is still open and must be
- * ended: its passage is then counted as failed. end: -EINVAL (not the innermost region of this
- * thread), -ESTALE, as uncore_read(), or what its begin returned. Since 0.1.
+ * Name: 1 to 63 bytes of UTF-8 without control characters; copied.
+ *
+ * When the process exits the sums are written to stderr as a table, or to the file named by
+ * UNCORE_REPORT as JSON, where %p stands for the process id, %h for the host name, %r for the MPI
+ * rank (from the launcher's environment; the process id if there is none), %% for %. Several
+ * processes need %p or %r in it, or each replaces the report of the one before; a forked child adds
+ * ".PID" to a name without %p. If that file cannot be written, the table goes to stderr. It is done
+ * by a destructor of the library, after the program's own exit handlers and destructors.
+ *
+ * begin: -EINVAL (name; nothing was opened then), -EOVERFLOW (too deep), or as uncore_open() and
+ * uncore_read(); a region that failed to begin is still open and must be ended: its passage is then
+ * counted as failed. end: -EINVAL (name, or not the innermost region of this thread; nothing was
+ * ended then), -ESTALE, -EOVERFLOW, as uncore_read(), or what the begin returned that opened the
+ * region, with the same sentence. All failures, and regions that a thread leaves open when it ends,
+ * show in the report. Since 0.1.
  */
 int uncore_region_begin(const char *name);
 int uncore_region_end(const char *name);
 
 /*
  * Writes the report now, as JSON to the file @path (expanded as above), or as a table to stderr if
- * @path is NULL. Errors of open(2) and write(2). Since 0.1.
+ * @path is NULL. -EINVAL: @path has another %; errors of open(2) and write(2). Since 0.1.
  */
 int uncore_region_report(const char *path);
 

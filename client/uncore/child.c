@@ -4,9 +4,31 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "common/macro.h"
+
+/* What is done with a signal to us while a command runs. */
+static const struct {
+	int number;
+	bool stop;    /* no further run is started */
+	bool pass_on; /* else the terminal sends it to the command, too */
+} policy[] = {
+	{ SIGINT, true, false },
+	{ SIGQUIT, true, false },
+	{ SIGTERM, true, true },
+	{ SIGHUP, true, true },
+	{ SIGUSR1, false, true },
+	{ SIGUSR2, false, true },
+	{ SIGALRM, false, true },
+};
+
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 void child_take_signals(struct child_signals *ret)
 {
@@ -14,14 +36,39 @@ void child_take_signals(struct child_signals *ret)
 	/* Whoever started us may ignore SIGCHLD; then there would be no status to wait for. */
 	struct sigaction standard = { .sa_handler = SIG_DFL };
 
-	sigaction(SIGINT, &ignore, &ret->interrupt);
-	sigaction(SIGQUIT, &ignore, &ret->quit);
+	ret->stop = false;
 	sigaction(SIGCHLD, &standard, &ret->chld);
+	/* A reader of our figures that has gone must not cost the command's status. */
+	sigaction(SIGPIPE, &ignore, &ret->pipe);
 	sigemptyset(&ret->awaited);
 	sigaddset(&ret->awaited, SIGCHLD);
-	sigaddset(&ret->awaited, SIGTERM);
-	sigaddset(&ret->awaited, SIGHUP);
+	/* One that is ignored would be kept, too, once it is blocked. */
+	for (size_t i = 0; i < ARRAY_SIZE(policy); i++)
+		if (!is_ignored(policy[i].number))
+			sigaddset(&ret->awaited, policy[i].number);
 	sigprocmask(SIG_BLOCK, &ret->awaited, &ret->mask);
+}
+
+/* @pid 0: there is no command to pass it on to. */
+static void handle_signal(struct child_signals *signals, int number, pid_t pid)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(policy); i++) {
+		if (policy[i].number != number)
+			continue;
+		signals->stop |= policy[i].stop;
+		if (pid && policy[i].pass_on)
+			kill(pid, number);
+	}
+}
+
+bool child_told_to_stop(struct child_signals *signals)
+{
+	const struct timespec at_once = {};
+	int number;
+
+	while ((number = sigtimedwait(&signals->awaited, NULL, &at_once)) > 0)
+		handle_signal(signals, number, 0);
+	return signals->stop;
 }
 
 /* In the child; the gate closes by itself when the command is started. */
@@ -30,9 +77,8 @@ static void become_command(char **argv, const struct child_signals *signals, int
 	char go;
 	int error;
 
-	sigaction(SIGINT, &signals->interrupt, NULL);
-	sigaction(SIGQUIT, &signals->quit, NULL);
 	sigaction(SIGCHLD, &signals->chld, NULL);
+	sigaction(SIGPIPE, &signals->pipe, NULL);
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 	if (read(gate, &go, 1) == 1) {
 		execvp(argv[0], argv);
@@ -93,36 +139,36 @@ void child_cancel(struct child *child)
 	reap(child);
 }
 
+/* The number of a signal; -1 with errno EAGAIN at the deadline. */
 static int wait_for_signal(const sigset_t *awaited, uint64_t deadline_ns)
 {
-	struct timespec now, left;
-	uint64_t now_ns, left_ns;
+	uint64_t now_ns = clock_now_ns();
+	uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+	struct timespec left = {
+		.tv_sec = (time_t)(left_ns / 1000000000U),
+		.tv_nsec = (long)(left_ns % 1000000000U),
+	};
 
 	if (deadline_ns == UINT64_MAX)
 		return sigwaitinfo(awaited, NULL);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-	left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
-	left.tv_sec = (time_t)(left_ns / 1000000000U);
-	left.tv_nsec = (long)(left_ns % 1000000000U);
 	return sigtimedwait(awaited, NULL, &left);
 }
 
-int child_wait(const struct child *child, const struct child_signals *signals, uint64_t deadline_ns,
+int child_wait(const struct child *child, struct child_signals *signals, uint64_t deadline_ns,
 	int *ret_status)
 {
 	for (;;) {
 		pid_t pid = waitpid(child->pid, ret_status, WNOHANG);
-		int signal_number;
+		int number;
 
 		if (pid == child->pid)
 			return 1;
 		if (pid < 0 && errno != EINTR)
 			return -errno;
-		signal_number = wait_for_signal(&signals->awaited, deadline_ns);
-		if (signal_number < 0 && errno == EAGAIN)
+		number = wait_for_signal(&signals->awaited, deadline_ns);
+		if (number < 0 && errno == EAGAIN)
 			return 0;
-		if (signal_number == SIGTERM || signal_number == SIGHUP)
-			kill(child->pid, signal_number);
+		if (number > 0)
+			handle_signal(signals, number, child->pid);
 	}
 }

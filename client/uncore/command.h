@@ -4,9 +4,9 @@
 
 /* How the command itself failed; a command that stat has run gives its own status. */
 enum {
-	EXIT_FAILED = 1, /* info: uncored cannot be reached */
+	EXIT_FAILED = 1, /* info: uncored cannot be reached; output cannot be written */
 	EXIT_USAGE = 2,
-	EXIT_NOT_MEASURED = 125, /* stat: CMD was not run, because nothing can be measured */
+	EXIT_NOT_MEASURED = 125, /* stat: no figures, and CMD was not run or ended with 0 */
 	EXIT_CANNOT_RUN = 126,
 	EXIT_NOT_FOUND = 127,
 	EXIT_BY_SIGNAL = 128, /* plus the signal's number */

@@ -30,7 +30,9 @@ static void write_help(void)
 	       "      --socket PATH  where uncored listens (default: $UNCORE_SOCKET, then\n"
 	       "                     /run/uncored/socket)\n"
 	       "  -h, --help\n\n"
-	       "Exit status: 0; 1 if uncored cannot be reached; 2 for a wrong option.\n");
+	       "Exit status: 0; 1 if uncored cannot be reached or the output not be written; 2 "
+	       "for a\n"
+	       "wrong option.\n");
 }
 
 /* Returns -1 to go on, or the exit status. */
@@ -45,16 +47,20 @@ static int parse_options(int argc, char **argv, struct options *options)
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "jh", names, NULL)) != -1) {
-		if (letter == 'h') {
+		switch (letter) {
+		case 'j':
+			options->json = true;
+			break;
+		case 's':
+			options->socket_path = optarg;
+			break;
+		case 'h':
 			write_help();
 			return 0;
-		}
-		if (letter == 'j')
-			options->json = true;
-		else if (letter == 's')
-			options->socket_path = optarg;
-		else
+		default:
+			fprintf(stderr, "See `uncore info --help`.\n");
 			return EXIT_USAGE;
+		}
 	}
 	if (optind == argc)
 		return -1;
@@ -219,7 +225,8 @@ static void print_report(struct json_object *info)
 	print_list("Metrics", json_list(info, "metrics"), print_metric);
 	printf("\nPolicy and limits\n");
 	print_policy(json_member(info, "policy"));
-	printf("\nState\n  %" PRIu64 " clients, %" PRIu64 " requests or connections refused\n",
+	printf("\nState\n  %" PRIu64 " clients (this one included), %" PRIu64
+	       " requests or connections refused\n",
 		json_number(info, "clients"), json_number(info, "refused"));
 	print_list("Warnings", json_list(info, "warnings"), print_warning);
 }

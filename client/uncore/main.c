@@ -5,15 +5,18 @@
 #include <string.h>
 
 #include "client/uncore/command.h"
+#include "client/uncore/output.h"
 #include "common/macro.h"
 
-static const struct {
+static struct {
 	const char *name;
+	char title[16]; /* what getopt(3) begins its complaints with */
 	const char *summary;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "stat", "run a command and count what each socket did meanwhile", command_stat },
-	{ "info", "show what uncored found, serves and permits", command_info },
+	{ "stat", "uncore stat", "run a command and count what each socket did meanwhile",
+		command_stat },
+	{ "info", "uncore info", "show what uncored found, serves and permits", command_info },
 };
 
 static void write_help(FILE *out)
@@ -39,6 +42,12 @@ static int complain(const char *word)
 	return EXIT_USAGE;
 }
 
+static int bad_option(void)
+{
+	fprintf(stderr, "See `uncore --help`.\n");
+	return EXIT_USAGE;
+}
+
 /* Returns -1 to go on with the command at optind, or the exit status. */
 static int parse_options(int argc, char **argv)
 {
@@ -53,15 +62,21 @@ static int parse_options(int argc, char **argv)
 		write_help(stdout);
 	else if (letter == 'v')
 		printf("uncore %s\n", UNCORE_VERSION);
+	else if (letter == -1)
+		return -1;
 	else
-		return letter == -1 ? -1 : EXIT_USAGE;
+		return bad_option();
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-	int status = parse_options(argc, argv);
+	static char title[] = "uncore";
+	int status;
 
+	if (argc)
+		*argv = title;
+	status = parse_options(argc, argv);
 	if (status >= 0)
 		return status;
 	argc -= optind;
@@ -69,7 +84,18 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc && i < ARRAY_SIZE(commands); i++)
 		if (strcmp(*argv, commands[i].name) == 0) {
 			optind = 0; /* the command parses its own options, from the beginning */
+			*argv = commands[i].title;
 			return commands[i].run(argc, argv);
 		}
 	return complain(*argv);
+}
+
+int main(int argc, char **argv)
+{
+	int status = run(argc, argv);
+
+	/* What stat prints is checked there; this is for all that goes to stdout. */
+	if (output_check(stdout, "uncore", "stdout") < 0 && status == 0)
+		status = EXIT_FAILED;
+	return status;
 }

@@ -9,12 +9,13 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/macro.h"
 
 int total_init(struct total *ret, uint32_t n_sockets)
 {
-	struct total_socket *sockets = calloc(n_sockets, sizeof *sockets);
+	struct total_socket *sockets = calloc(n_sockets + 1, sizeof *sockets);
 
 	if (!sockets)
 		return -ENOMEM;
@@ -48,10 +49,21 @@ static void add_delta(struct total_socket *total, const struct uncore_delta *del
 		add_value(&total->values[i], &delta->values[i], runs);
 }
 
+static void add_up(struct uncore_delta *all, const struct uncore_delta *delta)
+{
+	for (uint32_t i = 0; i < delta->n_values; i++) {
+		all->values[i].count += delta->values[i].count;
+		if (delta->values[i].quality & ~all->values[i].quality & UNCORE_ABSENT)
+			all->values[i].why = delta->values[i].why;
+		all->values[i].quality |= delta->values[i].quality;
+	}
+	all->n_values = delta->n_values;
+}
+
 int total_add(struct total *total, const struct uncore_sample before[],
 	const struct uncore_sample after[])
 {
-	struct uncore_delta delta = UNCORE_DELTA_INIT;
+	struct uncore_delta delta = UNCORE_DELTA_INIT, all = UNCORE_DELTA_INIT;
 
 	for (uint32_t i = 0; i < total->n_sockets; i++) {
 		int r = uncore_delta(&before[i], &after[i], &delta);
@@ -63,7 +75,9 @@ int total_add(struct total *total, const struct uncore_sample before[],
 	for (uint32_t i = 0; i < total->n_sockets; i++) {
 		uncore_delta(&before[i], &after[i], &delta); /* succeeded above */
 		add_delta(&total->sockets[i], &delta, total->runs);
+		add_up(&all, &delta);
 	}
+	add_delta(&total->sockets[total->n_sockets], &all, total->runs);
 	return 0;
 }
 
@@ -92,10 +106,42 @@ void total_show(const struct total *total, const struct uncore *handle, uint32_t
 			.unit = uncore_metric_unit(handle, i),
 			.why = uncore_why(handle, value->why),
 			.count = mean_of(value->sum, total->runs),
+			.rate = format_rate(value->sum, sums->window_ns),
 			.deviation = total->runs > 1 ? sqrt(value->squares / (total->runs - 1)) : 0,
 			.quality = value->quality,
 		};
 	}
+}
+
+/* The sockets' windows differ a little, so rates are added and not divided anew. */
+static void add_rates(struct format_socket *all, const struct format_socket *socket)
+{
+	for (uint32_t i = 0; i < socket->n_values; i++)
+		all->values[i].rate += socket->values[i].rate;
+}
+
+static void keep_bytes(struct format_socket *socket)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < socket->n_values; i++)
+		if (strcmp(socket->values[i].unit, "bytes") == 0)
+			socket->values[n++] = socket->values[i];
+	socket->n_values = n;
+}
+
+void total_show_all(
+	const struct total *total, const struct uncore *handle, struct format_socket *ret)
+{
+	struct format_socket socket;
+
+	total_show(total, handle, total->n_sockets, ret);
+	ret->socket = FORMAT_ALL_SOCKETS;
+	for (uint32_t i = 0; i < total->n_sockets; i++) {
+		total_show(total, handle, i, &socket);
+		add_rates(ret, &socket);
+	}
+	keep_bytes(ret);
 }
 
 struct json_object *total_json(const struct total *total, const struct uncore *handle,
@@ -106,7 +152,7 @@ struct json_object *total_json(const struct total *total, const struct uncore *h
 	struct format_socket socket;
 	uint64_t window_ns = 0;
 
-	for (uint32_t i = 0; i < total->n_sockets; i++) {
+	for (uint32_t i = 0; total->runs && i < total->n_sockets; i++) {
 		total_show(total, handle, i, &socket);
 		window_ns += socket.window_ns;
 		json_object_array_add(sockets, format_json(&socket));

@@ -23,7 +23,7 @@ struct total_socket {
 struct total {
 	uint32_t runs;
 	uint32_t n_sockets;
-	struct total_socket *sockets;
+	struct total_socket *sockets; /* and behind the last: all of them together */
 };
 
 /* 0, -ENOMEM. */
@@ -38,6 +38,13 @@ int total_add(struct total *total, const struct uncore_sample before[],
 void total_show(const struct total *total, const struct uncore *handle, uint32_t socket,
 	struct format_socket *ret);
 
-/* {"platform":..,"generation":..,"window_ns":..,"runs":..,"sockets":[..]}; the caller's. */
+/* The sums of what all sockets have in bytes; a metric that one of them lacks is absent. */
+void total_show_all(
+	const struct total *total, const struct uncore *handle, struct format_socket *ret);
+
+/*
+ * {"platform":..,"generation":..,"window_ns":..,"runs":..,"sockets":[..]}, without sockets if there
+ * was no run; the caller's.
+ */
 struct json_object *total_json(const struct total *total, const struct uncore *handle,
 	const struct uncore_machine *machine);

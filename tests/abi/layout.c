@@ -17,10 +17,13 @@ SAME(delta_window, offsetof(struct uncore_delta, window_ns), 16);
 SAME(delta_values, offsetof(struct uncore_delta, values), 32);
 SAME(machine, sizeof(struct uncore_machine), 32 + sizeof(void *));
 SAME(machine_platform, offsetof(struct uncore_machine, platform), 32);
+SAME(socket, sizeof(struct uncore_socket), 24);
+SAME(socket_channels, offsetof(struct uncore_socket, n_channels), 16);
 SAME(channel, sizeof(struct uncore_channel), 16 + sizeof(void *));
 SAME(channel_value, sizeof(struct uncore_channel_value), 16);
 
 struct uncore_sample sample_initialised = UNCORE_SAMPLE_INIT;
 struct uncore_delta delta_initialised = UNCORE_DELTA_INIT;
 struct uncore_machine machine_initialised = UNCORE_MACHINE_INIT;
+struct uncore_socket socket_initialised = UNCORE_SOCKET_INIT;
 struct uncore_channel channel_initialised = UNCORE_CHANNEL_INIT;

@@ -8,20 +8,12 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/macro.h"
 #include "common/wire.h"
 #include "tests/test.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 struct page_cell *fake_daemon_cell(struct fake_daemon *daemon, uint32_t socket)
 {
@@ -36,13 +28,13 @@ void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
 	struct page_sweep sweep = { .number = number };
 	uint32_t started = page_sweep_begin(cell);
 
-	sweep.begin_ns = now_ns();
+	sweep.begin_ns = clock_now_ns();
 	for (uint32_t m = 0; m < FAKE_METRICS; m++)
 		sweep.values[m].count = number * FAKE_STEP * (socket + 1) * (m + 1);
 	sweep.values[FAKE_ITOM] = (struct page_value){ .quality = PAGE_ABSENT, .why = 1 };
 	for (uint32_t c = 0; c < FAKE_CHANNELS; c++)
 		channels[c].count = number * 10 + c;
-	sweep.end_ns = now_ns();
+	sweep.end_ns = clock_now_ns();
 	atomic_fetch_add(&daemon->sweeps, 1);
 	page_sweep_end(cell, started, &sweep, FAKE_METRICS, channels, FAKE_CHANNELS);
 }
@@ -60,11 +52,12 @@ static void fill_tables(struct page_header *page)
 		strcpy(metrics[m].name, names[m]);
 		strcpy(metrics[m].unit, m == FAKE_CLOCK ? "ns" : "bytes");
 	}
-	for (uint32_t s = 0; s < FAKE_SOCKETS; s++)
-		sockets[s] = (struct page_socket){ .package = s,
+	for (uint32_t s = 0; s < page->n_sockets; s++)
+		sockets[s] = (struct page_socket){ .package = 2 * s,
+			.cpu = 8 * s,
 			.first_channel = s * FAKE_CHANNELS,
 			.n_channels = FAKE_CHANNELS };
-	for (uint32_t c = 0; c < FAKE_SOCKETS * FAKE_CHANNELS; c++) {
+	for (uint32_t c = 0; c < page->n_channels; c++) {
 		channels[c].socket = c / FAKE_CHANNELS;
 		snprintf(channels[c].name, sizeof channels[c].name, "imc%u", c % FAKE_CHANNELS);
 	}
@@ -77,8 +70,8 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 		.state = PAGE_LIVE,
 		.generation = { generation, 7 },
 		.n_metrics = FAKE_METRICS,
-		.n_sockets = FAKE_SOCKETS,
-		.n_channels = FAKE_SOCKETS * FAKE_CHANNELS,
+		.n_sockets = daemon->n_sockets,
+		.n_channels = daemon->n_sockets * FAKE_CHANNELS,
 		.n_texts = 2,
 	};
 	const char *platform = daemon->options.platform;
@@ -97,6 +90,19 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 		daemon->page->magic++;
 }
 
+/* As a revocation does: the counts go on in a new page, the old one is never written again. */
+static void replace_page(struct fake_daemon *daemon)
+{
+	struct page_header *old = daemon->page;
+
+	close_fd(&daemon->page_fd);
+	make_page(daemon, old->generation[0]);
+	for (uint32_t s = 0; s < daemon->n_sockets; s++)
+		memcpy(fake_daemon_cell(daemon, s), page_cell(old, s), old->cell_stride);
+	__atomic_store_n(&old->state, PAGE_RETIRED, __ATOMIC_RELAXED);
+	daemon->retired = old;
+}
+
 /* --- the protocol --- */
 
 static void send_welcome(struct fake_daemon *daemon, int client)
@@ -108,9 +114,9 @@ static void send_welcome(struct fake_daemon *daemon, int client)
 	memcpy(&fds[1], daemon->doorbells, sizeof daemon->doorbells);
 	wire_begin(&message, WIRE_WELCOME);
 	message.welcome.version = version ? version : WIRE_VERSION;
-	message.welcome.n_sockets = FAKE_SOCKETS;
+	message.welcome.n_sockets = daemon->n_sockets;
 	message.welcome.page_bytes = daemon->page_bytes + daemon->options.extra_page_bytes;
-	wire_send(client, &message, fds, ARRAY_SIZE(fds));
+	wire_send(client, &message, fds, 1 + daemon->n_sockets);
 }
 
 static void send_refusal(struct fake_daemon *daemon, int client)
@@ -146,6 +152,7 @@ static void answer(struct fake_daemon *daemon, int *client)
 	wire_packet_done(&packet);
 	if (daemon->options.silent)
 		return;
+	usleep(daemon->options.delay_ms * 1000);
 	if (daemon->options.refuse)
 		send_refusal(daemon, *client);
 	else if (packet.message.header.opcode == WIRE_HELLO)
@@ -176,6 +183,12 @@ static void answer_doorbell(struct fake_daemon *daemon, uint32_t socket)
 
 	if (read(daemon->doorbells[socket], &rings, sizeof rings) == sizeof rings)
 		fake_daemon_sweep(daemon, socket);
+	if (daemon->options.deaf_after &&
+		atomic_load(&daemon->sweeps) >= daemon->options.deaf_after)
+		atomic_store(&daemon->deaf, true);
+	if (!daemon->retired && daemon->options.retire_after &&
+		atomic_load(&daemon->sweeps) == daemon->options.retire_after)
+		replace_page(daemon);
 }
 
 enum { POLL_STOP, POLL_LISTENER, POLL_DOORBELLS, POLL_CLIENTS = POLL_DOORBELLS + FAKE_SOCKETS };
@@ -185,6 +198,7 @@ static void *serve(void *userdata)
 	struct fake_daemon *daemon = userdata;
 	struct pollfd polls[POLL_CLIENTS + FAKE_CLIENTS_MAX];
 
+	sem_post(&daemon->serving);
 	for (;;) {
 		polls[POLL_STOP] = (struct pollfd){ .fd = daemon->stop, .events = POLLIN };
 		polls[POLL_LISTENER] = (struct pollfd){ .fd = daemon->listener, .events = POLLIN };
@@ -217,6 +231,7 @@ static void start_serving(struct fake_daemon *daemon, uint64_t generation)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
+	daemon->n_sockets = daemon->options.n_sockets ? daemon->options.n_sockets : FAKE_SOCKETS;
 	make_page(daemon, generation);
 	daemon->stop = eventfd(0, EFD_CLOEXEC);
 	for (int i = 0; i < FAKE_SOCKETS; i++)
@@ -228,7 +243,12 @@ static void start_serving(struct fake_daemon *daemon, uint64_t generation)
 	daemon->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(daemon->listener, (struct sockaddr *)&address, sizeof address), 0);
 	assert_int_equal(listen(daemon->listener, 8), 0);
+	sem_init(&daemon->serving, 0, 0);
 	assert_int_equal(pthread_create(&daemon->thread, NULL, serve, daemon), 0);
+	/* A test that forks while a thread begins may inherit a lock of the sanitizer's allocator.
+	 */
+	while (sem_wait(&daemon->serving) < 0)
+		;
 }
 
 void fake_daemon_start(
@@ -254,6 +274,7 @@ void fake_daemon_stop(struct fake_daemon *daemon)
 
 	assert_int_equal(write(daemon->stop, &one, sizeof one), sizeof one);
 	pthread_join(daemon->thread, NULL);
+	sem_destroy(&daemon->serving);
 	for (int i = 0; i < FAKE_CLIENTS_MAX; i++)
 		close_fd(&daemon->clients[i]);
 	for (int i = 0; i < FAKE_SOCKETS; i++)
@@ -262,6 +283,9 @@ void fake_daemon_stop(struct fake_daemon *daemon)
 	close_fd(&daemon->stop);
 	close_fd(&daemon->page_fd);
 	munmap(daemon->page, daemon->page_bytes);
+	if (daemon->retired)
+		munmap(daemon->retired, daemon->page_bytes);
+	daemon->retired = NULL;
 }
 
 void fake_daemon_done(struct fake_daemon *daemon)

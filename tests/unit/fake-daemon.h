@@ -7,6 +7,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +32,10 @@ struct fake_options {
 	uint64_t padding_bytes;    /* there, behind the page */
 	const char *report;        /* NULL: a short one */
 	bool bad_page;             /* its magic is wrong */
+	uint32_t n_sockets;        /* 0: FAKE_SOCKETS, which is the most */
+	unsigned deaf_after;       /* sweeps; then it lets doorbells ring */
+	unsigned delay_ms;         /* before each answer */
+	unsigned retire_after;     /* sweeps; then a new page replaces this one, which is retired */
 };
 
 struct fake_daemon {
@@ -38,16 +43,19 @@ struct fake_daemon {
 	char directory[32];
 	char path[64];
 	pthread_t thread;
+	sem_t serving; /* its thread has begun */
 	int stop, listener, page_fd;
 	int doorbells[FAKE_SOCKETS];
 	int clients[FAKE_CLIENTS_MAX];
 	struct page_header *page;
 	uint64_t page_bytes;
-	atomic_bool deaf; /* lets doorbells ring */
+	uint32_t n_sockets;
+	struct page_header *retired; /* the page before this one, or NULL */
+	atomic_bool deaf;            /* lets doorbells ring */
 	atomic_uint sweeps;
 };
 
-/* Starts it and waits until it listens; asserts on failure. Same @generation: same counts' life. */
+/* Starts it and waits until it serves; asserts on failure. Same @generation: same counts' life. */
 void fake_daemon_start(
 	struct fake_daemon *daemon, const struct fake_options *options, uint64_t generation);
 

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/format.h"
 #include "common/macro.h"
 #include "tests/test.h"
 #include "tests/unit/fake-daemon.h"
@@ -142,15 +143,62 @@ static void stat_repeats_with_mean_and_spread(void **state)
 	assert_int_equal(number(FIND(metric, "bytes_stddev")), 0);
 	json_object_put(document);
 	run_with(&outcome, NULL, "stat -r 3 true");
-	expect(&outcome, 0, "mean of 3 runs");
+	expect(&outcome, 0, "(mean and standard deviation of 3 runs)");
 	expect(&outcome, 0, "+-   0.00 %");
+}
+
+static void expect_row(const struct format_value *value, const char *expected)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size_bytes;
+	FILE *out = open_memstream(&text, &size_bytes);
+
+	assert_non_null(out);
+	format_row(out, value, true);
+	fclose(out);
+	assert_string_equal(text, expected);
+}
+
+static void a_spread_around_nothing_is_no_share_of_it(void **state)
+{
+	struct format_value value = {
+		.name = "itom", .unit = "bytes", .count = 200, .rate = 2, .deviation = 1
+	};
+
+	(void)state;
+	expect_row(
+		&value, "itom                            200 bytes      2.000 GB/s  +-   0.50 %\n");
+	value.count = 0;
+	value.rate = 0;
+	expect_row(
+		&value, "itom                              0 bytes      0.000 GB/s             \n");
+	value.deviation = 0;
+	expect_row(
+		&value, "itom                              0 bytes      0.000 GB/s  +-   0.00 %\n");
+}
+
+static void sockets_are_added_up(void **state)
+{
+	struct outcome outcome;
+	char *all;
+
+	(void)state;
+	run_with(&outcome, NULL, "stat true");
+	expect(&outcome, 0, " all sockets\n   dram.read                     3,000 bytes");
+	all = strstr(outcome.text, "all sockets");
+	assert_non_null(strstr(all, "dram.write                    6,000 bytes"));
+	assert_non_null(strstr(all, "absent: itom"));
+	assert_null(strstr(all, "clock"));
+	run_with(&outcome, &(struct fake_options){ .n_sockets = 1 }, "stat true");
+	expect(&outcome, 0, "dram.read");
+	assert_null(strstr(outcome.text, "all sockets"));
 }
 
 static void stat_prints_intervals_while_the_command_runs(void **state)
 {
 	struct outcome outcome;
 	char *rest = outcome.text, *line;
-	uint64_t n_intervals = 0, sum = 0, total = 0;
+	uint64_t n_intervals = 0, sum = 0, total = 0, time_ns = 0;
 
 	(void)state;
 	run_with(&outcome, NULL, "stat -I 50 --json sleep 0.3");
@@ -163,6 +211,9 @@ static void stat_prints_intervals_while_the_command_runs(void **state)
 		total = number(FIND(metrics, "dram.read", "bytes"));
 		if (json_object_object_get_ex(document, "interval", &interval)) {
 			assert_int_equal(number(interval), ++n_intervals);
+			assert_int_equal(number(FIND(document, "run")), 1);
+			assert_true(number(FIND(document, "time_ns")) > time_ns);
+			time_ns = number(FIND(document, "time_ns"));
 			sum += total;
 		}
 		json_object_put(document);
@@ -171,6 +222,12 @@ static void stat_prints_intervals_while_the_command_runs(void **state)
 	assert_int_equal(sum, total); /* of the last line, which is the whole run */
 	run_with(&outcome, NULL, "stat -I 50 sleep 0.2");
 	expect(&outcome, 0, "socket 1  dram.read");
+	for (line = outcome.text; !strstr(line, "Counts while"); line = strchr(line, '\n') + 1)
+		if (!strncmp(line, "   ", 3) && strstr(line, "dram.read"))
+			assert_non_null(strstr(line, "GB/s"));
+	assert_null(strstr(outcome.text, "run 1"));
+	run_with(&outcome, NULL, "stat -r 2 -I 50 sleep 0.1");
+	expect(&outcome, 0, "  run 2    socket 1  dram.read");
 }
 
 static void the_status_is_the_commands(void **state)
@@ -207,11 +264,71 @@ static void the_commands_options_are_left_alone(void **state)
 static void the_command_gets_the_signals_we_got(void **state)
 {
 	struct outcome outcome;
+	uint64_t ignored;
 
 	(void)state;
 	run_with(&outcome, NULL,
 		"stat -- sh -c 'grep -E \"^Sig(Blk|Ign)\" /proc/self/status; kill -INT $$'");
 	expect(&outcome, 128 + SIGINT, "SigBlk:\t0000000000000000");
+	ignored = strtoull(strstr(outcome.text, "SigIgn:") + strlen("SigIgn:"), NULL, 16);
+	assert_false(ignored >> (SIGPIPE - 1) & 1);
+}
+
+static unsigned count(const struct outcome *outcome, const char *part)
+{
+	unsigned n = 0;
+
+	for (const char *at = outcome->text; (at = strstr(at, part)); at++)
+		n++;
+	return n;
+}
+
+/* The command survives, and says so; $PPID is the stat that runs it. */
+static void a_signal_ends_the_repetition(void **state)
+{
+	static const char *const signals[] = { "INT", "QUIT", "TERM", "HUP" };
+	struct outcome outcome;
+	char line[128];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		snprintf(line, sizeof line,
+			"stat -r 3 -- sh -c 'trap : %s; kill -%s $PPID; sleep 0.1; echo once'",
+			signals[i], signals[i]);
+		run_with(&outcome, NULL, line);
+		expect(&outcome, 0, "once\n");
+		assert_int_equal(count(&outcome, "once\n"), 1);
+		assert_non_null(strstr(outcome.text, "dram.read"));
+	}
+}
+
+static void a_signal_that_we_were_told_to_ignore_ends_nothing(void **state)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	struct outcome outcome;
+
+	(void)state;
+	sigaction(SIGHUP, &ignore, &before);
+	run_with(&outcome, NULL, "stat -r 2 -- sh -c 'kill -HUP $PPID; echo twice'");
+	sigaction(SIGHUP, &before, NULL);
+	assert_int_equal(count(&outcome, "twice\n"), 2);
+}
+
+static void signals_for_the_command_are_passed_on(void **state)
+{
+	static const char *const signals[] = { "TERM", "HUP", "USR1", "USR2", "ALRM" };
+	struct outcome outcome;
+	char line[160];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		snprintf(line, sizeof line,
+			"stat -- sh -c 'trap \"exit 9\" %s; kill -%s $PPID; "
+			"while :; do sleep 0.01; done'",
+			signals[i], signals[i]);
+		run_with(&outcome, NULL, line);
+		expect(&outcome, 9, "dram.read");
+	}
 }
 
 static void figures_can_go_to_a_file(void **state)
@@ -224,6 +341,112 @@ static void figures_can_go_to_a_file(void **state)
 	run_with(&outcome, NULL, "stat -o /nonexistent/file echo never");
 	expect(&outcome, 125, "cannot write to /nonexistent/file");
 	assert_null(strstr(outcome.text, "never\n"));
+}
+
+static void what_cannot_be_written_is_told(void **state)
+{
+	static const struct {
+		const char *line;
+		int status;
+	} cases[] = {
+		{ "stat -o /dev/full true", 125 },
+		{ "stat -I 10 --json -o /dev/full true", 125 },
+		{ "stat -o /dev/full sh -c 'exit 3'", 3 },
+		{ "info >/dev/full", 1 },
+		{ "info --json >/dev/full", 1 },
+		{ "--version >/dev/full", 1 },
+	};
+	struct outcome outcome;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		run_with(&outcome, NULL, cases[i].line);
+		expect(&outcome, cases[i].status, ": No space left on device.\n");
+		assert_int_equal(count(&outcome, "cannot write"), 1);
+	}
+}
+
+/* stat with a stderr that nobody reads. */
+static void run_unread(const char *script)
+{
+	_cleanup_free_ char *program = NULL;
+	int ends[2];
+
+	if (asprintf(&program, "%s/client/uncore", getenv("UNCORE_BUILD_ROOT")) < 0 ||
+		pipe(ends) < 0)
+		_exit(99);
+	dup2(ends[1], STDERR_FILENO);
+	close(ends[0]);
+	execl(program, "uncore", "stat", "sh", "-c", script, NULL);
+	_exit(99);
+}
+
+static void figures_that_nobody_reads_cost_no_status(void **state)
+{
+	struct fake_daemon daemon;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	fake_daemon_start(&daemon, NULL, 1);
+	setenv("UNCORE_SOCKET", daemon.path, 1);
+	pid = fork();
+	if (pid == 0)
+		run_unread("exit 3");
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 3);
+	unsetenv("UNCORE_SOCKET");
+	fake_daemon_stop(&daemon);
+	fake_daemon_done(&daemon);
+}
+
+static void a_failed_measurement_is_told_in_the_last_object(void **state)
+{
+	struct json_object *document;
+	struct outcome outcome;
+
+	(void)state;
+	run_with(
+		&outcome, &(struct fake_options){ .deaf_after = FAKE_SOCKETS }, "stat --json true");
+	assert_int_equal(outcome.status, 125);
+	document = json_tokener_parse(outcome.text);
+	assert_non_null(document);
+	assert_int_equal(number(FIND(document, "runs")), 0);
+	assert_non_null(strstr(json_object_get_string(FIND(document, "failure")), "did not read"));
+	json_object_put(document);
+	run_with(&outcome, &(struct fake_options){ .deaf_after = FAKE_SOCKETS },
+		"stat -- sh -c 'exit 3'");
+	expect(&outcome, 3, "No counts of 'sh -c exit 3'");
+	expect(&outcome, 3, "Failure: uncored did not read socket");
+}
+
+static void what_was_measured_before_a_failure_is_shown(void **state)
+{
+	struct json_object *document;
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &(struct fake_options){ .deaf_after = 3 * FAKE_SOCKETS },
+		"stat -r 3 --json true");
+	assert_int_equal(outcome.status, 0);
+	document = json_tokener_parse(outcome.text);
+	assert_non_null(document);
+	assert_int_equal(number(FIND(document, "runs")), 1);
+	assert_non_null(FIND(document, "failure"));
+	assert_int_equal(
+		number(FIND(document, "sockets", "0", "metrics", "dram.read", "bytes")), FAKE_STEP);
+	json_object_put(document);
+}
+
+static void a_page_that_was_withdrawn_is_replaced(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(
+		&outcome, &(struct fake_options){ .retire_after = FAKE_SOCKETS }, "stat sleep 0.1");
+	expect(&outcome, 0, "dram.read                     1,000 bytes");
 }
 
 static void without_a_daemon_nothing_is_run(void **state)
@@ -272,8 +495,16 @@ static void wrong_options_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		run(&outcome, lines[i]);
-		expect(&outcome, 2, "");
+		expect(&outcome, 2, "ncore");
 	}
+	run(&outcome, "stat --nonsense true");
+	expect(&outcome, 2,
+		"uncore stat: unrecognized option '--nonsense'\nSee `uncore stat --help`.");
+	run(&outcome, "info --nonsense");
+	expect(&outcome, 2,
+		"uncore info: unrecognized option '--nonsense'\nSee `uncore info --help`.");
+	run(&outcome, "--nonsense");
+	expect(&outcome, 2, "uncore: unrecognized option '--nonsense'\nSee `uncore --help`.");
 	run(&outcome, "sleep");
 	expect(&outcome, 2, "unknown command sleep; to measure it say `uncore stat -- sleep`");
 }
@@ -328,7 +559,7 @@ static void info_lays_out_the_whole_state(void **state)
 	expect(&outcome, 0, "  dram.read    bytes  partial (half of it)\n");
 	expect(&outcome, 0, "source: manual (confidence: high)\n");
 	expect(&outcome, 0, "  socket               /run/x where clients connect\n");
-	expect(&outcome, 0, "2 clients, 3 requests or connections refused\n");
+	expect(&outcome, 0, "2 clients (this one included), 3 requests or connections refused\n");
 	expect(&outcome, 0, "  a warning\n");
 }
 
@@ -376,12 +607,29 @@ int main(void)
 			the_stand_in_is_never_called_memory_traffic),
 		CASE("stat prints JSON", stat_prints_json),
 		CASE("stat repeats with mean and spread", stat_repeats_with_mean_and_spread),
+		CASE("a spread around nothing is no share of it",
+			a_spread_around_nothing_is_no_share_of_it),
+		CASE("sockets are added up", sockets_are_added_up),
 		CASE("stat prints intervals while the command runs",
 			stat_prints_intervals_while_the_command_runs),
 		CASE("the status is the command's", the_status_is_the_commands),
 		CASE("a command that cannot run is told", a_command_that_cannot_run_is_told),
 		CASE("the command's options are left alone", the_commands_options_are_left_alone),
 		CASE("the command gets the signals we got", the_command_gets_the_signals_we_got),
+		CASE("a signal ends the repetition", a_signal_ends_the_repetition),
+		CASE("a signal that we were told to ignore ends nothing",
+			a_signal_that_we_were_told_to_ignore_ends_nothing),
+		CASE("signals for the command are passed on",
+			signals_for_the_command_are_passed_on),
+		CASE("what cannot be written is told", what_cannot_be_written_is_told),
+		CASE("figures that nobody reads cost no status",
+			figures_that_nobody_reads_cost_no_status),
+		CASE("a failed measurement is told in the last object",
+			a_failed_measurement_is_told_in_the_last_object),
+		CASE("what was measured before a failure is shown",
+			what_was_measured_before_a_failure_is_shown),
+		CASE("a page that was withdrawn is replaced",
+			a_page_that_was_withdrawn_is_replaced),
 		CASE("figures can go to a file", figures_can_go_to_a_file),
 		CASE("without a daemon nothing is run", without_a_daemon_nothing_is_run),
 		CASE("a daemon that dies meanwhile costs the figures only",

@@ -2,26 +2,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/uncore.h"
+#include "common/clock.h"
 #include "common/wire.h"
 #include "tests/test.h"
 #include "tests/unit/fake-daemon.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 /* A daemon and a connection to it. */
 struct link {
@@ -146,7 +140,8 @@ static void refusals_are_passed_on(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(
 			try_open(&(struct fake_options){ .refuse = errors[i] }), errors[i]);
-		expect_text("because it was told to.");
+		expect_text("refuses: because it was told to.");
+		assert_null(strstr(uncore_error_text(), "told to. ")); /* no advice of our own */
 	}
 }
 
@@ -169,12 +164,49 @@ static void another_version_is_eprotonosupport(void **state)
 
 static void a_silent_daemon_is_etimedout(void **state)
 {
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns = clock_now_ns();
 
 	(void)state;
 	assert_int_equal(try_open(&(struct fake_options){ .silent = true }), -ETIMEDOUT);
-	assert_true(now_ns() - begin_ns >= 900000000);
+	assert_true(clock_now_ns() - begin_ns >= 900000000);
 	expect_text("within one second");
+}
+
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+/* As under a profiler: signals come faster than the time limit, and restart nothing. */
+static void signals_do_not_prolong_the_wait(void **state)
+{
+	struct itimerval often = { .it_interval = { .tv_usec = 5000 },
+		.it_value = { .tv_usec = 5000 } };
+	struct itimerval never = {};
+	struct sigaction action = { .sa_handler = do_nothing }, before;
+	uint64_t begin_ns = clock_now_ns();
+
+	(void)state;
+	sigaction(SIGALRM, &action, &before);
+	setitimer(ITIMER_REAL, &often, NULL);
+	assert_int_equal(try_open(&(struct fake_options){ .silent = true }), -ETIMEDOUT);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	assert_true(clock_now_ns() - begin_ns >= 900000000);
+}
+
+/* Two answers, each within a second, but not both. */
+static void a_call_has_one_deadline_however_often_it_waits(void **state)
+{
+	struct fake_daemon daemon;
+	char *json = NULL;
+
+	(void)state;
+	fake_daemon_start(&daemon, &(struct fake_options){ .delay_ms = 700 }, 1);
+	assert_int_equal(uncore_info(daemon.path, &json), -ETIMEDOUT);
+	assert_null(json);
+	fake_daemon_stop(&daemon);
+	fake_daemon_done(&daemon);
 }
 
 static void a_page_that_is_not_as_told_is_refused(void **state)
@@ -310,6 +342,27 @@ static void metrics_are_named(void **state)
 	link_close(&link);
 }
 
+static void sockets_are_described(void **state)
+{
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+	struct link link;
+
+	(void)state;
+	link_open(&link);
+	assert_int_equal(uncore_describe_socket(link.handle, 1, &socket), 0);
+	assert_int_equal(socket.package, 2);
+	assert_int_equal(socket.cpu, 8);
+	assert_int_equal(socket.first_channel, FAKE_CHANNELS);
+	assert_int_equal(socket.n_channels, FAKE_CHANNELS);
+	assert_int_equal(uncore_describe_socket(link.handle, FAKE_SOCKETS, &socket), -ENOENT);
+	expect_text("no socket 2");
+	assert_int_equal(uncore_describe_socket(NULL, 0, &socket), -EINVAL);
+	assert_int_equal(uncore_describe_socket(link.handle, 0, NULL), -EINVAL);
+	socket.size--;
+	assert_int_equal(uncore_describe_socket(link.handle, 0, &socket), -EINVAL);
+	link_close(&link);
+}
+
 static void channels_are_described(void **state)
 {
 	struct uncore_channel channel = UNCORE_CHANNEL_INIT;
@@ -353,7 +406,7 @@ static void a_fresh_read_begins_after_the_call(void **state)
 	(void)state;
 	link_open(&link);
 	for (uint32_t i = 1; i <= 200; i++) {
-		uint64_t call_ns = now_ns();
+		uint64_t call_ns = clock_now_ns();
 
 		assert_int_equal(uncore_read(link.handle, 1, UNCORE_FRESH, &sample), 0);
 		assert_true(sample.begin_ns >= call_ns);
@@ -464,9 +517,9 @@ static void a_reader_that_does_not_answer_is_etimedout(void **state)
 	usleep(50000); /* until its thread has noticed */
 	fake_daemon_sweep(&link.daemon, 0);
 	uncore_set_timeout(link.handle, 20000000);
-	begin_ns = now_ns();
+	begin_ns = clock_now_ns();
 	expect_failure(link.handle, UNCORE_FRESH, -ETIMEDOUT);
-	assert_true(now_ns() - begin_ns >= 20000000);
+	assert_true(clock_now_ns() - begin_ns >= 20000000);
 	expect_text("socket 0 within 20 ms");
 	link_close(&link);
 }
@@ -534,7 +587,7 @@ static void *read_many(void *userdata)
 	long n_wrong = 0;
 
 	for (int i = 0; i < 500; i++) {
-		uint64_t call_ns = now_ns();
+		uint64_t call_ns = clock_now_ns();
 
 		n_wrong += uncore_read(userdata, i % 2, UNCORE_FRESH, &sample) < 0 ||
 			   sample.begin_ns < call_ns;
@@ -634,6 +687,9 @@ int main(void)
 			a_refusal_ahead_of_hello_is_passed_on),
 		CASE("another version is EPROTONOSUPPORT", another_version_is_eprotonosupport),
 		CASE("a silent daemon is ETIMEDOUT", a_silent_daemon_is_etimedout),
+		CASE("signals do not prolong the wait", signals_do_not_prolong_the_wait),
+		CASE("a call has one deadline, however often it waits",
+			a_call_has_one_deadline_however_often_it_waits),
 		CASE("a page that is not as told is refused",
 			a_page_that_is_not_as_told_is_refused),
 		CASE("out of descriptors is EMFILE", out_of_descriptors_is_emfile),
@@ -642,6 +698,7 @@ int main(void)
 		CASE("closing ends the connection", closing_ends_the_connection),
 		CASE("the machine is described", the_machine_is_described),
 		CASE("metrics are named", metrics_are_named),
+		CASE("sockets are described", sockets_are_described),
 		CASE("channels are described", channels_are_described),
 		CASE("the state comes as JSON", the_state_comes_as_json),
 		CASE("a fresh read begins after the call", a_fresh_read_begins_after_the_call),

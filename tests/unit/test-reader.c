@@ -117,10 +117,10 @@ static void a_ring_brings_a_sweep_of_the_counters_as_they_are(void **state)
 
 	(void)state;
 	start_reader(&f, 100, 100);
+	f.kernel.events[0].value = 10; /* ahead of the doorbell, which hands it over */
+	f.kernel.enabled_ns = f.kernel.running_ns = SECOND;
 	fd = hang_doorbell(&f, &slot);
 	assert_true(slot >= 0);
-	f.kernel.events[0].value = 10;
-	f.kernel.enabled_ns = f.kernel.running_ns = SECOND;
 	assert_int_equal(read_fresh(&f, fd, 5 * SECOND, &sweep), 0);
 	assert_int_equal(sweep.values[0].count, 10 * BYTES);
 	reader_remove(&f.reader, slot);

@@ -1,108 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Regions belong to the process, so each case runs in a child of its own, which finds no regions
- * and makes its own connection: every case is a test of that, too.
- */
-#include <errno.h>
-#include <json-c/json.h>
+/* What regions count, in one thread, in many and over a fork; and what is told when they fail. */
 #include <pthread.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "client/launch.h"
-#include "client/uncore.h"
-#include "common/macro.h"
-#include "tests/test.h"
-#include "tests/unit/fake-daemon.h"
-
-enum { CHECKS_FAILED = 99 };
-
-/* In a child cmocka's assertions would jump back into the parent's test; this ends it instead. */
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s; %s\n", __FILE__, __LINE__, #condition,         \
-				uncore_error_text());                                              \
-			_exit(CHECKS_FAILED);                                                      \
-		}                                                                                  \
-	} while (0)
-
-static int wait_for(pid_t pid)
-{
-	int status;
-
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
-/* Runs @child with a daemon of its own, until exit(). */
-static void run_with(const struct fake_options *options, void (*child)(struct fake_daemon *))
-{
-	struct fake_daemon daemon;
-	pid_t pid;
-
-	fake_daemon_start(&daemon, options, 1);
-	setenv("UNCORE_SOCKET", daemon.path, 1);
-	pid = fork();
-	if (pid == 0) {
-		child(&daemon);
-		_exit(0);
-	}
-	assert_int_equal(wait_for(pid), 0);
-	fake_daemon_stop(&daemon);
-	fake_daemon_done(&daemon);
-}
-
-static char *path_in(const struct fake_daemon *daemon, const char *name)
-{
-	char *path;
-
-	CHECK(asprintf(&path, "%s/%s", daemon->directory, name) > 0);
-	return path;
-}
-
-/* Writes the report, reads it back, removes it. */
-static struct json_object *take_report(const struct fake_daemon *daemon)
-{
-	_cleanup_free_ char *path = path_in(daemon, "report");
-	struct json_object *report;
-
-	CHECK(uncore_region_report(path) == 0);
-	report = json_object_from_file(path);
-	unlink(path);
-	CHECK(report);
-	return report;
-}
-
-/* Follows keys and indexes: "regions", "0", "count". */
-#define FIND(object, ...) find(object, (const char *const[]){ __VA_ARGS__, NULL })
-
-static struct json_object *find(struct json_object *object, const char *const keys[])
-{
-	for (; *keys; keys++) {
-		if (json_object_is_type(object, json_type_array))
-			object = json_object_array_get_idx(object, strtoul(*keys, NULL, 10));
-		else if (!json_object_object_get_ex(object, *keys, &object))
-			return NULL;
-	}
-	return object;
-}
-
-static uint64_t number(struct json_object *object)
-{
-	CHECK(object);
-	return json_object_get_uint64(object);
-}
-
-static void check_counts(
-	struct json_object *report, const char *region, uint64_t count, uint64_t failed)
-{
-	CHECK(number(FIND(report, "regions", region, "count")) == count);
-	CHECK(number(FIND(report, "regions", region, "failed")) == failed);
-}
+#include "tests/unit/region-case.h"
 
 /* --- adding up --- */
 
@@ -180,8 +80,9 @@ static void nest(struct fake_daemon *daemon)
 	check_counts(report, "0", 2, 0);
 	check_counts(report, "1", 1, 0);
 	CHECK(!strcmp(json_object_get_string(FIND(report, "regions", "0", "name")), "outer"));
-	CHECK(number(FIND(report, "regions", "0", "sockets", "0", "metrics", "dram.read",
-		      "bytes")) == (5 + 1) * FAKE_STEP);
+	/* One begin, two readings of the other region, one end. */
+	CHECK(bytes_of(find_region(report, "outer")) == 3 * FAKE_STEP);
+	CHECK(bytes_of(find_region(report, "inner")) == FAKE_STEP);
 	json_object_put(report);
 }
 
@@ -193,6 +94,11 @@ static void regions_nest(void **state)
 
 static void misname(struct fake_daemon *daemon)
 {
+	static const char *const not_plain[] = { "a\nb", "\033[2J", "\177", "\xc2\x80", "\xff",
+		"\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+		"\xf0\x80\x80\x80", "\x80" };
+	static const char *const plain[] = { "a b", "L\xc3\xb6ser", "\xe6\xb1\x82\xe8\xa7\xa3",
+		"\xf0\x9f\x8c\x8a", "\xf4\x8f\xbf\xbf", "\xc2\xa0" };
 	char name[65];
 
 	(void)daemon;
@@ -205,6 +111,14 @@ static void misname(struct fake_daemon *daemon)
 	name[63] = '\0';
 	CHECK(uncore_region_begin(name) == 0);
 	CHECK(uncore_region_end(name) == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(not_plain); i++) {
+		CHECK(uncore_region_begin(not_plain[i]) == -EINVAL);
+		CHECK(strstr(uncore_error_text(), "UTF-8"));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
+		CHECK(uncore_region_begin(plain[i]) == 0);
+		CHECK(uncore_region_end(plain[i]) == 0);
+	}
 }
 
 static void bad_names_are_refused(void **state)
@@ -239,7 +153,163 @@ static void too_deep_is_eoverflow_and_counted_as_failed(void **state)
 	run_with(NULL, nest_too_deep);
 }
 
+/* --- what is lost leaves a trace --- */
+
+static void mismatch(struct fake_daemon *daemon)
+{
+	struct json_object *report;
+
+	CHECK(uncore_region_begin("outer") == 0);
+	CHECK(uncore_region_begin("inner") == 0);
+	CHECK(uncore_region_end("outer") == -EINVAL);
+	report = take_report(daemon);
+	check_failure(report, "Region outer cannot end: inner");
+	CHECK(number(FIND(find_region(report, "outer"), "open")) == 1);
+	CHECK(number(FIND(find_region(report, "inner"), "open")) == 1);
+	check_counts(report, "0", 0, 0);
+	json_object_put(report);
+	CHECK(uncore_region_end("inner") == 0);
+	report = take_report(daemon);
+	CHECK(number(FIND(find_region(report, "inner"), "open")) == 0);
+	json_object_put(report);
+}
+
+static void a_mismatched_end_is_in_the_report(void **state)
+{
+	(void)state;
+	run_with(NULL, mismatch);
+}
+
+static void overflow(struct fake_daemon *daemon)
+{
+	struct json_object *report;
+
+	for (int i = 0; i < 32; i++)
+		CHECK(uncore_region_begin("deep") == 0);
+	CHECK(uncore_region_begin("deeper") == -EOVERFLOW);
+	report = take_report(daemon);
+	check_failure(report, "Region deeper is nested deeper than 32");
+	check_counts(report, "1", 1, 1);
+	CHECK(number(FIND(find_region(report, "deep"), "open")) == 32);
+	json_object_put(report);
+}
+
+static void an_overflow_is_in_the_report(void **state)
+{
+	(void)state;
+	run_with(NULL, overflow);
+}
+
+static void fail_to_begin(struct fake_daemon *daemon)
+{
+	char sentence[1024];
+
+	(void)daemon;
+	setenv("UNCORE_SOCKET", "/nonexistent/socket", 1);
+	CHECK(uncore_region_begin("a") == -ENOENT);
+	snprintf(sentence, sizeof sentence, "%s", uncore_error_text());
+	CHECK(uncore_region_end("b") == -EINVAL);
+	CHECK(uncore_region_begin("a") == -ENOENT); /* in itself */
+	CHECK(!strcmp(uncore_error_text(), sentence));
+	CHECK(uncore_region_end("a") == -ENOENT);
+	CHECK(uncore_region_end("b") == -EINVAL);
+	CHECK(uncore_region_end("a") == -ENOENT);
+	CHECK(!strcmp(uncore_error_text(), sentence));
+	CHECK(uncore_region_begin("c") == -ENOENT); /* not tried again so soon */
+	CHECK(!strcmp(uncore_error_text(), sentence));
+}
+
+static void an_end_repeats_what_its_begin_said(void **state)
+{
+	(void)state;
+	run_with(NULL, fail_to_begin);
+}
+
 /* --- threads and processes --- */
+
+static pthread_barrier_t meeting;
+
+static void *stay_inside(void *unused)
+{
+	CHECK(uncore_region_begin("shared") == 0);
+	pthread_barrier_wait(&meeting);
+	pthread_barrier_wait(&meeting);
+	CHECK(uncore_region_end("shared") == 0);
+	return unused;
+}
+
+static void passages_that_overlap_are_counted_once(void **state)
+{
+	struct json_object *report, *region;
+	struct fake_daemon daemon;
+	unsigned n_sweeps;
+	pthread_t thread;
+
+	(void)state;
+	start_with(&daemon, NULL);
+	pthread_barrier_init(&meeting, NULL, 2);
+	CHECK(pthread_create(&thread, NULL, stay_inside, NULL) == 0);
+	pthread_barrier_wait(&meeting);
+	n_sweeps = atomic_load(&daemon.sweeps);
+	for (int i = 0; i < 3; i++) {
+		CHECK(uncore_region_begin("shared") == 0);
+		usleep(2000);
+		if (i < 2)
+			CHECK(uncore_region_end("shared") == 0);
+	}
+	CHECK(atomic_load(&daemon.sweeps) == n_sweeps);
+	pthread_barrier_wait(&meeting);
+	pthread_join(thread, NULL);
+	CHECK(atomic_load(&daemon.sweeps) == n_sweeps); /* the main thread is still inside */
+	CHECK(uncore_region_end("shared") == 0);
+	CHECK(atomic_load(&daemon.sweeps) == n_sweeps + FAKE_SOCKETS);
+	report = take_report(&daemon);
+	region = find_region(report, "shared");
+	CHECK(number(FIND(region, "count")) == 4);
+	CHECK(bytes_of(region) == FAKE_STEP);
+	/* Both were inside at the same time: together longer than the window. */
+	CHECK(number(FIND(region, "time_ns")) >= 8000000);
+	CHECK(number(FIND(region, "window_ns")) < number(FIND(region, "time_ns")));
+	json_object_put(report);
+	pthread_barrier_destroy(&meeting);
+	stop(&daemon);
+}
+
+static void *leave_open(void *unused)
+{
+	CHECK(uncore_region_begin("left open") == 0);
+	return unused;
+}
+
+static void a_thread_that_ends_inside_a_region_is_told(void **state)
+{
+	struct json_object *report, *region;
+	struct fake_daemon daemon;
+	pthread_t thread;
+
+	(void)state;
+	start_with(&daemon, NULL);
+	CHECK(uncore_region_begin("settle") < 1); /* may find the daemon before it gone */
+	uncore_region_end("settle");
+	CHECK(pthread_create(&thread, NULL, leave_open, NULL) == 0);
+	pthread_join(thread, NULL);
+	report = take_report(&daemon);
+	check_failure(report, "A thread ended inside region left open");
+	region = find_region(report, "left open");
+	CHECK(number(FIND(region, "open")) == 1);
+	CHECK(number(FIND(region, "count")) == 0);
+	json_object_put(report);
+	/* It keeps nobody from using the region. */
+	CHECK(uncore_region_begin("left open") == 0);
+	CHECK(uncore_region_end("left open") == 0);
+	report = take_report(&daemon);
+	region = find_region(report, "left open");
+	CHECK(number(FIND(region, "open")) == 1);
+	CHECK(number(FIND(region, "count")) == 1);
+	CHECK(bytes_of(region) == FAKE_STEP);
+	json_object_put(report);
+	stop(&daemon);
+}
 
 static void *pass_often(void *name)
 {
@@ -309,7 +379,84 @@ static void a_forked_child_starts_afresh(void **state)
 	run_with(NULL, fork_inside_a_region);
 }
 
+static struct fake_daemon larger_daemon;
+
+static void fork_to_a_larger_machine(struct fake_daemon *daemon)
+{
+	int status;
+	pid_t pid;
+
+	(void)daemon;
+	CHECK(uncore_region_begin("a") == 0);
+	CHECK(uncore_region_end("a") == 0);
+	pid = fork();
+	if (pid == 0) {
+		setenv("UNCORE_SOCKET", larger_daemon.path, 1);
+		CHECK(uncore_region_begin("a") == 0);
+		CHECK(uncore_region_end("a") == 0);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void a_forked_child_may_meet_more_sockets(void **state)
+{
+	(void)state;
+	fake_daemon_start(&larger_daemon, NULL, 1);
+	run_with(&(struct fake_options){ .n_sockets = 1 }, fork_to_a_larger_machine);
+	stop(&larger_daemon);
+}
+
+/* Both report at exit, to one template; under ASan the child's leaks would be found there, too. */
+static void fork_and_exit(struct fake_daemon *daemon)
+{
+	int status;
+	pid_t pid;
+
+	report_to(daemon, "report");
+	CHECK(uncore_region_begin("parent") == 0);
+	pid = fork();
+	CHECK(uncore_region_begin("both") == 0);
+	CHECK(uncore_region_end("both") == 0);
+	if (pid)
+		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	exit(0);
+}
+
+static void forked_children_add_their_number_to_the_reports_name(void **state)
+{
+	struct fake_daemon daemon;
+	char path[256];
+	pid_t pid;
+
+	(void)state;
+	start_with(&daemon, NULL);
+	pid = run_in_child(&daemon, fork_and_exit);
+	snprintf(path, sizeof path, "rm %s/report.%d && rm %s/report.*", daemon.directory, (int)pid,
+		daemon.directory);
+	assert_int_equal(system(path), 0); /* this child of the test, and its own child */
+	stop(&daemon);
+}
+
 /* --- failing --- */
+
+static void be_withdrawn(struct fake_daemon *daemon)
+{
+	struct json_object *report;
+
+	CHECK(uncore_region_begin("a") == 0); /* the last sweeps of the page */
+	usleep(50000);                        /* until it is replaced */
+	CHECK(uncore_region_end("a") == 0);
+	report = take_report(daemon);
+	CHECK(bytes_of(find_region(report, "a")) == FAKE_STEP);
+	json_object_put(report);
+}
+
+static void a_page_that_was_withdrawn_is_replaced(void **state)
+{
+	(void)state;
+	run_with(&(struct fake_options){ .retire_after = FAKE_SOCKETS }, be_withdrawn);
+}
 
 static void pass_without_daemon(struct fake_daemon *daemon)
 {
@@ -372,110 +519,6 @@ static void a_restart_with_another_generation_is_estale(void **state)
 	restart_inside_a_region(2, -ESTALE);
 }
 
-/* --- at exit --- */
-
-static void exit_with_report(struct fake_daemon *daemon)
-{
-	_cleanup_free_ char *template = path_in(daemon, "%h.%p.%r.%%.json");
-
-	setenv("UNCORE_REPORT", template, 1);
-	setenv("PMI_RANK", "5", 1);
-	CHECK(uncore_region_begin("a") == 0);
-	CHECK(uncore_region_end("a") == 0);
-	exit(0);
-}
-
-static void the_report_goes_to_the_file_that_is_named(void **state)
-{
-	struct fake_daemon daemon;
-	struct json_object *report;
-	char host[256], path[512];
-	pid_t pid;
-
-	(void)state;
-	fake_daemon_start(&daemon, NULL, 1);
-	setenv("UNCORE_SOCKET", daemon.path, 1);
-	pid = fork();
-	if (pid == 0)
-		exit_with_report(&daemon);
-	assert_int_equal(wait_for(pid), 0);
-	gethostname(host, sizeof host);
-	snprintf(path, sizeof path, "%s/%s.%d.5.%%.json", daemon.directory, host, (int)pid);
-	report = json_object_from_file(path);
-	assert_non_null(report);
-	json_object_put(report);
-	unlink(path);
-	fake_daemon_stop(&daemon);
-	fake_daemon_done(&daemon);
-}
-
-static void exit_with_table(struct fake_daemon *daemon)
-{
-	_cleanup_free_ char *path = path_in(daemon, "table");
-
-	CHECK(freopen(path, "we", stderr));
-	CHECK(uncore_region_begin("solve") == 0);
-	CHECK(uncore_region_end("solve") == 0);
-	exit(0);
-}
-
-static void the_report_is_a_table_on_stderr(void **state)
-{
-	struct fake_daemon daemon;
-	char path[128], text[8192];
-	FILE *file;
-	pid_t pid;
-
-	(void)state;
-	fake_daemon_start(&daemon, &(struct fake_options){ .platform = "standin" }, 1);
-	setenv("UNCORE_SOCKET", daemon.path, 1);
-	pid = fork();
-	if (pid == 0)
-		exit_with_table(&daemon);
-	assert_int_equal(wait_for(pid), 0);
-	snprintf(path, sizeof path, "%s/table", daemon.directory);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	text[fread(text, 1, sizeof text - 1, file)] = '\0';
-	fclose(file);
-	unlink(path);
-	assert_non_null(strstr(text, "region solve: 1 passage"));
-	assert_non_null(strstr(text, "2,000 bytes"));
-	assert_non_null(strstr(text, "absent: itom (this machine has no such event)"));
-	assert_non_null(strstr(text, "not only this program"));
-	assert_non_null(strstr(text, "nothing here is memory traffic"));
-	fake_daemon_stop(&daemon);
-	fake_daemon_done(&daemon);
-}
-
-static void a_report_that_cannot_be_written_says_why(void **state)
-{
-	(void)state;
-	assert_int_equal(uncore_region_report("/nonexistent/report"), -ENOENT);
-	assert_non_null(strstr(uncore_error_text(), "/nonexistent/report"));
-	assert_int_equal(uncore_region_report("/tmp/%x"), -EINVAL);
-	assert_int_equal(uncore_region_report("/tmp/%"), -EINVAL);
-}
-
-static void the_launchers_own_rank_comes_before_the_batch_systems(void **state)
-{
-	static const char *const variables[] = { "SLURM_PROCID", "FLUX_TASK_RANK", "PALS_RANKID",
-		"PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK" };
-	char text[4] = "1";
-
-	(void)state;
-	assert_int_equal(launch_rank(), -1);
-	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
-		setenv(variables[i], "../evil", 1);
-		assert_int_equal(launch_rank(), i ? (int)i : -1);
-		text[0] = (char)('1' + i);
-		setenv(variables[i], text, 1);
-		assert_int_equal(launch_rank(), (int)i + 1);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
-		unsetenv(variables[i]);
-}
-
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -486,22 +529,27 @@ int main(void)
 		CASE("bad names are refused", bad_names_are_refused),
 		CASE("too deep is EOVERFLOW and counted as failed",
 			too_deep_is_eoverflow_and_counted_as_failed),
+		CASE("a mismatched end is in the report", a_mismatched_end_is_in_the_report),
+		CASE("an overflow is in the report", an_overflow_is_in_the_report),
+		CASE("an end repeats what its begin said", an_end_repeats_what_its_begin_said),
 		CASE("a forked child starts afresh", a_forked_child_starts_afresh),
+		CASE("a forked child may meet more sockets", a_forked_child_may_meet_more_sockets),
+		CASE("forked children add their number to the report's name",
+			forked_children_add_their_number_to_the_reports_name),
+		CASE("a page that was withdrawn is replaced",
+			a_page_that_was_withdrawn_is_replaced),
 		CASE("without a daemon there are no figures, but a reason",
 			without_a_daemon_there_are_no_figures_but_a_reason),
-		CASE("the report goes to the file that is named",
-			the_report_goes_to_the_file_that_is_named),
-		CASE("the report is a table on stderr", the_report_is_a_table_on_stderr),
-		CASE("the launcher's own rank comes before the batch system's",
-			the_launchers_own_rank_comes_before_the_batch_systems),
 		/* From here on this process has regions, and a connection that stays. */
 		cmocka_unit_test(threads_add_to_one_table),
+		CASE("passages that overlap are counted once",
+			passages_that_overlap_are_counted_once),
+		CASE("a thread that ends inside a region is told",
+			a_thread_that_ends_inside_a_region_is_told),
 		CASE("a restart with the same generation loses nothing",
 			a_restart_with_the_same_generation_loses_nothing),
 		CASE("a restart with another generation is ESTALE",
 			a_restart_with_another_generation_is_estale),
-		CASE("a report that cannot be written says why",
-			a_report_that_cannot_be_written_says_why),
 	};
 	int n_failed = cmocka_run_group_tests_name("region", cases, NULL, NULL);
 

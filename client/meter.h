@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The meter of the regions: readings of all sockets, over a connection that is opened when it is
+ * first needed and opened again when the daemon was restarted. Threads read side by side.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "client/internal.h"
+
+struct meter {
+	pthread_rwlock_t lock;  /* of all that follows; held for reading while the handle is read */
+	struct uncore *handle;  /* NULL: not connected */
+	struct failure failure; /* of the last attempt to connect */
+	uint64_t retry_at_ns;   /* none before that */
+	/* as of the first connection; a later one must agree, its generation apart */
+	char platform[UNCORE_NAME_MAX]; /* "": never connected */
+	uint64_t generation[2];
+	uint32_t n_sockets;
+	uint32_t n_metrics;
+	char names[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
+	char units[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
+};
+
+void meter_init(struct meter *ret);
+
+/* In a child: gives back what its parent's meter holds at the daemon. */
+void meter_disown(struct meter *parents);
+
+/*
+ * A fresh reading of all sockets into @samples, one per socket, for free(3); NULL at first. Errors
+ * as uncore_open() and uncore_read_all(); -ESTALE: another machine answers.
+ */
+int meter_read(struct meter *meter, struct uncore_sample **samples);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Text of the caller that goes into JSON and onto a terminal, where no byte of it may do harm. */
+#include "client/text.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/macro.h"
+
+/* How a character begins, how many bytes follow, and the least one that needs so many. */
+static const struct {
+	uint8_t mask, lead, n_following;
+	uint32_t least;
+} forms[] = {
+	{ 0x80, 0x00, 0, 0x20 }, /* what is below is control */
+	{ 0xe0, 0xc0, 1, 0xa0 }, /* and so is C1, below 0xa0 */
+	{ 0xf0, 0xe0, 2, 0x800 },
+	{ 0xf8, 0xf0, 3, 0x10000 },
+};
+
+/* The bytes of the character at @text; 0 for one that is not plain. */
+static size_t plain_bytes(const uint8_t *text)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		uint32_t character = *text & (uint8_t)~forms[i].mask;
+
+		if ((*text & forms[i].mask) != forms[i].lead)
+			continue;
+		for (size_t k = 1; k <= forms[i].n_following; k++) {
+			if ((text[k] & 0xc0) != 0x80) /* the final NUL, too */
+				return 0;
+			character = character << 6 | (text[k] & 0x3f);
+		}
+		if (character < forms[i].least || character == 0x7f || character > 0x10ffff ||
+			(character >= 0xd800 && character <= 0xdfff))
+			return 0;
+		return forms[i].n_following + 1U;
+	}
+	return 0;
+}
+
+bool text_is_plain(const char *text)
+{
+	const uint8_t *at = (const uint8_t *)text;
+
+	while (*at) {
+		size_t n = plain_bytes(at);
+
+		if (!n)
+			return false;
+		at += n;
+	}
+	return true;
+}

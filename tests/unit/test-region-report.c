@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report of regions: when it is written, to where, and as what. */
+#include "client/launch.h"
+#include "tests/unit/region-case.h"
+
+static void work_late(void)
+{
+	CHECK(uncore_region_begin("late") == 0);
+	CHECK(uncore_region_end("late") == 0);
+}
+
+static void exit_after_late_work(struct fake_daemon *daemon)
+{
+	report_to(daemon, "report.%p");
+	atexit(work_late); /* ahead of the library's first use */
+	CHECK(uncore_region_begin("early") == 0);
+	exit(0);
+}
+
+/* The report that process @pid left behind. */
+static struct json_object *take_report_of(const struct fake_daemon *daemon, pid_t pid)
+{
+	struct json_object *report;
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/report.%d", daemon->directory, (int)pid);
+	report = json_object_from_file(path);
+	assert_non_null(report);
+	unlink(path);
+	return report;
+}
+
+static void the_programs_own_exit_handlers_are_measured(void **state)
+{
+	struct json_object *report;
+	struct fake_daemon daemon;
+
+	(void)state;
+	start_with(&daemon, NULL);
+	report = take_report_of(&daemon, run_in_child(&daemon, exit_after_late_work));
+	CHECK(bytes_of(find_region(report, "late")) == FAKE_STEP);
+	CHECK(number(FIND(find_region(report, "early"), "open")) == 1);
+	check_failure(report, "Region early was still open at exit");
+	json_object_put(report);
+	stop(&daemon);
+}
+
+static void exit_with_report(struct fake_daemon *daemon)
+{
+	report_to(daemon, "%h.%p.%r.%%.json");
+	setenv("PMI_RANK", "5", 1);
+	CHECK(uncore_region_begin("a") == 0);
+	CHECK(uncore_region_end("a") == 0);
+	exit(0);
+}
+
+static void the_report_goes_to_the_file_that_is_named(void **state)
+{
+	struct fake_daemon daemon;
+	struct json_object *report;
+	char host[256], path[512];
+	pid_t pid;
+
+	(void)state;
+	fake_daemon_start(&daemon, NULL, 1);
+	setenv("UNCORE_SOCKET", daemon.path, 1);
+	pid = fork();
+	if (pid == 0)
+		exit_with_report(&daemon);
+	assert_int_equal(wait_for(pid), 0);
+	gethostname(host, sizeof host);
+	snprintf(path, sizeof path, "%s/%s.%d.5.%%.json", daemon.directory, host, (int)pid);
+	report = json_object_from_file(path);
+	assert_non_null(report);
+	json_object_put(report);
+	unlink(path);
+	fake_daemon_stop(&daemon);
+	fake_daemon_done(&daemon);
+}
+
+static void exit_with_table(struct fake_daemon *daemon)
+{
+	_cleanup_free_ char *path = path_in(daemon, "table");
+
+	CHECK(freopen(path, "we", stderr));
+	CHECK(uncore_region_begin("solve") == 0);
+	CHECK(uncore_region_end("solve") == 0);
+	CHECK(uncore_region_begin("wait") == 0);
+	free(take_ptr(path));
+	exit(0);
+}
+
+/* What a child of exit_with_table() said. */
+static void run_for_table(struct fake_daemon *daemon, char *ret_text, size_t size_bytes)
+{
+	char path[128];
+	FILE *file;
+
+	run_in_child(daemon, exit_with_table);
+	snprintf(path, sizeof path, "%s/table", daemon->directory);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	ret_text[fread(ret_text, 1, size_bytes - 1, file)] = '\0';
+	fclose(file);
+	unlink(path);
+}
+
+static void the_report_is_a_table_on_stderr(void **state)
+{
+	struct fake_daemon daemon;
+	char text[8192];
+
+	(void)state;
+	start_with(&daemon, &(struct fake_options){ .platform = "standin" });
+	run_for_table(&daemon, text, sizeof text);
+	assert_non_null(strstr(text, "region solve: 1 passages, 0.0"));
+	assert_non_null(strstr(text, "2,000 bytes"));
+	assert_non_null(strstr(text, "absent: itom (this machine has no such event)"));
+	assert_non_null(strstr(text, "region wait: 0 passages\n   still open or never ended: 1"));
+	assert_non_null(strstr(text, "Region wait was still open at exit."));
+	assert_non_null(strstr(text, "not only this program"));
+	assert_non_null(strstr(text, "nothing here is memory traffic"));
+	stop(&daemon);
+}
+
+static void a_bad_name_for_the_report_costs_no_figures(void **state)
+{
+	static const char *const templates[] = { "/tmp/%x", "/nonexistent/report", "report%" };
+	struct fake_daemon daemon;
+	char text[8192];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(templates); i++) {
+		start_with(&daemon, NULL);
+		setenv("UNCORE_REPORT", templates[i], 1);
+		run_for_table(&daemon, text, sizeof text);
+		unsetenv("UNCORE_REPORT");
+		assert_non_null(strstr(text, "uncore: "));
+		assert_non_null(strstr(text, "region solve: 1 passages"));
+		stop(&daemon);
+	}
+}
+
+static void a_report_that_cannot_be_written_says_why(void **state)
+{
+	(void)state;
+	assert_int_equal(uncore_region_report("/dev/full"), -ENOSPC);
+	assert_non_null(strstr(uncore_error_text(), "/dev/full"));
+	assert_int_equal(uncore_region_report("/nonexistent/report"), -ENOENT);
+	assert_non_null(strstr(uncore_error_text(), "/nonexistent/report"));
+	assert_int_equal(uncore_region_report("/tmp/%x"), -EINVAL);
+	assert_int_equal(uncore_region_report("/tmp/%"), -EINVAL);
+}
+
+static void the_launchers_own_rank_comes_before_the_batch_systems(void **state)
+{
+	static const char *const variables[] = { "SLURM_PROCID", "FLUX_TASK_RANK", "PALS_RANKID",
+		"PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK" };
+	char text[4] = "1";
+
+	(void)state;
+	assert_int_equal(launch_rank(), -1);
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		setenv(variables[i], "../evil", 1);
+		assert_int_equal(launch_rank(), i ? (int)i : -1);
+		text[0] = (char)('1' + i);
+		setenv(variables[i], text, 1);
+		assert_int_equal(launch_rank(), (int)i + 1);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
+		unsetenv(variables[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("the report goes to the file that is named",
+			the_report_goes_to_the_file_that_is_named),
+		CASE("the program's own exit handlers are measured",
+			the_programs_own_exit_handlers_are_measured),
+		CASE("the report is a table on stderr", the_report_is_a_table_on_stderr),
+		CASE("a bad name for the report costs no figures",
+			a_bad_name_for_the_report_costs_no_figures),
+		CASE("the launcher's own rank comes before the batch system's",
+			the_launchers_own_rank_comes_before_the_batch_systems),
+		CASE("a report that cannot be written says why",
+			a_report_that_cannot_be_written_says_why),
+	};
+	int n_failed = cmocka_run_group_tests_name("region-report", cases, NULL, NULL);
+
+	fflush(NULL);
+	_exit(n_failed ? 1 : 0); /* without the report of this process */
+}
