@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 
 #include "client/internal.h"
@@ -90,6 +91,27 @@ static int ring(const struct uncore *handle, uint32_t socket)
 	return 0;
 }
 
+/*
+ * Rings sockets @first .. @first + @n - 1. If this CPU is one that a reader runs on, that one comes
+ * last: it takes the CPU at once, and the others would only be rung after its sweep.
+ */
+static int ring_all(const struct uncore *handle, uint32_t first, uint32_t n, uint32_t ret_started[])
+{
+	const struct page_socket *sockets = page_sockets(handle->page);
+	int r, here = sched_getcpu();
+
+	for (int last = 0; last <= 1; last++)
+		for (uint32_t i = 0; i < n; i++) {
+			if ((sockets[first + i].cpu == here) != last)
+				continue;
+			ret_started[i] = page_started(page_cell(handle->page, first + i));
+			r = ring(handle, first + i);
+			if (r < 0)
+				return r;
+		}
+	return 0;
+}
+
 /* Waits for a sweep of sockets @first .. @first + @n - 1 each that begins after this call. */
 static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t n)
 {
@@ -99,12 +121,9 @@ static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t
 
 	if (__atomic_load_n(&handle->mark->gone, __ATOMIC_RELAXED))
 		return daemon_gone();
-	for (uint32_t i = 0; i < n; i++) {
-		started[i] = page_started(page_cell(handle->page, first + i));
-		r = ring(handle, first + i);
-		if (r < 0)
-			return r;
-	}
+	r = ring_all(handle, first, n, started);
+	if (r < 0)
+		return r;
 	deadline_ns = deadline_in(handle->timeout_ns);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct page_cell *cell = page_cell(handle->page, first + i);
