@@ -13,11 +13,16 @@ struct crowd_figures {
 	double idle_median_us, idle_p99_us, busy_median_us, busy_p99_us;
 };
 
+struct latency_figures {
+	double serial_us;       /* one privileged process reads all groups of both sockets */
+	double local_us;        /* ... the groups of the socket it runs on */
+	double fresh_all_us;    /* one unprivileged client, both sockets */
+	double fresh_own_us;    /* ... the socket it runs on, from the reader's own CPU */
+	double fresh_beside_us; /* ... one socket, from another CPU than its reader's */
+};
+
 struct figures {
-	double serial_us;    /* one privileged process reads all groups of both sockets */
-	double local_us;     /* ... the groups of the socket it runs on */
-	double fresh_all_us; /* one unprivileged client, both sockets */
-	double fresh_own_us; /* ... the socket it runs on */
+	struct latency_figures paused, without_pause;
 	double cached_ns;
 	double sweeps_per_round_64;
 	struct crowd_figures crowds[CROWD_SIZES];
@@ -25,7 +30,7 @@ struct figures {
 	double rss_kib;
 	double ready_ms;
 	double stat_overhead_ms;
-	double default_budget_us; /* fresh_all without pause, within the budget as shipped */
+	double default_budget_us; /* mean of fresh_all without pause, in the budget as shipped */
 };
 
 /* Each measures against a running daemon and fills in its figures. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One reader: a privileged process that reads every group itself, against an unprivileged client of
- * uncored. The two take turns in blocks, so that both see the same machine.
+ * uncored. The two take turns, so that both see the same machine: once with a pause before each
+ * read, as a program works between its readings, and once without, which keeps idle CPUs from going
+ * to sleep (cpuidle's haltpoll, in a virtual machine) and so makes interrupting them cheap.
  */
 #include "tests/bench/bench.h"
 
@@ -17,11 +19,19 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-enum { BOXES = 48, EVENTS = 3, SOCKETS = 2, BLOCKS = 20, READS = 100, CACHED_READS = 2000000 };
+enum { BOXES = 48, EVENTS = 3, SOCKETS = 2, READS = 1000, CACHED_READS = 2000000, PARTS = 20 };
 
-/* The events of a box of standin-wide: page faults, minor faults, context switches. */
+/* How the reads of a kind follow each other. */
+struct pace {
+	int block; /* so many, before it is the next kind's turn */
+	useconds_t pause_us;
+};
+
+static const struct pace paused = { 1, 500 }, without_pause = { 100, 0 };
+
+/* The events of a box of standin-wide: page faults, minor and major ones. */
 static const uint64_t event_configs[EVENTS] = { PERF_COUNT_SW_PAGE_FAULTS,
-	PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_CONTEXT_SWITCHES };
+	PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_PAGE_FAULTS_MAJ };
 
 static int open_event(uint64_t config, int cpu, int group_fd)
 {
@@ -62,7 +72,6 @@ static void read_groups(const int leaders[BOXES])
 struct block {
 	const struct uncore *uncore;
 	int (*leaders)[BOXES];
-	double *ret_us;
 };
 
 static void read_serially(const struct block *block)
@@ -92,68 +101,88 @@ static void read_fresh_own(const struct block *block)
 		errx(1, "%s", uncore_error_text());
 }
 
-static void time_block(const struct block *block, void (*read_once)(const struct block *block))
+static double time_read(const struct block *block, void (*read_once)(const struct block *block))
 {
-	for (int i = 0; i < READS; i++) {
-		uint64_t begin_ns = clock_now_ns();
+	uint64_t begin_ns = clock_now_ns();
 
-		read_once(block);
-		block->ret_us[i] = (double)(clock_now_ns() - begin_ns) / 1e3;
-	}
+	read_once(block);
+	return (double)(clock_now_ns() - begin_ns) / 1e3;
 }
 
-enum { SERIAL, LOCAL, FRESH_ALL, FRESH_OWN, KINDS };
+enum { SERIAL, LOCAL, FRESH_ALL, FRESH_OWN, FRESH_BESIDE, KINDS };
 
+/* CPU 0 is all of socket 0 here, and where its reader runs; so CPU 1 is the neighbour core. */
 static const struct {
 	void (*read_once)(const struct block *block);
+	int cpu;
 } kinds[KINDS] = {
-	[SERIAL] = { read_serially },
-	[LOCAL] = { read_locally },
-	[FRESH_ALL] = { read_fresh_all },
-	[FRESH_OWN] = { read_fresh_own },
+	[SERIAL] = { read_serially, 0 },
+	[LOCAL] = { read_locally, 0 },
+	[FRESH_ALL] = { read_fresh_all, 0 },
+	[FRESH_OWN] = { read_fresh_own, 0 },
+	[FRESH_BESIDE] = { read_fresh_own, 1 },
 };
 
-struct blocks_argument {
+struct turns {
 	const char *socket_path;
 	int (*leaders)[BOXES];
-	double (*ret_us)[BLOCKS * READS];
+	const struct pace *pace;
+	double (*ret_us)[READS]; /* of each kind */
 };
 
 /* Descriptors of the groups were opened with privilege; what reads them here has none. */
 static int take_turns(void *argument)
 {
-	struct blocks_argument *blocks = argument;
+	struct turns *turns = argument;
+	struct block block = { .leaders = turns->leaders };
 	struct uncore *uncore;
 
-	if (uncore_open(blocks->socket_path, &uncore) < 0)
+	if (uncore_open(turns->socket_path, &uncore) < 0)
 		errx(1, "%s", uncore_error_text());
-	for (int i = 0; i < BLOCKS; i++)
+	block.uncore = uncore;
+	for (int i = 0; i < READS; i += turns->pace->block)
 		for (int kind = 0; kind < KINDS; kind++) {
-			/* All run on socket 0, which is "own"; its reader does, too. */
-			struct block block = { uncore, blocks->leaders,
-				&blocks->ret_us[kind][i * READS] };
-
-			pin_to_cpu(0);
-			time_block(&block, kinds[kind].read_once);
+			pin_to_cpu(kinds[kind].cpu);
+			for (int k = i; k < i + turns->pace->block; k++) {
+				usleep(turns->pace->pause_us);
+				turns->ret_us[kind][k] = time_read(&block, kinds[kind].read_once);
+			}
 		}
 	uncore_close(uncore);
 	return 0;
 }
 
+static struct latency_figures measure_pace(
+	const struct daemon_process *daemon, int leaders[SOCKETS][BOXES], const struct pace *pace)
+{
+	double(*us)[READS] = shared_memory(sizeof *us * KINDS);
+	struct turns turns = { daemon->socket_path, leaders, pace, us };
+
+	if (as_nobody(take_turns, &turns))
+		errx(1, "The latency measurement failed.");
+	return (struct latency_figures){
+		.serial_us = quantile(us[SERIAL], READS, 0.5),
+		.local_us = quantile(us[LOCAL], READS, 0.5),
+		.fresh_all_us = quantile(us[FRESH_ALL], READS, 0.5),
+		.fresh_own_us = quantile(us[FRESH_OWN], READS, 0.5),
+		.fresh_beside_us = quantile(us[FRESH_BESIDE], READS, 0.5),
+	};
+}
+
 static int time_cached(void *argument)
 {
-	struct blocks_argument *blocks = argument;
+	struct turns *turns = argument;
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct uncore *uncore;
 	uint64_t begin_ns;
 
-	if (uncore_open(blocks->socket_path, &uncore) < 0)
+	if (uncore_open(turns->socket_path, &uncore) < 0)
 		errx(1, "%s", uncore_error_text());
-	for (int i = 0; i < BLOCKS; i++) {
+	for (int i = 0; i < PARTS; i++) {
 		begin_ns = clock_now_ns();
-		for (int k = 0; k < CACHED_READS / BLOCKS; k++)
+		for (int k = 0; k < CACHED_READS / PARTS; k++)
 			uncore_read(uncore, 0, UNCORE_CACHED, &sample);
-		blocks->ret_us[0][i] = (double)(clock_now_ns() - begin_ns) * BLOCKS / CACHED_READS;
+		turns->ret_us[0][i] = (double)(clock_now_ns() - begin_ns) * PARTS / CACHED_READS;
 	}
 	uncore_close(uncore);
 	return 0;
@@ -162,35 +191,31 @@ static int time_cached(void *argument)
 void measure_latency(const struct daemon_process *daemon, struct figures *ret)
 {
 	static int leaders[SOCKETS][BOXES];
-	double(*us)[BLOCKS * READS] = shared_memory(sizeof *us * KINDS);
-	struct blocks_argument argument = { daemon->socket_path, leaders, us };
+	double(*us)[READS] = shared_memory(sizeof *us);
+	struct turns turns = { .socket_path = daemon->socket_path, .ret_us = us };
 
 	open_groups(leaders);
-	if (as_nobody(take_turns, &argument))
-		errx(1, "The latency measurement failed.");
-	ret->serial_us = quantile(us[SERIAL], BLOCKS * READS, 0.5);
-	ret->local_us = quantile(us[LOCAL], BLOCKS * READS, 0.5);
-	ret->fresh_all_us = quantile(us[FRESH_ALL], BLOCKS * READS, 0.5);
-	ret->fresh_own_us = quantile(us[FRESH_OWN], BLOCKS * READS, 0.5);
+	ret->paused = measure_pace(daemon, leaders, &paused);
+	ret->without_pause = measure_pace(daemon, leaders, &without_pause);
 	close_range((unsigned)leaders[0][0], ~0U, 0);
-	if (as_nobody(time_cached, &argument))
+	if (as_nobody(time_cached, &turns))
 		errx(1, "The measurement of cached reads failed.");
-	ret->cached_ns = quantile(us[0], BLOCKS, 0.5);
+	ret->cached_ns = quantile(us[0], PARTS, 0.5);
 }
 
-/* Enough reads to use up what was saved, then a second of those that must wait for the budget. */
+/* For two seconds, of which the last reads have used up what was saved and wait for the budget. */
 static int read_without_pause(void *argument)
 {
-	struct blocks_argument *blocks = argument;
-	struct block block = { .ret_us = blocks->ret_us[0] };
+	struct turns *turns = argument;
+	struct block block = {};
 	struct uncore *uncore;
 	uint64_t begin_ns = clock_now_ns();
 
-	if (uncore_open(blocks->socket_path, &uncore) < 0)
+	if (uncore_open(turns->socket_path, &uncore) < 0)
 		errx(1, "%s", uncore_error_text());
 	block.uncore = uncore;
-	while (clock_now_ns() - begin_ns < 2000000000U)
-		time_block(&block, read_fresh_all);
+	for (int i = 0; clock_now_ns() - begin_ns < 2000000000U; i++)
+		turns->ret_us[0][i % READS] = time_read(&block, read_fresh_all);
 	uncore_close(uncore);
 	return 0;
 }
@@ -198,12 +223,15 @@ static int read_without_pause(void *argument)
 void measure_default_budget(struct figures *ret)
 {
 	struct daemon_process daemon = {};
-	double(*us)[BLOCKS * READS] = shared_memory(sizeof *us);
-	struct blocks_argument argument = { daemon.socket_path, NULL, us };
+	double(*us)[READS] = shared_memory(sizeof *us);
+	struct turns turns = { .ret_us = us };
 
 	daemon_start(&daemon, "standin-wide", NULL);
-	if (as_nobody(read_without_pause, &argument))
+	turns.socket_path = daemon.socket_path;
+	if (as_nobody(read_without_pause, &turns))
 		errx(1, "The measurement of the default budget failed.");
-	ret->default_budget_us = quantile(us[0], READS, 0.5);
+	ret->default_budget_us = 0;
+	for (int i = 0; i < READS; i++)
+		ret->default_budget_us += us[0][i] / READS;
 	daemon_stop(&daemon);
 }

@@ -5,5 +5,6 @@ bench_run() {
 	setup_packages
 	say "Building into build-bench/"
 	build_in build-bench
-	as_root build-bench/tests/bench/uncore-bench "$@"
+	as_root env UNCORE_SOURCE_ROOT="$PWD" UNCORE_BUILD_ROOT="$PWD/build-bench" \
+		build-bench/tests/bench/uncore-bench "$@"
 }

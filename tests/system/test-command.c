@@ -106,7 +106,7 @@ static void info_shows_the_whole_state(void **state)
 	UNCORE("info");
 	assert_int_equal(run.status, 0);
 	assert_says("platform standin");
-	assert_says("uncore_standin_0 on CPU 0: dram.read 0x2, dram.write 0x5, itom 0x3");
+	assert_says("uncore_standin_0 on CPU 0: dram.read 0x2, dram.write 0x5, itom 0x6");
 	assert_says("The stand-in machine has no such counter.");
 	assert_says("max_clients");
 	assert_says("sweeps");
