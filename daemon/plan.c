@@ -231,6 +231,7 @@ static int add_use(struct planner *planner, unsigned m, const struct platform_te
 {
 	struct plan_use use = {
 		.metric = m,
+		.term = term - planner->platform->metrics[m].terms,
 		.subtract = term->subtract,
 		.bytes = term->bytes,
 		.channel = PLAN_NO_CHANNEL,

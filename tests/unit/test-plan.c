@@ -410,6 +410,12 @@ static void test_knl_cache(void **state)
 	assert_true(box->uses[2].subtract);
 	assert_int_equal(box->uses[2].channel, PLAN_NO_CHANNEL);
 	assert_true(box->uses[0].channel >= 0);
+	/* each knows its term, so that a sum that lost all boxes of one is noticed */
+	assert_int_equal(box->uses[0].term, 0);
+	assert_int_equal(box->uses[2].term, 1);
+	box = box_of(&f, "uncore_edc_uclk_0", 0);
+	assert_int_equal(box->uses[0].term, 1);
+	assert_int_equal(box->uses[1].term, 2);
 	fixture_done(&f);
 }
 
