@@ -3,12 +3,14 @@
 #include "tests/system/daemon-process.h"
 #include "tests/test.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 
 #include "client/uncore.h"
 
-enum { CLIENTS = 64, ROUNDS = 200 };
+enum { SHARED, FAILED, TORN_APART };
+enum { CLIENTS = 64, ROUNDS = 50, BATCHES = 20 };
 
 struct client {
 	struct uncore *uncore;
@@ -52,15 +54,15 @@ static int open_clients(struct client clients[], pthread_barrier_t *barrier)
 	return 0;
 }
 
-/* How many rounds cost more than two sweeps: the first, where nobody knows yet that it is a crowd,
- * and those in which the scheduler tore the clients apart, so that they did not ring together. */
-static unsigned count_dear_rounds(void)
+/* The first round does not count: nobody can know yet that it is a crowd. */
+static uint64_t most_sweeps_of_a_round(void)
 {
-	unsigned n = 0;
+	uint64_t most = 0;
 
-	for (unsigned i = 0; i < ROUNDS; i++)
-		n += sweeps_at[i + 1] - sweeps_at[i] > 2;
-	return n;
+	for (unsigned i = 1; i < ROUNDS; i++)
+		if (sweeps_at[i + 1] - sweeps_at[i] > most)
+			most = sweeps_at[i + 1] - sweeps_at[i];
+	return most;
 }
 
 static int ring_together(void *argument)
@@ -68,7 +70,7 @@ static int ring_together(void *argument)
 	struct client clients[CLIENTS] = {};
 	pthread_t threads[CLIENTS];
 	pthread_barrier_t barrier;
-	unsigned n_dear;
+	uint64_t most;
 	int bad = 0;
 
 	(void)argument;
@@ -82,25 +84,35 @@ static int ring_together(void *argument)
 		bad |= clients[i].error;
 	}
 	sweeps_at[ROUNDS] = sweeps_so_far(clients[0].uncore);
-	n_dear = count_dear_rounds();
-	printf("# %.2f sweeps per round of %u clients, %u of %u rounds over 2\n",
-		(double)(sweeps_at[ROUNDS] - sweeps_at[0]) / ROUNDS, CLIENTS, n_dear, ROUNDS);
+	most = most_sweeps_of_a_round();
+	printf("# %.2f sweeps per round of %u clients, at most %" PRIu64 "\n",
+		(double)(sweeps_at[ROUNDS] - sweeps_at[1]) / (ROUNDS - 1), CLIENTS, most);
 	fflush(stdout);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		uncore_close(clients[i].uncore);
-	return bad || sweeps_at[ROUNDS] - sweeps_at[0] < ROUNDS || n_dear > ROUNDS / 4;
+	if (bad || sweeps_at[ROUNDS] - sweeps_at[1] < ROUNDS - 1)
+		return FAILED;
+	return most <= 2 ? SHARED : TORN_APART;
 }
 
+/*
+ * Clients that the scheduler tears apart do not ring together, and this machine may be busy: so
+ * there are some batches, of which one must be such that no round at all cost more than two.
+ */
 static void sixty_four_clients_share_sweeps(void **state)
 {
+	int result = TORN_APART;
+
 	(void)state;
-	assert_int_equal(as_nobody(ring_together, NULL), 0);
+	for (unsigned i = 0; i < BATCHES && result == TORN_APART; i++)
+		result = as_nobody(ring_together, NULL);
+	assert_int_equal(result, SHARED);
 }
 
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("64 clients ringing together cost at most 2 sweeps in 3 of 4 rounds",
+		CASE("64 clients ringing together cost at most 2 sweeps a round",
 			sixty_four_clients_share_sweeps),
 	};
 

@@ -87,9 +87,9 @@ static unsigned count_uses(const struct fixture *fixture, const char *metric, un
 	return n;
 }
 
-/* Every use of @metric on a PMU of this name has this code. */
+/* The use of @metric on the PMU of this name has this code and is worth so many bytes. */
 static void assert_code(const struct fixture *fixture, const char *pmu, unsigned s,
-	const char *metric, uint64_t config)
+	const char *metric, uint64_t config, uint32_t bytes)
 {
 	const struct plan_box *box = box_of(fixture, pmu, s);
 	unsigned m = metric_of(fixture, metric), n = 0;
@@ -99,20 +99,21 @@ static void assert_code(const struct fixture *fixture, const char *pmu, unsigned
 			continue;
 		assert_int_equal(box->events[box->uses[u].event].code.config, config);
 		assert_int_equal(box->events[box->uses[u].event].code.config1, 0);
+		assert_int_equal(box->uses[u].bytes, bytes);
 		n++;
 	}
 	assert_int_equal(n, 1);
 }
 
 static void assert_codes(const struct fixture *fixture, const char *pmu_format, unsigned n,
-	const char *metric, uint64_t config)
+	const char *metric, uint64_t config, uint32_t bytes)
 {
 	char pmu[64];
 
 	for (unsigned s = 0; s < fixture->plan.n_sockets; s++) {
 		for (unsigned i = 0; i < n; i++) {
 			snprintf(pmu, sizeof pmu, pmu_format, i);
-			assert_code(fixture, pmu, s, metric, config);
+			assert_code(fixture, pmu, s, metric, config, bytes);
 		}
 		assert_int_equal(count_uses(fixture, metric, s), n);
 	}
@@ -161,10 +162,12 @@ static void test_icelake(void **state)
 	fixture_init(&f, "icelake-sp", NULL);
 	assert_string_equal(f.platform->name, "icelake-sp");
 	assert_int_equal(f.plan.n_sockets, 2);
-	assert_codes(&f, "uncore_imc_%u", 12, "dram.read", 0xf04);
-	assert_codes(&f, "uncore_imc_%u", 12, "dram.write", 0x3004);
-	assert_codes(&f, "uncore_cha_%u", 40, "itom", 0x00cc47ff00000135);
-	assert_codes(&f, "uncore_cha_%u", 40, "specitom", 0x00cc57ff00000135);
+	assert_codes(&f, "uncore_imc_%u", 12, "dram.read", 0xf04, 64);
+	assert_codes(&f, "uncore_imc_%u", 12, "dram.write", 0x3004, 64);
+	assert_codes(&f, "uncore_cha_%u", 40, "itom", 0x00cc47ff00000135, 64);
+	assert_codes(&f, "uncore_cha_%u", 40, "specitom", 0x00cc57ff00000135, 64);
+	assert_codes(&f, "uncore_imc_free_running_%u", 4, "pmm.read", 0x30ff, 64);
+	assert_codes(&f, "uncore_imc_free_running_%u", 4, "pmm.write", 0x31ff, 64);
 	assert_string_equal(
 		box_of(&f, "uncore_imc_0", 0)->events[0].code.via, "sysfs:cas_count_read");
 	assert_int_equal(f.plan.n_missing, 0);
@@ -228,8 +231,8 @@ static void test_icelake_broken(void **state)
 		"the cpumask of uncore_cha_12 is empty: every CPU it could count on is offline");
 	assert_int_equal(f.plan.n_missing, 3 + 1 + 2);
 	/* no alias, or one whose scale is wrong: the raw encoding is taken */
-	assert_code(&f, "uncore_imc_5", 0, "dram.read", 0xf04);
-	assert_code(&f, "uncore_imc_9", 0, "dram.write", 0x3004);
+	assert_code(&f, "uncore_imc_5", 0, "dram.read", 0xf04, 64);
+	assert_code(&f, "uncore_imc_9", 0, "dram.write", 0x3004, 64);
 	assert_string_equal(
 		box_of(&f, "uncore_imc_9", 0)->events[1].code.via, "raw:event=0x04,umask=0x30");
 	assert_int_equal(f.plan.sockets[1].cpu, 5);
@@ -264,10 +267,10 @@ static void test_sapphire(void **state)
 		struct fixture f;
 
 		fixture_init(&f, machines[i], NULL);
-		assert_codes(&f, "uncore_imc_%u", 8, "dram.read", 0xcf05);
-		assert_codes(&f, "uncore_imc_%u", 8, "dram.write", 0xf005);
-		assert_codes(&f, "uncore_cha_%u", 56, "itom", 0x00cc47ff00000135);
-		assert_codes(&f, "uncore_cha_%u", 56, "specitom", 0x00cc57ff00000135);
+		assert_codes(&f, "uncore_imc_%u", 8, "dram.read", 0xcf05, 64);
+		assert_codes(&f, "uncore_imc_%u", 8, "dram.write", 0xf005, 64);
+		assert_codes(&f, "uncore_cha_%u", 56, "itom", 0x00cc47ff00000135, 64);
+		assert_codes(&f, "uncore_cha_%u", 56, "specitom", 0x00cc57ff00000135, 64);
 		assert_quality(&f, 1, "dram.read", 0, "");
 		assert_string_equal(box_of(&f, "uncore_imc_0", 0)->events[0].code.via,
 			i == 1 ? "raw:event=0x05,umask=0xcf" : "sysfs:cas_count_read");
@@ -281,12 +284,12 @@ static void test_hbm(void **state)
 
 	(void)state;
 	fixture_init(&f, "sapphire-rapids", NULL);
-	assert_codes(&f, "uncore_hbm_%u", 32, "hbm.read", 0xcf05);
-	assert_codes(&f, "uncore_hbm_%u", 32, "hbm.write", 0xf005);
+	assert_codes(&f, "uncore_hbm_%u", 32, "hbm.read", 0xcf05, 32);
+	assert_codes(&f, "uncore_hbm_%u", 32, "hbm.write", 0xf005, 32);
 	assert_quality(&f, 0, "hbm.read", PAGE_UNCALIBRATED, "");
 	fixture_done(&f);
 	fixture_init(&f, "sapphire-rapids-kernel61", NULL);
-	assert_codes(&f, "uncore_type_14_%u", 32, "hbm.read", 0xcf05);
+	assert_codes(&f, "uncore_type_14_%u", 32, "hbm.read", 0xcf05, 32);
 	assert_int_equal(f.plan.n_missing, 0);
 	fixture_done(&f);
 	fixture_init(&f, "sapphire-rapids-ddr", NULL);
@@ -343,11 +346,11 @@ static void test_power9(void **state)
 
 			snprintf(pmu, sizeof pmu, "nest_mba%u_imc", i);
 			box = box_of(&f, pmu, s);
-			assert_code(&f, pmu, s, "dram.read", first[i]);
-			assert_code(&f, pmu, s, "dram.write", first[i] + 8);
+			assert_code(&f, pmu, s, "dram.read", first[i], 64);
+			assert_code(&f, pmu, s, "dram.write", first[i] + 8, 64);
 			assert_int_equal(box->n_events, 3);
 			assert_true(box->events[2].is_clock);
-			assert_true(box->events[2].clock_ms > 0);
+			assert_int_equal(box->events[2].clock_ms, 20);
 			assert_int_equal(box->events[2].code.config, first[i] + 0x10);
 		}
 	}
@@ -384,12 +387,19 @@ static void test_knl(void **state)
 	(void)state;
 	fixture_init(&f, "knl", NULL);
 	assert_string_equal(f.platform->name, "knl");
-	assert_codes(&f, "uncore_imc_%u", 6, "dram.read", 0x103);
-	assert_codes(&f, "uncore_imc_%u", 6, "dram.write", 0x203);
-	assert_codes(&f, "uncore_edc_eclk_%u", 8, "hbm.read", 0x101);
-	assert_codes(&f, "uncore_edc_eclk_%u", 8, "hbm.write", 0x102);
+	assert_codes(&f, "uncore_imc_%u", 6, "dram.read", 0x103, 64);
+	assert_codes(&f, "uncore_imc_%u", 6, "dram.write", 0x203, 64);
+	assert_codes(&f, "uncore_edc_eclk_%u", 8, "hbm.read", 0x101, 64);
+	assert_codes(&f, "uncore_edc_eclk_%u", 8, "hbm.write", 0x102, 64);
 	assert_int_equal(f.plan.n_missing, 0);
 	fixture_done(&f);
+}
+
+static void assert_use(const struct plan_box *box, unsigned u, uint64_t config, bool subtract)
+{
+	assert_int_equal(box->events[box->uses[u].event].code.config, config);
+	assert_int_equal(box->uses[u].subtract, subtract);
+	assert_int_equal(box->uses[u].bytes, 64);
 }
 
 static void test_knl_cache(void **state)
@@ -416,6 +426,12 @@ static void test_knl_cache(void **state)
 	box = box_of(&f, "uncore_edc_uclk_0", 0);
 	assert_int_equal(box->uses[0].term, 1);
 	assert_int_equal(box->uses[1].term, 2);
+	/* EDC_ACCESS MISS_CLEAN and MISS_DIRTY, RPQ and WPQ inserts: 64 bytes each */
+	assert_use(box, 0, 0x402, true);
+	assert_use(box, 1, 0x802, true);
+	box = box_of(&f, "uncore_edc_eclk_0", 0);
+	assert_use(box, 0, 0x101, false);
+	assert_use(box, 1, 0x102, false);
 	fixture_done(&f);
 }
 
@@ -441,13 +457,13 @@ static void test_standin(void **state)
 
 	(void)state;
 	fixture_init(&f, "standin", NULL);
-	assert_codes(&f, "uncore_standin_%u", 1, "dram.read", 2);
-	assert_codes(&f, "uncore_standin_%u", 1, "dram.write", 5);
+	assert_codes(&f, "uncore_standin_%u", 1, "dram.read", 2, 4096);
+	assert_codes(&f, "uncore_standin_%u", 1, "dram.write", 5, 4096);
 	assert_int_equal(f.plan.boxes[0].type, 1);
 	assert_quality(&f, 0, "dram.read", PAGE_STANDIN, "");
 	fixture_done(&f);
 	fixture_init(&f, "standin-wide", NULL);
-	assert_codes(&f, "uncore_standin_%u", 48, "dram.read", 2);
+	assert_codes(&f, "uncore_standin_%u", 48, "dram.read", 2, 4096);
 	fixture_done(&f);
 	fixture_init(&f, "standin-broken", NULL);
 	/* that box 1 cannot be opened is found only when it is */
