@@ -37,9 +37,13 @@ static bool has_capability(unsigned number)
 
 int privilege_explain(int error, struct fault *fault)
 {
-	int paranoid = read_paranoid();
+	return privilege_sentence(
+		error, has_capability(CAP_PERFMON_NUMBER), read_paranoid(), fault);
+}
 
-	if (!has_capability(CAP_PERFMON_NUMBER))
+int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *fault)
+{
+	if (!has_perfmon)
 		return fault_set(fault, error,
 			"The kernel does not let this process open system-wide counters: it lacks "
 			"CAP_PERFMON (perf_event_paranoid is %d). Start uncored through its "

@@ -2,6 +2,8 @@
 /* What the daemon may do: told in words when it is too little, given up when it is done with. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "daemon/fault.h"
 
 /*
@@ -9,6 +11,9 @@
  * missing, or which sysctl is in the way, and how to change that. Returns @error.
  */
 int privilege_explain(int error, struct fault *fault);
+
+/* The same for a process that has CAP_PERFMON or not, on a kernel with this perf_event_paranoid. */
+int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *fault);
 
 /* Gives up every capability of the calling thread: open counters need none to be read. */
 int privilege_drop(void);

@@ -12,9 +12,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "client/uncore.h"
+#include "common/wire.h"
 
 static struct run run;
 static char directory[64];
@@ -183,7 +186,7 @@ static void too_few_descriptors_leave_the_rest_served(void **state)
 
 	(void)state;
 	if (standin_sockets() < 2)
-		return;
+		skip();
 	daemon_start(&daemon, "standin-wide", NULL);
 	read_dram(&daemon, 0, &first, why);
 	read_dram(&daemon, 1, &last, why);
@@ -206,6 +209,28 @@ static void the_daemon_keeps_no_capability(void **state)
 	run_program(&run, 0, (const char *const[]){ "sh", "-c", command, NULL });
 	daemon_stop(&daemon);
 	assert_string_equal(run.output, "CapEff:\t0000000000000000\nCapPrm:\t0000000000000000\n");
+}
+
+/* Each reader must run on its socket's CPU alone, in SCHED_FIFO. */
+static void readers_are_pinned_and_real_time(void **state)
+{
+	struct daemon_process daemon = {};
+	char command[256], expected[64];
+
+	(void)state;
+	daemon_start(&daemon, "standin", NULL);
+	for (unsigned s = 0; s < standin_sockets(); s++) {
+		snprintf(command, sizeof command,
+			"cd /proc/%d/task; for t in *; do [ $(cat $t/comm) = socket%u ] && "
+			"taskset -cp $t && chrt -p $t; done | sed 's/.*: //'",
+			daemon.pid, s);
+		run_program(&run, 0, (const char *const[]){ "sh", "-c", command, NULL });
+		snprintf(expected, sizeof expected, "%u\nSCHED_FIFO\n1\n", s);
+		if (strcmp(run.output, expected))
+			break;
+	}
+	daemon_stop(&daemon);
+	assert_string_equal(run.output, expected);
 }
 
 /* --- the socket --- */
@@ -270,6 +295,86 @@ static void systemd_may_pass_the_socket(void **state)
 	daemon_remove(&daemon);
 }
 
+static void the_limit_of_all_clients_holds(void **state)
+{
+	struct daemon_process daemon = {};
+	struct uncore *handles[5] = {};
+	int r[5];
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[server]\nmax_clients = 4\n");
+	for (unsigned i = 0; i < 5; i++)
+		r[i] = uncore_open(daemon.socket_path, &handles[i]);
+	assert_int_equal(r[3], 0);
+	assert_int_equal(r[4], -EDQUOT);
+	assert_non_null(strstr(uncore_error_text(), "max_clients of uncored.conf"));
+	for (unsigned i = 0; i < 4; i++)
+		uncore_close(handles[i]);
+	daemon_stop(&daemon);
+}
+
+static int connect_welcomed(const struct daemon_process *daemon)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct wire_packet packet;
+	union wire_message hello;
+
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", daemon->socket_path);
+	assert_int_equal(connect(fd, (const void *)&address, sizeof address), 0);
+	wire_begin(&hello, WIRE_HELLO);
+	hello.hello.version = WIRE_VERSION;
+	assert_int_equal(wire_send(fd, &hello, NULL, 0), 0);
+	assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, &packet), 1);
+	wire_packet_done(&packet);
+	return fd;
+}
+
+/* Of many requests at once, no more are answered than the second has room for. */
+static void requests_are_rationed(void **state)
+{
+	struct daemon_process daemon = {};
+	struct wire_packet packet;
+	union wire_message info;
+	unsigned n = 0;
+	int fd;
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[server]\nrequests_per_second = 4\n");
+	fd = connect_welcomed(&daemon);
+	wire_begin(&info, WIRE_INFO);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(wire_send(fd, &info, NULL, 0), 0);
+	usleep(300000);
+	while (recv(fd, &packet.message, sizeof packet.message, MSG_DONTWAIT) > 0)
+		n++;
+	close(fd);
+	daemon_stop(&daemon);
+	assert_in_range(n, 1, 4);
+}
+
+/* Who does not read its answers is dropped before they pile up. */
+static void a_deaf_client_is_dropped(void **state)
+{
+	struct daemon_process daemon = {};
+	union wire_message info;
+	unsigned n = 0;
+	int fd, r = 0;
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[server]\nrequests_per_second = 10000\n");
+	fd = connect_welcomed(&daemon);
+	wire_begin(&info, WIRE_INFO);
+	for (; n < 100 && r >= 0; n++) {
+		r = wire_send(fd, &info, NULL, 0);
+		usleep(1000);
+	}
+	close(fd);
+	daemon_stop(&daemon);
+	assert_int_equal(r, -EPIPE);
+	assert_in_range(n, 1, 50);
+}
+
 static int read_for_ever(void *argument)
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
@@ -316,12 +421,17 @@ int main(void)
 		CASE("with too few descriptors for all counters the rest is served",
 			too_few_descriptors_leave_the_rest_served),
 		CASE("a running daemon holds no capability", the_daemon_keeps_no_capability),
+		CASE("readers are pinned, and real-time", readers_are_pinned_and_real_time),
 		CASE("a second daemon on one socket is refused", a_second_daemon_is_refused),
 		CASE("a file that is not a socket is left alone", an_ordinary_file_is_left_alone),
 		CASE("a socket left by a killed daemon is taken over",
 			a_left_over_socket_is_taken_over),
 		CASE("a socket passed by systemd is served and left alone",
 			systemd_may_pass_the_socket),
+		CASE("the limit of all clients holds", the_limit_of_all_clients_holds),
+		CASE("requests of one connection are rationed", requests_are_rationed),
+		CASE("a client that does not read its answers is dropped",
+			a_deaf_client_is_dropped),
 		CASE("SIGTERM under load ends it cleanly and its clients notice",
 			it_ends_cleanly_under_load_and_clients_notice),
 	};
