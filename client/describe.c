@@ -119,31 +119,18 @@ _public_ const char *uncore_why(const struct uncore *handle, uint32_t why)
 	return page_texts(handle->page)[why].text;
 }
 
-static const struct {
-	uint32_t flag;
-	const char *word;
-} words[] = {
-	{ UNCORE_ESTIMATED, "estimated" },
-	{ UNCORE_PARTIAL, "partial" },
-	{ UNCORE_FROZEN, "frozen" },
-	{ UNCORE_RESET, "reset" },
-	{ UNCORE_UNCALIBRATED, "uncalibrated" },
-	{ UNCORE_STANDIN, "standin" },
-	{ UNCORE_ABSENT, "absent" },
-};
-
 _public_ int uncore_quality_words(uint32_t quality, char *buffer, size_t size_bytes)
 {
 	char text[128] = ""; /* room for all words and commas */
 	char *end = text;
 	size_t length, kept;
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (!(quality & words[i].flag))
+	for (size_t i = 0; i < PAGE_QUALITY_WORDS; i++) {
+		if (!(quality & page_quality_words[i].flag))
 			continue;
 		if (end != text)
 			*end++ = ',';
-		end = stpcpy(end, words[i].word);
+		end = stpcpy(end, page_quality_words[i].word);
 	}
 	length = (size_t)(end - text);
 	if (buffer && size_bytes) {

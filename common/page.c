@@ -23,6 +23,16 @@
  */
 enum { COPY_SPINS = 200, COPY_NAPS = 400, NAP_NS = 50000 };
 
+const struct page_quality_word page_quality_words[PAGE_QUALITY_WORDS] = {
+	{ PAGE_ESTIMATED, "estimated" },
+	{ PAGE_PARTIAL, "partial" },
+	{ PAGE_FROZEN, "frozen" },
+	{ PAGE_RESET, "reset" },
+	{ PAGE_UNCALIBRATED, "uncalibrated" },
+	{ PAGE_STANDIN, "standin" },
+	{ PAGE_ABSENT, "absent" },
+};
+
 static uint32_t align_up(uint64_t value, uint32_t to)
 {
 	return (uint32_t)((value + to - 1) / to * to);

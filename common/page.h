@@ -50,6 +50,13 @@ enum page_quality {
 };
 enum { PAGE_PASSING_MAX = 4 }; /* how many of the flags come and go */
 
+/* The word that users see for each flag. */
+enum { PAGE_QUALITY_WORDS = 7 };
+extern const struct page_quality_word {
+	uint32_t flag;
+	const char *word;
+} page_quality_words[PAGE_QUALITY_WORDS];
+
 enum page_state { PAGE_LIVE = 1, PAGE_RETIRED = 2 };
 
 struct page_header {

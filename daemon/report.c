@@ -8,19 +8,6 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-static const struct {
-	uint32_t flag;
-	const char *word;
-} quality_words[] = {
-	{ PAGE_ESTIMATED, "estimated" },
-	{ PAGE_PARTIAL, "partial" },
-	{ PAGE_FROZEN, "frozen" },
-	{ PAGE_RESET, "reset" },
-	{ PAGE_UNCALIBRATED, "uncalibrated" },
-	{ PAGE_STANDIN, "standin" },
-	{ PAGE_ABSENT, "absent" },
-};
-
 static void put_json(struct json_object **object)
 {
 	json_object_put(*object);
@@ -55,9 +42,10 @@ static struct json_object *quality_json(uint32_t quality)
 {
 	struct json_object *words = json_object_new_array();
 
-	for (size_t i = 0; i < ARRAY_SIZE(quality_words); i++)
-		if (quality & quality_words[i].flag)
-			json_object_array_add(words, json_object_new_string(quality_words[i].word));
+	for (size_t i = 0; i < PAGE_QUALITY_WORDS; i++)
+		if (quality & page_quality_words[i].flag)
+			json_object_array_add(
+				words, json_object_new_string(page_quality_words[i].word));
 	return words;
 }
 
