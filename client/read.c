@@ -166,28 +166,41 @@ static void fill_sample(const struct uncore *handle, uint32_t socket,
 	memcpy(sample->values, sweep->values, page->n_metrics * sizeof sweep->values[0]);
 }
 
-_public_ int uncore_read(
-	const struct uncore *handle, uint32_t socket, int how, struct uncore_sample *ret_sample)
+static int check_socket(
+	const struct uncore *handle, uint32_t socket, int how, const struct uncore_sample *sample)
 {
-	struct page_sweep sweep;
 	int r = check_reading(handle, how);
 
 	if (r < 0)
 		return r;
-	if (!ret_sample || ret_sample->size != sizeof *ret_sample)
+	if (!sample || sample->size != sizeof *sample)
 		return bad_sample();
-	if (socket >= handle->page->n_sockets)
-		return no_such_socket(handle, socket);
-	if (how == UNCORE_FRESH) {
-		r = wait_for_sweeps(handle, socket, 1);
-		if (r < 0)
-			return r;
-	}
-	r = copy_cell(handle, socket, &sweep, NULL, 0);
+	return socket < handle->page->n_sockets ? 0 : no_such_socket(handle, socket);
+}
+
+/* Reads a socket that was checked, and its first @n_channels channels. */
+static int read_socket(const struct uncore *handle, uint32_t socket, int how,
+	struct uncore_sample *ret_sample, struct page_channel_value *ret_channels,
+	uint32_t n_channels)
+{
+	struct page_sweep sweep;
+	int r = how == UNCORE_FRESH ? wait_for_sweeps(handle, socket, 1) : 0;
+
+	if (r < 0)
+		return r;
+	r = copy_cell(handle, socket, &sweep, ret_channels, n_channels);
 	if (r < 0)
 		return r;
 	fill_sample(handle, socket, &sweep, ret_sample);
 	return 0;
+}
+
+_public_ int uncore_read(
+	const struct uncore *handle, uint32_t socket, int how, struct uncore_sample *ret_sample)
+{
+	int r = check_socket(handle, socket, how, ret_sample);
+
+	return r < 0 ? r : read_socket(handle, socket, how, ret_sample, NULL, 0);
 }
 
 _public_ int uncore_read_all(const struct uncore *handle, int how,
@@ -228,16 +241,11 @@ _public_ int uncore_read_channels(const struct uncore *handle, uint32_t socket, 
 	uint32_t n_values)
 {
 	_cleanup_free_ struct page_channel_value *channels = NULL;
-	struct page_sweep sweep;
 	uint32_t n;
-	int r = check_reading(handle, how);
+	int r = check_socket(handle, socket, how, ret_sample);
 
 	if (r < 0)
 		return r;
-	if (!ret_sample || ret_sample->size != sizeof *ret_sample)
-		return bad_sample();
-	if (socket >= handle->page->n_sockets)
-		return no_such_socket(handle, socket);
 	n = page_sockets(handle->page)[socket].n_channels;
 	if (n_values < n || (n && !ret_values))
 		return error_say(-EINVAL, "Room for %u channels is too little: socket %u has %u.",
@@ -245,15 +253,9 @@ _public_ int uncore_read_channels(const struct uncore *handle, uint32_t socket, 
 	channels = calloc(n + 1, sizeof *channels);
 	if (!channels)
 		return error_say(-ENOMEM, "Cannot read the channels of socket %u: %m.", socket);
-	if (how == UNCORE_FRESH) {
-		r = wait_for_sweeps(handle, socket, 1);
-		if (r < 0)
-			return r;
-	}
-	r = copy_cell(handle, socket, &sweep, channels, n);
+	r = read_socket(handle, socket, how, ret_sample, channels, n);
 	if (r < 0)
 		return r;
-	fill_sample(handle, socket, &sweep, ret_sample);
 	if (n)
 		memcpy(ret_values, channels, n * sizeof *channels);
 	return (int)n;
