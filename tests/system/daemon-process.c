@@ -27,6 +27,7 @@
 #include "client/uncore.h"
 #include "common/clock.h"
 #include "common/macro.h"
+#include "common/wire.h"
 
 enum { READY_TIMEOUT_MS = 10000, STOP_TIMEOUT_S = 10, RUN_TIMEOUT_S = 60 };
 
@@ -342,6 +343,32 @@ void daemon_stop(struct daemon_process *daemon)
 		print_log(daemon);
 	daemon_remove(daemon);
 	assert_int_equal(status, 0);
+}
+
+int connect_raw(const struct daemon_process *daemon)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = 5 };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", daemon->socket_path);
+	if (connect(fd, (const void *)&address, sizeof address) < 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0)
+		_exit(98);
+	return fd;
+}
+
+int connect_hello(const struct daemon_process *daemon, struct wire_packet *ret)
+{
+	union wire_message hello;
+	int fd = connect_raw(daemon);
+
+	wire_begin(&hello, WIRE_HELLO);
+	hello.hello.version = WIRE_VERSION;
+	if (wire_send(fd, &hello, NULL, 0) < 0 || wire_receive(fd, WIRE_FROM_DAEMON, ret) != 1 ||
+		ret->message.header.opcode != WIRE_WELCOME)
+		_exit(97);
+	return fd;
 }
 
 static int start_the_daemon(void **state)

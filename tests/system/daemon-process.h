@@ -61,6 +61,14 @@ void daemon_stop(struct daemon_process *daemon);
 /* Runs uncored to its end with these arguments (NULL-terminated); --platforms is added. */
 void daemon_run(struct run *ret, const char *const arguments[]);
 
+/*
+ * Connects without the library; and says hello, with the page and doorbells in @ret. Returns the
+ * connection. These end the process if they fail, so that a child may call them, too.
+ */
+struct wire_packet;
+int connect_raw(const struct daemon_process *daemon);
+int connect_hello(const struct daemon_process *daemon, struct wire_packet *ret);
+
 /* The value of a top-level or "socket 0" number in `uncore info --json`. */
 uint64_t daemon_number(const struct daemon_process *daemon, const char *key);
 uint64_t daemon_socket_number(

@@ -14,9 +14,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "client/uncore.h"
@@ -31,37 +29,12 @@ static int complain(const char *what, int error)
 	return 1;
 }
 
-static int connect_raw(void)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-	snprintf(address.sun_path, sizeof address.sun_path, "%s", the_daemon.socket_path);
-	if (connect(fd, (const void *)&address, sizeof address) < 0)
-		_exit(98);
-	return fd;
-}
-
-/* Says hello; returns the connection, and the page and doorbells in @ret. */
-static int connect_hello(struct wire_packet *ret)
-{
-	union wire_message hello;
-	int fd = connect_raw();
-
-	wire_begin(&hello, WIRE_HELLO);
-	hello.hello.version = WIRE_VERSION;
-	if (wire_send(fd, &hello, NULL, 0) < 0 || wire_receive(fd, WIRE_FROM_DAEMON, ret) != 1 ||
-		ret->message.header.opcode != WIRE_WELCOME)
-		_exit(97);
-	return fd;
-}
-
 /* --- the page --- */
 
 static int try_to_write_the_page(void *argument)
 {
 	struct wire_packet packet;
-	int connection = connect_hello(&packet);
+	int connection = connect_hello(&the_daemon, &packet);
 	size_t size = packet.message.welcome.page_bytes;
 	int page = packet.fds[0];
 	char path[64];
@@ -126,7 +99,7 @@ static int stop_after_ringing(void *argument)
 	struct wire_packet packet;
 
 	(void)argument;
-	connect_hello(&packet);
+	connect_hello(&the_daemon, &packet);
 	eventfd_write(packet.fds[1], 1);
 	raise(SIGSTOP);
 	return 0;
@@ -137,7 +110,7 @@ static _Noreturn int flood_doorbell(void *argument)
 	struct wire_packet packet;
 
 	(void)argument;
-	connect_hello(&packet);
+	connect_hello(&the_daemon, &packet);
 	for (;;)
 		for (unsigned i = 1; i < packet.n_fds; i++)
 			eventfd_write(packet.fds[i], 1);
@@ -149,7 +122,7 @@ static _Noreturn int brim_doorbell(void *argument)
 	struct wire_packet packet;
 
 	(void)argument;
-	connect_hello(&packet);
+	connect_hello(&the_daemon, &packet);
 	for (;;)
 		for (unsigned i = 1; i < packet.n_fds; i++) {
 			eventfd_write(packet.fds[i], UINT64_MAX - 1);
@@ -164,7 +137,7 @@ static _Noreturn int flood_and_reconnect(void *argument)
 
 	(void)argument;
 	for (;;) {
-		int fd = connect_hello(&packet);
+		int fd = connect_hello(&the_daemon, &packet);
 
 		for (unsigned k = 0; k < 10000; k++)
 			eventfd_write(packet.fds[1], 1);
@@ -181,7 +154,7 @@ static _Noreturn int flood_requests(void *argument)
 	(void)argument;
 	wire_begin(&info, WIRE_INFO);
 	for (;;) {
-		int fd = connect_hello(&packet);
+		int fd = connect_hello(&the_daemon, &packet);
 
 		wire_packet_done(&packet);
 		while (wire_send(fd, &info, NULL, 0) != -EPIPE)

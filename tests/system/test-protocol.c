@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "client/uncore.h"
@@ -16,24 +15,11 @@
 
 enum { RANDOM_MESSAGES = 100000 };
 
-static int connect_raw(void)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct timeval limit = { .tv_sec = 5 };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-	assert_true(fd >= 0);
-	snprintf(address.sun_path, sizeof address.sun_path, "%s", the_daemon.socket_path);
-	assert_int_equal(connect(fd, (const void *)&address, sizeof address), 0);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-	return fd;
-}
-
 /* Sends these bytes and expects an error message with @error, and then the end or not. */
 static void expect_error(const void *bytes, size_t size, int error, bool closes)
 {
 	struct wire_packet reply;
-	int fd = connect_raw();
+	int fd = connect_raw(&the_daemon);
 
 	assert_int_equal(send(fd, bytes, size, MSG_NOSIGNAL), size);
 	assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, &reply), 1);
@@ -99,7 +85,7 @@ static void descriptors_that_clients_send_are_closed(void **state)
 {
 	union wire_message message;
 	struct wire_packet reply;
-	int fd = connect_raw();
+	int fd = connect_raw(&the_daemon);
 	int fds[] = { STDIN_FILENO, STDIN_FILENO, STDIN_FILENO };
 
 	(void)state;
@@ -127,7 +113,7 @@ static bool drain(int fd)
 static void random_messages_disturb_nobody(void **state)
 {
 	char bytes[WIRE_MESSAGE_MAX + 64];
-	int fd = connect_raw();
+	int fd = connect_raw(&the_daemon);
 
 	(void)state;
 	for (unsigned i = 0; i < RANDOM_MESSAGES; i++) {
@@ -142,7 +128,7 @@ static void random_messages_disturb_nobody(void **state)
 				(struct wire_header){ .opcode = (uint16_t)(i % 7), .size = size };
 		if (send(fd, bytes, size, MSG_NOSIGNAL) < 0 || !drain(fd)) {
 			close(fd);
-			fd = connect_raw();
+			fd = connect_raw(&the_daemon);
 		}
 	}
 	close(fd);

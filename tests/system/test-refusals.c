@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "client/uncore.h"
@@ -315,17 +314,9 @@ static void the_limit_of_all_clients_holds(void **state)
 
 static int connect_welcomed(const struct daemon_process *daemon)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct wire_packet packet;
-	union wire_message hello;
+	int fd = connect_hello(daemon, &packet);
 
-	snprintf(address.sun_path, sizeof address.sun_path, "%s", daemon->socket_path);
-	assert_int_equal(connect(fd, (const void *)&address, sizeof address), 0);
-	wire_begin(&hello, WIRE_HELLO);
-	hello.hello.version = WIRE_VERSION;
-	assert_int_equal(wire_send(fd, &hello, NULL, 0), 0);
-	assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, &packet), 1);
 	wire_packet_done(&packet);
 	return fd;
 }
