@@ -37,7 +37,7 @@ static const struct {
 		"group of the socket are set in uncored.conf and uncored.socket." },
 	{ -EPROTONOSUPPORT, "uncored and libuncore are of different releases: install the same, "
 			    "then `systemctl restart uncored`." },
-	{ -ETIMEDOUT, "It did not answer within one second: look at `systemctl status uncored`." },
+	{ -ETIMEDOUT, "It did not answer in time: look at `systemctl status uncored`." },
 	{ -EDQUOT, "This user has too many connections: close some, or ask the administrator to "
 		   "raise the limits in uncored.conf." },
 	{ -EMFILE, "This process has too many open files: close some, or raise `ulimit -n`." },
@@ -80,13 +80,13 @@ static void call_done(struct call *call)
 	close_fd(&call->fd);
 }
 
-static struct call call_to(const char *path)
+static struct call call_to(const char *path, uint64_t timeout_ns)
 {
 	if (!path)
 		path = secure_getenv("UNCORE_SOCKET");
 	return (struct call){
 		.path = path && *path ? path : WIRE_SOCKET_PATH,
-		.deadline_ns = clock_now_ns() + ANSWER_WITHIN_NS,
+		.deadline_ns = clock_deadline_ns(timeout_ns),
 		.fd = -1,
 	};
 }
@@ -313,20 +313,28 @@ _public_ void uncore_close(struct uncore *handle)
 	free(handle);
 }
 
+static int no_time(void)
+{
+	return error_say(-EINVAL, "A time limit of 0 leaves no time for an answer.");
+}
+
 static void close_handle(struct uncore **handle)
 {
 	uncore_close(*handle);
 }
 
-_public_ int uncore_open(const char *socket_path, struct uncore **ret_handle)
+_public_ int uncore_open_within(
+	const char *socket_path, uint64_t timeout_ns, struct uncore **ret_handle)
 {
 	_cleanup_(close_handle) struct uncore *handle = NULL;
 	_cleanup_(wire_packet_done) struct wire_packet welcome = { .n_fds = 0 };
-	_cleanup_(call_done) struct call call = call_to(socket_path);
+	_cleanup_(call_done) struct call call = call_to(socket_path, timeout_ns);
 	int r;
 
 	if (!ret_handle)
 		return error_say(-EINVAL, "uncore_open() was given no place for the handle.");
+	if (!timeout_ns)
+		return no_time();
 	handle = calloc(1, sizeof *handle);
 	if (!handle)
 		return error_say(-ENOMEM, "Cannot connect to uncored: %m.");
@@ -343,6 +351,11 @@ _public_ int uncore_open(const char *socket_path, struct uncore **ret_handle)
 	return 0;
 }
 
+_public_ int uncore_open(const char *socket_path, struct uncore **ret_handle)
+{
+	return uncore_open_within(socket_path, ANSWER_WITHIN_NS, ret_handle);
+}
+
 _public_ int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns)
 {
 	int r = handle_check(handle);
@@ -350,7 +363,7 @@ _public_ int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns)
 	if (r < 0)
 		return r;
 	if (!timeout_ns)
-		return error_say(-EINVAL, "A time limit of 0 leaves no time to read.");
+		return no_time();
 	handle->timeout_ns = timeout_ns;
 	return 0;
 }
@@ -385,7 +398,7 @@ static int read_text(int fd, uint64_t size_bytes, char **ret_text)
 _public_ int uncore_info(const char *socket_path, char **ret_json)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	_cleanup_(call_done) struct call call = call_to(socket_path);
+	_cleanup_(call_done) struct call call = call_to(socket_path, ANSWER_WITHIN_NS);
 	union wire_message request;
 	int r;
 

@@ -107,8 +107,41 @@ _public_ int uncore_describe_channel(
 		.size = sizeof *ret_channel,
 		.socket = found->socket,
 		.metric = found->metric,
+		.cpu = found->cpu,
+		.bytes = found->bytes,
 		.name = found->name,
+		.pmu = found->pmu,
+		.event = found->event,
 	};
+	return 0;
+}
+
+static void add_reader(const struct page_cell *cell, struct uncore_daemon *daemon)
+{
+	daemon->sweeps += __atomic_load_n(&cell->sweep.number, __ATOMIC_RELAXED);
+	daemon->throttled += __atomic_load_n(&cell->throttled, __ATOMIC_RELAXED);
+	daemon->cpu_ns += __atomic_load_n(&cell->cpu_ns, __ATOMIC_RELAXED);
+}
+
+_public_ int uncore_describe_daemon(const struct uncore *handle, struct uncore_daemon *ret_daemon)
+{
+	const struct page_daemon *found;
+	int r = handle_check(handle);
+
+	if (r < 0)
+		return r;
+	if (!ret_daemon || ret_daemon->size != sizeof *ret_daemon)
+		return error_say(-EINVAL, "The struct uncore_daemon has no known .size: "
+					  "initialise it with UNCORE_DAEMON_INIT.");
+	found = &handle->page->daemon;
+	*ret_daemon = (struct uncore_daemon){
+		.size = sizeof *ret_daemon,
+		.n_clients = (uint32_t)__atomic_load_n(&found->n_clients, __ATOMIC_RELAXED),
+		.started_ns = found->started_ns,
+		.refused = __atomic_load_n(&found->refused, __ATOMIC_RELAXED),
+	};
+	for (uint32_t i = 0; i < handle->page->n_sockets; i++)
+		add_reader(page_cell(handle->page, i), ret_daemon);
 	return 0;
 }
 

@@ -46,12 +46,8 @@ static int check_reading(const struct uncore *handle, int how)
 
 /* --- waiting --- */
 
-static uint64_t deadline_in(uint64_t timeout_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	return timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
-}
+/* How often a read that waits looks whether the daemon is still there. */
+#define LOOK_EVERY_NS 5000000U
 
 static int daemon_gone(void)
 {
@@ -59,8 +55,8 @@ static int daemon_gone(void)
 				    "look at `systemctl status uncored`.");
 }
 
-/* Nobody answered in time: find out why. */
-static int explain_silence(const struct uncore *handle, uint32_t socket)
+/* Nobody has answered yet: is there anybody who could? */
+static int check_daemon(const struct uncore *handle)
 {
 	struct pollfd connection = { .fd = handle->connection, .events = POLLRDHUP };
 	int r = check_reading(handle, UNCORE_FRESH);
@@ -71,6 +67,27 @@ static int explain_silence(const struct uncore *handle, uint32_t socket)
 		__atomic_store_n(&handle->mark->gone, 1, __ATOMIC_RELAXED);
 		return daemon_gone();
 	}
+	return 0;
+}
+
+/* Waits for a sweep of @socket later than @started. A daemon that died is noticed on the way. */
+static int wait_for_sweep(
+	const struct uncore *handle, uint32_t socket, uint32_t started, uint64_t deadline_ns)
+{
+	const struct page_cell *cell = page_cell(handle->page, socket);
+	uint64_t look_ns;
+	int r;
+
+	do {
+		look_ns = clock_deadline_ns(LOOK_EVERY_NS);
+		if (look_ns > deadline_ns)
+			look_ns = deadline_ns;
+		if (page_wait(cell, started, look_ns) == 0)
+			return 0;
+		r = check_daemon(handle);
+		if (r < 0)
+			return r;
+	} while (look_ns < deadline_ns);
 	return error_say(-ETIMEDOUT,
 		"uncored did not read socket %u within %.0f ms: its reader got "
 		"no CPU time, or its budget is spent.",
@@ -124,14 +141,10 @@ static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t
 	r = ring_all(handle, first, n, started);
 	if (r < 0)
 		return r;
-	deadline_ns = deadline_in(handle->timeout_ns);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct page_cell *cell = page_cell(handle->page, first + i);
-
-		if (page_wait(cell, started[i], deadline_ns) < 0)
-			return explain_silence(handle, first + i);
-	}
-	return 0;
+	deadline_ns = clock_deadline_ns(handle->timeout_ns);
+	for (uint32_t i = 0; i < n && r >= 0; i++)
+		r = wait_for_sweep(handle, first + i, started[i], deadline_ns);
+	return r;
 }
 
 /* --- reading --- */

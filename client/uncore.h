@@ -161,12 +161,33 @@ struct uncore_channel {
 	uint32_t size; /* sizeof(struct uncore_channel) */
 	uint32_t socket;
 	uint32_t metric;
+	uint32_t cpu;   /* that its counter is opened on */
+	uint32_t bytes; /* per count of .event: .count / .bytes is what the kernel counted; 0 where
+			   .event is "" */
 	uint32_t reserved;
-	const char *name; /* "imc3"; lives until uncore_close() */
+	const char *name;  /* "imc3"; strings live until uncore_close() */
+	const char *pmu;   /* the kernel's name of the counter box: "uncore_imc_3" */
+	const char *event; /* ... and of its event: "cas_count_read"; "": it has no name there, or
+			      the channel is a sum of several */
 };
 #define UNCORE_CHANNEL_INIT                                                                        \
 	{                                                                                          \
-		sizeof(struct uncore_channel), 0, 0, 0, NULL                                       \
+		sizeof(struct uncore_channel), 0, 0, 0, 0, 0, NULL, NULL, NULL                     \
+	}
+
+/* How uncored itself is doing. */
+struct uncore_daemon {
+	uint32_t size; /* sizeof(struct uncore_daemon) */
+	uint32_t n_clients;
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t refused;    /* requests and connections, so far */
+	uint64_t sweeps;     /* of all sockets, so far */
+	uint64_t throttled;  /* readings that had to wait for the budget, so far */
+	uint64_t cpu_ns;     /* CPU time of the threads that read the counters, so far */
+};
+#define UNCORE_DAEMON_INIT                                                                         \
+	{                                                                                          \
+		sizeof(struct uncore_daemon), 0, 0, 0, 0, 0, 0                                     \
 	}
 
 struct uncore_channel_value {
@@ -187,6 +208,12 @@ struct uncore_channel_value {
  * this process, or uncored, has no room; -EINVAL: @ret_handle is NULL. Any thread. Since 0.1.
  */
 int uncore_open(const char *socket_path, struct uncore **ret_handle);
+
+/*
+ * uncore_open() with another time limit than one second; @timeout_ns > 0. For programs that others
+ * wait for. Errors as uncore_open(); -EINVAL: @timeout_ns is 0. Any thread. Since 0.1.
+ */
+int uncore_open_within(const char *socket_path, uint64_t timeout_ns, struct uncore **ret_handle);
 
 /* Frees everything of @handle, strings included; NULL is allowed. Since 0.1. */
 void uncore_close(struct uncore *handle);
@@ -222,6 +249,12 @@ int uncore_describe_socket(
 /* -ENOENT: @channel is not 0 .. n_channels - 1. Since 0.1. */
 int uncore_describe_channel(
 	const struct uncore *handle, uint32_t channel, struct uncore_channel *ret_channel);
+
+/*
+ * How uncored is doing, as of now. No system call, and no sweep. -EINVAL: ret_daemon->size is not
+ * known, or the handle is a forked parent's. Since 0.1.
+ */
+int uncore_describe_daemon(const struct uncore *handle, struct uncore_daemon *ret_daemon);
 
 /* Why a value is absent, from its .why; lives until uncore_close(). Since 0.1. */
 const char *uncore_why(const struct uncore *handle, uint32_t why);

@@ -12,3 +12,11 @@ static inline uint64_t clock_now_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
+
+/* The time @timeout_ns from now; UINT64_MAX, never, where that is beyond the end of time. */
+static inline uint64_t clock_deadline_ns(uint64_t timeout_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	return timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
+}

@@ -88,7 +88,9 @@ static bool strings_end(const struct page_header *h)
 			!memchr(page_metrics(h)[i].unit, '\0', PAGE_NAME_MAX))
 			return false;
 	for (uint32_t i = 0; i < h->n_channels; i++)
-		if (!memchr(page_channels(h)[i].name, '\0', PAGE_NAME_MAX))
+		if (!memchr(page_channels(h)[i].name, '\0', PAGE_NAME_MAX) ||
+			!memchr(page_channels(h)[i].pmu, '\0', PAGE_NAME_MAX) ||
+			!memchr(page_channels(h)[i].event, '\0', PAGE_NAME_MAX))
 			return false;
 	for (uint32_t i = 0; i < h->n_texts; i++)
 		if (!memchr(page_texts(h)[i].text, '\0', PAGE_TEXT_MAX))
@@ -159,6 +161,12 @@ void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns)
 {
 	__atomic_store_n(&cell->spin_ns, spin_ns, __ATOMIC_RELAXED);
+}
+
+void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled)
+{
+	__atomic_store_n(&cell->cpu_ns, cpu_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&cell->throttled, throttled, __ATOMIC_RELAXED);
 }
 
 /* --- reading --- */

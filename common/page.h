@@ -59,6 +59,13 @@ extern const struct page_quality_word {
 
 enum page_state { PAGE_LIVE = 1, PAGE_RETIRED = 2 };
 
+/* What the daemon's main thread says of itself. */
+struct page_daemon {
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t n_clients;  /* atomic */
+	uint64_t refused;    /* atomic: requests and connections */
+};
+
 struct page_header {
 	uint64_t magic;
 	uint32_t version;
@@ -69,6 +76,7 @@ struct page_header {
 	uint32_t metrics_at, sockets_at, channels_at, texts_at; /* offsets in bytes */
 	uint32_t cells_at, cell_stride;
 	char platform[PAGE_NAME_MAX];
+	struct page_daemon daemon;
 };
 
 struct page_metric {
@@ -87,7 +95,11 @@ struct page_socket {
 struct page_channel {
 	char name[PAGE_NAME_MAX]; /* "imc3" */
 	uint32_t socket;
-	uint32_t metric; /* index into the metrics */
+	uint32_t metric;           /* index into the metrics */
+	char pmu[PAGE_NAME_MAX];   /* the kernel's name of its box */
+	char event[PAGE_NAME_MAX]; /* the kernel's name of its one event; "": none, or several */
+	uint32_t cpu;              /* that the box is opened on */
+	uint32_t bytes;            /* per count of that event; 0: there is none */
 };
 
 struct page_text {
@@ -116,22 +128,24 @@ struct page_sweep {
 };
 
 struct page_cell {
-	uint32_t started;  /* atomic: sweeps begun */
-	uint32_t finished; /* atomic, futex: last sweep published */
-	uint32_t lock;     /* atomic: odd while the rest is being written */
-	uint32_t spin_ns;  /* atomic: how long a waiter may spin before it sleeps */
+	uint32_t started;   /* atomic: sweeps begun */
+	uint32_t finished;  /* atomic, futex: last sweep published */
+	uint32_t lock;      /* atomic: odd while the rest is being written */
+	uint32_t spin_ns;   /* atomic: how long a waiter may spin before it sleeps */
+	uint64_t cpu_ns;    /* atomic: CPU time that the reader thread has used */
+	uint64_t throttled; /* atomic: rings that had to wait for the budget */
 	struct page_sweep sweep;
 	struct page_channel_value channels[]; /* page_socket.n_channels of them */
 };
 
-static_assert(sizeof(struct page_header) == 112, "page_header");
+static_assert(sizeof(struct page_header) == 136, "page_header");
 static_assert(sizeof(struct page_metric) == 64, "page_metric");
 static_assert(sizeof(struct page_socket) == 16, "page_socket");
-static_assert(sizeof(struct page_channel) == 40, "page_channel");
+static_assert(sizeof(struct page_channel) == 112, "page_channel");
 static_assert(sizeof(struct page_value) == 48, "page_value");
 static_assert(sizeof(struct page_channel_value) == 16, "page_channel_value");
-static_assert(offsetof(struct page_cell, sweep) == 16, "page_cell");
-static_assert(offsetof(struct page_cell, channels) == 808, "page_cell");
+static_assert(offsetof(struct page_cell, sweep) == 32, "page_cell");
+static_assert(offsetof(struct page_cell, channels) == 824, "page_cell");
 
 /* How large a page with these tables is; fills in every offset of @header from its four counts. */
 void page_lay_out(struct page_header *header, uint32_t most_channels_of_a_socket);
@@ -178,6 +192,9 @@ void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_
  * short sweep does, but a crowd that spins keeps its own members from ringing.
  */
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
+
+/* What the reader thread has cost so far; see struct page_cell. */
+void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled);
 
 /* --- reading: any process, any thread --- */
 

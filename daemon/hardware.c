@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/privilege.h"
 
@@ -189,7 +188,6 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 	r = privilege_drop();
 	if (r < 0)
 		return fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r));
-	hardware->started_ns = clock_now_ns();
 	return 0;
 }
 

@@ -27,7 +27,6 @@ struct hardware {
 	struct publication publication;
 	struct reader *readers; /* one per socket */
 	unsigned n_readers;
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	unsigned n_warnings;
 	struct fault warnings[HARDWARE_WARNINGS_MAX];
 };

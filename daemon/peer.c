@@ -23,7 +23,7 @@ static void link_peer(struct peer *peer)
 	if (peer->next)
 		peer->next->previous = peer;
 	server->peers = peer;
-	server->n_peers++;
+	server_count_peer(server, 1);
 }
 
 static void unlink_peer(struct peer *peer)
@@ -36,7 +36,7 @@ static void unlink_peer(struct peer *peer)
 		peer->previous->next = peer->next;
 	else
 		server->peers = peer->next;
-	server->n_peers--;
+	server_count_peer(server, -1);
 }
 
 static void take_down_doorbells(struct peer *peer)
@@ -90,7 +90,7 @@ static int answer_error(struct peer *peer, int error, const char *text)
 {
 	union wire_message reply;
 
-	peer->server->n_refused++;
+	server_count_refusal(peer->server);
 	wire_error(&reply, error, "%s", text);
 	return wire_send(peer->fd, &reply, NULL, 0);
 }

@@ -201,9 +201,32 @@ static void name_channel(struct planner *planner, const struct platform_term *te
 	snprintf(ret, PAGE_NAME_MAX, "%.*s", PAGE_NAME_MAX - 1, name);
 }
 
+/* Whoever wants raw counts gets them under the kernel's own names, where it has such names. */
+static void name_counter(struct page_channel *channel, const struct plan_box *box,
+	const struct event_code *code, uint32_t bytes)
+{
+	const char *alias = code->via + strlen("sysfs:");
+
+	channel->cpu = box->cpu;
+	if (strlen(box->pmu) < sizeof channel->pmu)
+		strcpy(channel->pmu, box->pmu);
+	if (strncmp(code->via, "sysfs:", strlen("sysfs:")) || !channel->pmu[0] ||
+		strlen(alias) >= sizeof channel->event)
+		return;
+	strcpy(channel->event, alias);
+	channel->bytes = bytes;
+}
+
+/* The count of a channel with several events is that of none of them. */
+static void unname_event(struct page_channel *channel)
+{
+	channel->event[0] = '\0';
+	channel->bytes = 0;
+}
+
 /* Terms of one metric on one box make one channel. */
 static int take_channel(struct planner *planner, unsigned m, const struct platform_term *term,
-	const struct pmu *pmu, const struct plan_box *box, int32_t *ret)
+	const struct match *match, const struct plan_box *box, int32_t *ret)
 {
 	struct plan *plan = &planner->plan;
 	struct page_channel *channel;
@@ -211,6 +234,7 @@ static int take_channel(struct planner *planner, unsigned m, const struct platfo
 	for (unsigned i = 0; i < box->n_uses; i++)
 		if (box->uses[i].metric == m && box->uses[i].channel != PLAN_NO_CHANNEL) {
 			*ret = box->uses[i].channel;
+			unname_event(&plan->channels[*ret]);
 			return 0;
 		}
 	if (plan->n_channels == PAGE_CHANNELS_MAX)
@@ -220,7 +244,8 @@ static int take_channel(struct planner *planner, unsigned m, const struct platfo
 		return -ENOMEM;
 	channel = &plan->channels[plan->n_channels];
 	*channel = (struct page_channel){ .socket = box->socket, .metric = m };
-	name_channel(planner, term, pmu, box, channel->name);
+	name_channel(planner, term, match->pmu, box, channel->name);
+	name_counter(channel, box, &match->code, term->bytes);
 	plan->sockets[box->socket].n_channels++;
 	*ret = plan->n_channels++;
 	return 0;
@@ -242,7 +267,7 @@ static int add_use(struct planner *planner, unsigned m, const struct platform_te
 		r = fault_set(planner->fault, -E2BIG, "%s would be used more than %d times",
 			box->pmu, PLAN_EVENTS_MAX);
 	if (r >= 0 && term->channel[0] && !term->subtract)
-		r = take_channel(planner, m, term, match->pmu, box, &use.channel);
+		r = take_channel(planner, m, term, match, box, &use.channel);
 	if (r >= 0)
 		box->uses[box->n_uses++] = use;
 	return r;

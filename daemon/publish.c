@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/tally.h"
 
@@ -50,6 +51,7 @@ static struct page_header lay_out(const struct plan *plan, unsigned n_texts)
 		.n_sockets = plan->n_sockets,
 		.n_channels = plan->n_channels,
 		.n_texts = n_texts,
+		.daemon.started_ns = clock_now_ns(),
 	};
 	uint32_t most = 0;
 
@@ -157,6 +159,15 @@ void publication_done(struct publication *publication)
 struct page_cell *publication_cell(struct publication *publication, unsigned socket)
 {
 	return (struct page_cell *)page_cell(publication->header, socket);
+}
+
+void publication_tell_clients(
+	struct publication *publication, uint64_t n_clients, uint64_t n_refused)
+{
+	struct page_daemon *daemon = &publication->header->daemon;
+
+	__atomic_store_n(&daemon->n_clients, n_clients, __ATOMIC_RELAXED);
+	__atomic_store_n(&daemon->refused, n_refused, __ATOMIC_RELAXED);
 }
 
 int publication_of_text(const char *text, size_t size_bytes)

@@ -30,6 +30,10 @@ void publication_done(struct publication *publication);
 /* The cell of @socket, for its reader thread to write. */
 struct page_cell *publication_cell(struct publication *publication, unsigned socket);
 
+/* How many clients there are, and how many requests and connections were refused so far. */
+void publication_tell_clients(
+	struct publication *publication, uint64_t n_clients, uint64_t n_refused);
+
 /* A sealed read-only memfd that holds @text: how a report is handed to a client. A descriptor of
  * the caller's, or negative errno. */
 int publication_of_text(const char *text, size_t size_bytes);

@@ -195,6 +195,7 @@ static void charge(struct reader *reader)
 	pthread_mutex_lock(&reader->lock);
 	note_sweep(reader);
 	reader->state.cpu_ns += cost_ns;
+	page_tell_cost(reader->cell, reader->state.cpu_ns, reader->state.throttled);
 	budget_charge(&reader->budget, cost_ns);
 	pthread_mutex_unlock(&reader->lock);
 }

@@ -167,11 +167,29 @@ int server_report(struct server *server)
 	return server->report_fd;
 }
 
+static void tell_clients(struct server *server)
+{
+	publication_tell_clients(
+		&server->hardware->publication, server->n_peers, server->n_refused);
+}
+
+void server_count_peer(struct server *server, int change)
+{
+	server->n_peers += change;
+	tell_clients(server);
+}
+
+void server_count_refusal(struct server *server)
+{
+	server->n_refused++;
+	tell_clients(server);
+}
+
 void server_note_refusal(struct server *server, uint32_t uid, const char *why)
 {
 	uint64_t now = clock_now_ns();
 
-	server->n_refused++;
+	server_count_refusal(server);
 	if (server->refusal_logged_ns && now - server->refusal_logged_ns < MINUTE_NS)
 		return;
 	server->refusal_logged_ns = now;

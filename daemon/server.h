@@ -46,6 +46,10 @@ void server_done(struct server *server);
 
 /* --- for peer.c --- */
 
+/* A peer came (@change 1) or went (-1); a request was refused. Both show in the page. */
+void server_count_peer(struct server *server, int change);
+void server_count_refusal(struct server *server);
+
 /* Counts a refusal and logs it, at most once a minute. */
 void server_note_refusal(struct server *server, uint32_t uid, const char *why);
 

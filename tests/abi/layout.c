@@ -19,7 +19,8 @@ SAME(machine, sizeof(struct uncore_machine), 32 + sizeof(void *));
 SAME(machine_platform, offsetof(struct uncore_machine, platform), 32);
 SAME(socket, sizeof(struct uncore_socket), 24);
 SAME(socket_channels, offsetof(struct uncore_socket, n_channels), 16);
-SAME(channel, sizeof(struct uncore_channel), 16 + sizeof(void *));
+SAME(channel, sizeof(struct uncore_channel), 24 + 3 * sizeof(void *));
+SAME(daemon, sizeof(struct uncore_daemon), 48);
 SAME(channel_value, sizeof(struct uncore_channel_value), 16);
 
 struct uncore_sample sample_initialised = UNCORE_SAMPLE_INIT;
@@ -27,3 +28,4 @@ struct uncore_delta delta_initialised = UNCORE_DELTA_INIT;
 struct uncore_machine machine_initialised = UNCORE_MACHINE_INIT;
 struct uncore_socket socket_initialised = UNCORE_SOCKET_INIT;
 struct uncore_channel channel_initialised = UNCORE_CHANNEL_INIT;
+struct uncore_daemon daemon_initialised = UNCORE_DAEMON_INIT;

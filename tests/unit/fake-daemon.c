@@ -59,7 +59,12 @@ static void fill_tables(struct page_header *page)
 			.n_channels = FAKE_CHANNELS };
 	for (uint32_t c = 0; c < page->n_channels; c++) {
 		channels[c].socket = c / FAKE_CHANNELS;
+		channels[c].cpu = sockets[channels[c].socket].cpu;
+		channels[c].bytes = 64;
 		snprintf(channels[c].name, sizeof channels[c].name, "imc%u", c % FAKE_CHANNELS);
+		snprintf(channels[c].pmu, sizeof channels[c].pmu, "uncore_imc_%u",
+			c % FAKE_CHANNELS);
+		strcpy(channels[c].event, "cas_count_read");
 	}
 	strcpy(((struct page_text *)page_texts(page))[1].text, "this machine has no such event");
 }
@@ -73,6 +78,7 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 		.n_sockets = daemon->n_sockets,
 		.n_channels = daemon->n_sockets * FAKE_CHANNELS,
 		.n_texts = 2,
+		.daemon = { .started_ns = 5, .n_clients = 3, .refused = 4 },
 	};
 	const char *platform = daemon->options.platform;
 

@@ -328,6 +328,32 @@ static void test_sapphire_broken(void **state)
 	fixture_done(&f);
 }
 
+/* The kernel's own names, for those who want raw counts. */
+static void assert_counter(const struct fixture *fixture, unsigned channel, const char *pmu,
+	const char *event, unsigned cpu, unsigned bytes)
+{
+	const struct page_channel *found = &fixture->plan.channels[channel];
+
+	assert_string_equal(found->pmu, pmu);
+	assert_string_equal(found->event, event);
+	assert_int_equal(found->cpu, cpu);
+	assert_int_equal(found->bytes, bytes);
+}
+
+static void test_counter_names(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, "power9", NULL);
+	assert_counter(&f, 3, "nest_mba3_imc", "PM_MBA3_READ_BYTES", 0, 64);
+	assert_counter(&f, 16 + 8, "nest_mba0_imc", "PM_MBA0_WRITE_BYTES", 4, 64);
+	fixture_done(&f);
+	fixture_init(&f, "knl", NULL); /* it has no aliases */
+	assert_counter(&f, 0, "uncore_imc_0", "", 0, 0);
+	fixture_done(&f);
+}
+
 static void test_power9(void **state)
 {
 	static const uint64_t first[] = { 0x448, 0x460, 0x478, 0x490, 0x558, 0x570, 0x588, 0x5a0 };
@@ -536,6 +562,8 @@ static void test_sum_on_one_box(void **state)
 	assert_int_equal(f.plan.boxes[0].n_events, 2);
 	assert_channels(&f, 0, 1, 8);
 	assert_int_equal(f.plan.boxes[3].uses[0].channel, f.plan.boxes[3].uses[1].channel);
+	assert_string_equal(f.plan.channels[3].event, "");
+	assert_int_equal(f.plan.channels[3].bytes, 0);
 	fixture_done(&f);
 }
 
@@ -699,6 +727,7 @@ int main(void)
 		CASE("KNL broken: half of a difference is no value", test_knl_broken),
 		CASE("the stand-in is flagged in every value", test_standin),
 		CASE("each die of a package is a box", test_dies),
+		CASE("raw counts have the kernel's names", test_counter_names),
 		CASE("two events of one box make one channel", test_sum_on_one_box),
 		CASE("a box that lacks one event of a sum is left out", test_half_sum),
 		CASE("a sum that lacks a term on a socket is absent there", test_term_without_box),

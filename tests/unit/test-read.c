@@ -169,7 +169,25 @@ static void a_silent_daemon_is_etimedout(void **state)
 	(void)state;
 	assert_int_equal(try_open(&(struct fake_options){ .silent = true }), -ETIMEDOUT);
 	assert_true(clock_now_ns() - begin_ns >= 900000000);
-	expect_text("within one second");
+	expect_text("did not answer in time");
+}
+
+static void opening_may_be_given_less_time(void **state)
+{
+	struct fake_daemon daemon;
+	struct uncore *handle = NULL;
+	uint64_t begin_ns, took_ns;
+
+	(void)state;
+	fake_daemon_start(&daemon, &(struct fake_options){ .silent = true }, 1);
+	begin_ns = clock_now_ns();
+	assert_int_equal(uncore_open_within(daemon.path, 20000000, &handle), -ETIMEDOUT);
+	took_ns = clock_now_ns() - begin_ns;
+	assert_true(took_ns >= 20000000 && took_ns < 900000000);
+	assert_int_equal(uncore_open_within(daemon.path, 0, &handle), -EINVAL);
+	assert_null(handle);
+	fake_daemon_stop(&daemon);
+	fake_daemon_done(&daemon);
 }
 
 static void do_nothing(int number)
@@ -373,11 +391,41 @@ static void channels_are_described(void **state)
 	assert_int_equal(uncore_describe_channel(link.handle, 4, &channel), 0);
 	assert_int_equal(channel.socket, 1);
 	assert_string_equal(channel.name, "imc1");
+	assert_string_equal(channel.pmu, "uncore_imc_1");
+	assert_string_equal(channel.event, "cas_count_read");
+	assert_int_equal(channel.cpu, 8);
+	assert_int_equal(channel.bytes, 64);
 	assert_int_equal(
 		uncore_describe_channel(link.handle, FAKE_SOCKETS * FAKE_CHANNELS, &channel),
 		-ENOENT);
 	channel.size = 0;
 	assert_int_equal(uncore_describe_channel(link.handle, 0, &channel), -EINVAL);
+	link_close(&link);
+}
+
+static void the_daemon_is_described(void **state)
+{
+	struct uncore_daemon about = UNCORE_DAEMON_INIT;
+	struct link link;
+
+	(void)state;
+	link_open(&link);
+	atomic_store(&link.daemon.deaf, true);
+	usleep(50000);
+	for (uint32_t s = 0; s < FAKE_SOCKETS; s++) {
+		fake_daemon_sweep(&link.daemon, s);
+		page_tell_cost(fake_daemon_cell(&link.daemon, s), 100 + s, 10 + s);
+	}
+	assert_int_equal(uncore_describe_daemon(link.handle, &about), 0);
+	assert_int_equal(about.n_clients, 3);
+	assert_int_equal(about.started_ns, 5);
+	assert_int_equal(about.refused, 4);
+	assert_int_equal(about.sweeps, atomic_load(&link.daemon.sweeps));
+	assert_int_equal(about.throttled, 21);
+	assert_int_equal(about.cpu_ns, 201);
+	about.size = 0;
+	assert_int_equal(uncore_describe_daemon(link.handle, &about), -EINVAL);
+	assert_int_equal(uncore_describe_daemon(link.handle, NULL), -EINVAL);
 	link_close(&link);
 }
 
@@ -539,6 +587,34 @@ static void a_full_doorbell_has_been_rung(void **state)
 	link_close(&link);
 }
 
+static void *stop_soon(void *daemon)
+{
+	usleep(20000);
+	fake_daemon_stop(daemon);
+	return NULL;
+}
+
+/* A read that may wait for a minute must not wait for a daemon that died meanwhile. */
+static void a_daemon_that_goes_is_noticed_at_once(void **state)
+{
+	struct link link;
+	pthread_t thread;
+	uint64_t begin_ns;
+
+	(void)state;
+	link_open(&link);
+	uncore_set_timeout(link.handle, 60000000000);
+	atomic_store(&link.daemon.deaf, true);
+	usleep(50000);
+	begin_ns = clock_now_ns();
+	pthread_create(&thread, NULL, stop_soon, &link.daemon);
+	expect_failure(link.handle, UNCORE_FRESH, -ENOTCONN);
+	assert_true(clock_now_ns() - begin_ns < 30000000000);
+	pthread_join(thread, NULL);
+	uncore_close(link.handle);
+	fake_daemon_done(&link.daemon);
+}
+
 static void a_daemon_that_is_gone_is_enotconn(void **state)
 {
 	struct link link;
@@ -687,6 +763,7 @@ int main(void)
 			a_refusal_ahead_of_hello_is_passed_on),
 		CASE("another version is EPROTONOSUPPORT", another_version_is_eprotonosupport),
 		CASE("a silent daemon is ETIMEDOUT", a_silent_daemon_is_etimedout),
+		CASE("opening may be given less time", opening_may_be_given_less_time),
 		CASE("signals do not prolong the wait", signals_do_not_prolong_the_wait),
 		CASE("a call has one deadline, however often it waits",
 			a_call_has_one_deadline_however_often_it_waits),
@@ -700,6 +777,7 @@ int main(void)
 		CASE("metrics are named", metrics_are_named),
 		CASE("sockets are described", sockets_are_described),
 		CASE("channels are described", channels_are_described),
+		CASE("the daemon is described", the_daemon_is_described),
 		CASE("the state comes as JSON", the_state_comes_as_json),
 		CASE("a fresh read begins after the call", a_fresh_read_begins_after_the_call),
 		CASE("a cached read causes no sweep", a_cached_read_causes_no_sweep),
@@ -709,6 +787,8 @@ int main(void)
 		CASE("a reader that does not answer is ETIMEDOUT",
 			a_reader_that_does_not_answer_is_etimedout),
 		CASE("a full doorbell has been rung", a_full_doorbell_has_been_rung),
+		CASE("a daemon that goes is noticed at once",
+			a_daemon_that_goes_is_noticed_at_once),
 		CASE("a daemon that is gone is ENOTCONN", a_daemon_that_is_gone_is_enotconn),
 		CASE("a page that was withdrawn is EACCES", a_page_that_was_withdrawn_is_eacces),
 		CASE("a daemon that died while it wrote is EAGAIN",
