@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pmda/agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmda/instances.h"
+#include "pmda/labels.h"
+#include "pmda/metrics.h"
+#include "pmda/perfevent.h"
+#include "pmda/view.h"
+
+/* PCP 7 gave pmResult a finer clock; what an agent returns kept its layout under another name. */
+#ifndef pmdaResult
+#define pmdaResult pmResult
+#endif
+
+static struct view view;
+
+/* --- keeping up with uncored --- */
+
+/* A new connection may be to another machine's tree, or to one with fewer boxes. */
+static void follow_connection(void)
+{
+	static unsigned followed;
+
+	if (followed == view.n_connections || instances_make(&view) < 0)
+		return;
+	metrics_use(&view);
+	followed = view.n_connections;
+}
+
+static void connect_view(void)
+{
+	view_connect(&view);
+	follow_connection();
+}
+
+static void take_snapshot(bool with_channels)
+{
+	view_refresh(&view, with_channels);
+	follow_connection();
+	if (view.has_channels)
+		perfevent_update(&view);
+}
+
+/* The names below perfevent join the table of metrics once, when they are known. */
+static pmdaNameSpace *perfevent_tree(pmdaExt *pmda)
+{
+	static pmdaMetric *table;
+	const pmdaMetric *found;
+	unsigned n;
+
+	if (!table) {
+		take_snapshot(true);
+		found = perfevent_metrics(pmda->e_domain, &n);
+		table = found ? calloc(metrics_n + n, sizeof *table) : NULL;
+		if (!table)
+			return NULL;
+		memcpy(table, metrics_table, metrics_n * sizeof *table);
+		memcpy(&table[metrics_n], found, n * sizeof *table);
+		pmdaRehash(pmda, table, (int)(metrics_n + n));
+	}
+	return perfevent_names(pmda->e_domain);
+}
+
+/* --- what pmcd asks --- */
+
+static bool need_channels(int n_pmids, const pmID pmids[])
+{
+	for (int i = 0; i < n_pmids; i++)
+		if (pmID_cluster(pmids[i]) == CHANNEL_CLUSTER ||
+			pmID_cluster(pmids[i]) >= PERFEVENT_FIRST_CLUSTER)
+			return true;
+	return false;
+}
+
+/*
+ * Where uncored never answered yet there are no instances, for which pmdaFetch() finds no values
+ * rather than an error.
+ */
+static void say_again(pmdaResult *result)
+{
+	for (int i = 0; i < result->numpmid; i++) {
+		pmValueSet *values = result->vset[i];
+
+		if (values->numval == 0 && pmID_cluster(values->pmid) < PERFEVENT_FIRST_CLUSTER)
+			values->numval = PM_ERR_AGAIN;
+	}
+}
+
+static int on_fetch(int n_pmids, pmID pmids[], pmdaResult **ret, pmdaExt *pmda)
+{
+	int sts;
+
+	take_snapshot(need_channels(n_pmids, pmids));
+	sts = pmdaFetch(n_pmids, pmids, ret, pmda);
+	if (sts >= 0 && !view.is_current)
+		say_again(*ret);
+	return sts;
+}
+
+static int on_instance(pmInDom indom, int inst, char *name, pmInResult **ret, pmdaExt *pmda)
+{
+	connect_view();
+	return pmdaInstance(indom, inst, name, ret, pmda);
+}
+
+static int on_label(int ident, int type, pmLabelSet **ret, pmdaExt *pmda)
+{
+	int sts;
+
+	connect_view();
+	sts = labels_add(ident, type, view.platform, ret);
+	return sts < 0 ? sts : pmdaLabel(ident, type, ret, pmda);
+}
+
+static int on_pmid(const char *name, pmID *ret, pmdaExt *pmda)
+{
+	pmdaNameSpace *tree = perfevent_tree(pmda);
+
+	return tree ? pmdaTreePMID(tree, name, ret) : PM_ERR_NAME;
+}
+
+static int on_name(pmID pmid, char ***ret, pmdaExt *pmda)
+{
+	pmdaNameSpace *tree = perfevent_tree(pmda);
+
+	return tree ? pmdaTreeName(tree, pmid, ret) : PM_ERR_PMID;
+}
+
+static int on_children(const char *name, int flags, char ***ret, int **ret_status, pmdaExt *pmda)
+{
+	pmdaNameSpace *tree = perfevent_tree(pmda);
+
+	return tree ? pmdaTreeChildren(tree, name, flags, ret, ret_status) : PM_ERR_NAME;
+}
+
+/* --- being started --- */
+
+const char *agent_help_path(void)
+{
+	static char path[MAXPATHLEN];
+
+	snprintf(path, sizeof path, "%s/uncore/help", pmGetConfig("PCP_PMDAS_DIR"));
+	return path;
+}
+
+void agent_start(pmdaInterface *interface, const char *socket_path)
+{
+	if (interface->status != 0)
+		return;
+	view.socket_path = socket_path;
+	interface->version.seven.fetch = on_fetch;
+	interface->version.seven.instance = on_instance;
+	interface->version.seven.label = on_label;
+	interface->version.seven.pmid = on_pmid;
+	interface->version.seven.name = on_name;
+	interface->version.seven.children = on_children;
+	pmdaSetFetchCallBack(interface, metrics_value);
+	pmdaSetLabelCallBack(interface, labels_of_instance);
+	pmdaSetFlags(interface, PMDA_EXT_FLAG_HASHED);
+	metrics_use(&view);
+	pmdaInit(interface, instances_indoms, N_INDOMS, metrics_table, (int)metrics_n);
+}

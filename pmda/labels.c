@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pmda/labels.h"
+
+#include <string.h>
+
+#include "pmda/instances.h"
+#include "pmda/metrics.h"
+#include "pmda/perfevent.h"
+
+static const char *const indom_labels[N_INDOMS] = {
+	[SOCKETS_INDOM] = "{\"device_type\":[\"socket\",\"memory\"],\"indom_name\":\"per socket\"}",
+	[CHANNELS_INDOM] = "{\"device_type\":[\"memory_channel\",\"memory\"],"
+			   "\"indom_name\":\"per memory channel\"}",
+	[CPUS_INDOM] = "{\"device_type\":\"cpu\",\"indom_name\":\"per reading CPU\"}",
+};
+
+static int add_indom(pmInDom indom, pmLabelSet **ret)
+{
+	unsigned serial = pmInDom_serial(indom);
+
+	return serial < N_INDOMS ? pmdaAddLabels(ret, "%s", indom_labels[serial]) : 0;
+}
+
+/* The tier is what stands before the dot: "hbm.read". */
+static int add_tier(pmID pmid, pmLabelSet **ret)
+{
+	const char *name = metrics_name(pmid), *dot = name ? strchr(name, '.') : NULL;
+
+	return dot ? pmdaAddLabels(ret, "{\"tier\":\"%.*s\"}", (int)(dot - name), name) : 0;
+}
+
+int labels_add(int ident, int type, const char *platform, pmLabelSet **ret)
+{
+	switch (type) {
+	case PM_LABEL_DOMAIN:
+		return platform[0] ? pmdaAddLabels(ret, "{\"platform\":\"%s\"}", platform) : 0;
+	case PM_LABEL_INDOM:
+		return add_indom((pmInDom)ident, ret);
+	case PM_LABEL_ITEM:
+		return add_tier((pmID)ident, ret);
+	default:
+		return 0;
+	}
+}
+
+static int add_channel(unsigned inst, pmLabelSet **ret)
+{
+	const struct channel *channel = instances_channel(inst);
+
+	if (!channel)
+		return 0;
+	return pmdaAddLabels(ret, "{\"socket\":%u,\"channel\":\"%s\",\"tier\":\"%s\"}",
+		channel->socket, channel->label, channel->tier);
+}
+
+int labels_of_instance(pmInDom indom, unsigned inst, pmLabelSet **ret)
+{
+	switch (pmInDom_serial(indom)) {
+	case SOCKETS_INDOM:
+		return pmdaAddLabels(
+			ret, "{\"socket\":%u,\"package\":%u}", inst, instances_package(inst));
+	case CHANNELS_INDOM:
+		return add_channel(inst, ret);
+	case CPUS_INDOM:
+		return pmdaAddLabels(ret, "{\"cpu\":%u}", perfevent_cpu(inst));
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The agent as a daemon, which pmcd starts. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pmda/agent.h"
+#include "pmda/domain.h"
+
+static pmLongOptions long_options[] = {
+	PMDA_OPTIONS_HEADER("Options"),
+	PMOPT_DEBUG,
+	PMDAOPT_DOMAIN,
+	PMDAOPT_HELPTEXT,
+	PMDAOPT_LOGFILE,
+	{ "socket", 1, 's', "PATH", "where uncored listens, rather than /run/uncored/socket" },
+	PMDAOPT_USERNAME,
+	PMOPT_HELP,
+	PMDA_OPTIONS_TEXT("\nExactly one of the following options may appear:"),
+	PMDAOPT_INET,
+	PMDAOPT_PIPE,
+	PMDAOPT_UNIX,
+	PMDAOPT_IPV6,
+	PMDA_OPTIONS_END,
+};
+
+static pmdaOptions options = {
+	.short_options = "D:d:h:i:l:ps:u:U:6:?",
+	.long_options = long_options,
+};
+
+/* What the command line leaves to us; the rest goes into the interface. */
+struct choice {
+	const char *socket_path;
+	char *username;
+};
+
+static struct choice parse_options(int argc, char **argv, pmdaInterface *interface)
+{
+	struct choice choice = { 0 };
+
+	while (pmdaGetOptions(argc, argv, &options, interface) != EOF)
+		choice.socket_path = options.optarg; /* -s: all others are PCP's own */
+	if (options.errors) {
+		pmdaUsageMessage(&options);
+		exit(1);
+	}
+	choice.username = options.username;
+	if (!choice.username)
+		pmGetUsername(&choice.username);
+	return choice;
+}
+
+int main(int argc, char **argv)
+{
+	pmdaInterface interface;
+	struct choice choice;
+
+	pmSetProgname(argv[0]);
+	pmdaDaemon(&interface, PMDA_INTERFACE_7, pmGetProgname(), UNCORE, "uncore.log",
+		agent_help_path());
+	choice = parse_options(argc, argv, &interface);
+	pmdaOpenLog(&interface);
+	pmdaConnect(&interface);
+	if (geteuid() == 0)
+		pmSetProcessIdentity(choice.username);
+	agent_start(&interface, choice.socket_path);
+	pmdaMain(&interface);
+	return 0;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pmda/metrics.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pmda/instances.h"
+#include "pmda/perfevent.h"
+
+static const struct view *view;
+
+/* What a metric means: the function that finds its value, and what that needs to know. */
+struct meaning {
+	int (*value)(const struct meaning *meaning, unsigned inst, pmAtomValue *ret);
+	const char *name; /* of uncored's metric */
+	int index;        /* of that metric on this machine; -1: it has none */
+	enum direction direction;
+	size_t offset; /* in struct uncore_daemon */
+};
+
+/* --- traffic --- */
+
+static int give(uint64_t count, uint32_t quality, pmAtomValue *ret)
+{
+	if (quality & UNCORE_ABSENT)
+		return PMDA_FETCH_NOVALUES;
+	ret->ull = count;
+	return PMDA_FETCH_STATIC;
+}
+
+static int traffic(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
+{
+	const struct uncore_value *value;
+
+	if (meaning->index < 0)
+		return PMDA_FETCH_NOVALUES;
+	value = &view->samples[socket].values[meaning->index];
+	return give(value->count, value->quality, ret);
+}
+
+static int channel_traffic(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	const struct channel *channel = instances_channel(inst);
+	const struct uncore_channel_value *value;
+
+	if (!channel || channel->counts[meaning->direction] < 0)
+		return PMDA_FETCH_NOVALUES;
+	value = &view->channels[channel->counts[meaning->direction]];
+	return give(value->count, value->quality, ret);
+}
+
+/* --- quality --- */
+
+static int quality(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
+{
+	const struct uncore_sample *sample = &view->samples[socket];
+
+	ret->ul = 0;
+	for (uint32_t i = 0; i < sample->n_values; i++)
+		if (!(sample->values[i].quality & UNCORE_ABSENT))
+			ret->ul |= sample->values[i].quality;
+	return PMDA_FETCH_STATIC;
+}
+
+/* "hbm.read: absent (This CPU has no high-bandwidth memory.)" */
+static void print_quality(const struct uncore_sample *sample, uint32_t metric, FILE *out)
+{
+	const struct uncore_value *value = &sample->values[metric];
+	char words[128];
+
+	if (!value->quality)
+		return;
+	uncore_quality_words(value->quality, words, sizeof words);
+	fprintf(out, "%s%s: %s", ftell(out) ? "; " : "", uncore_metric_name(view->handle, metric),
+		words);
+	if (value->quality & UNCORE_ABSENT)
+		fprintf(out, " (%s)", uncore_why(view->handle, value->why));
+}
+
+static int quality_text(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
+{
+	static char text[UNCORE_METRICS_MAX * (UNCORE_NAME_MAX + 128 + UNCORE_TEXT_MAX)];
+	const struct uncore_sample *sample = &view->samples[socket];
+	FILE *out = fmemopen(text, sizeof text, "w");
+
+	if (!out)
+		return PM_ERR_AGAIN;
+	for (uint32_t i = 0; i < sample->n_values; i++)
+		print_quality(sample, i, out);
+	fclose(out);
+	ret->cp = text;
+	return PMDA_FETCH_STATIC;
+}
+
+/* --- the sample --- */
+
+static int sample_time(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
+{
+	const struct uncore_sample *sample = &view->samples[socket];
+
+	ret->ull = sample->begin_ns + (sample->end_ns - sample->begin_ns) / 2 +
+		   (uint64_t)view->epoch_ns;
+	return PMDA_FETCH_STATIC;
+}
+
+static int sample_age(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
+{
+	ret->ull = view->now_ns - view->samples[socket].end_ns;
+	return PMDA_FETCH_STATIC;
+}
+
+static int sample_skew(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
+{
+	ret->ull = (view->samples[socket].end_ns - view->samples[socket].begin_ns) / 2;
+	return PMDA_FETCH_STATIC;
+}
+
+static int sample_sweeps(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
+{
+	ret->ull = view->samples[socket].sweep;
+	return PMDA_FETCH_STATIC;
+}
+
+/* --- the daemon --- */
+
+static int generation(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	static char text[33];
+
+	snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, view->machine.generation[0],
+		view->machine.generation[1]);
+	ret->cp = text;
+	return PMDA_FETCH_STATIC;
+}
+
+static int uptime(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	ret->ull = (view->now_ns - view->daemon.started_ns) / 1000000;
+	return PMDA_FETCH_STATIC;
+}
+
+static int clients(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	ret->ul = view->daemon.n_clients;
+	return PMDA_FETCH_STATIC;
+}
+
+static int counter(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	memcpy(&ret->ull, (const char *)&view->daemon + meaning->offset, sizeof ret->ull);
+	return PMDA_FETCH_STATIC;
+}
+
+static int platform(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	ret->cp = (char *)view->machine.platform;
+	return PMDA_FETCH_STATIC;
+}
+
+static int up(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	ret->ul = view->is_current;
+	return PMDA_FETCH_STATIC;
+}
+
+static int reason(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	ret->cp = (char *)view->reason;
+	return PMDA_FETCH_STATIC;
+}
+
+/* --- the table --- */
+
+#define UNITS_BYTES    PMDA_PMUNITS(1, 0, 0, PM_SPACE_BYTE, 0, 0)
+#define UNITS_NANOSEC  PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_NSEC, 0)
+#define UNITS_MILLISEC PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_MSEC, 0)
+#define UNITS_COUNT    PMDA_PMUNITS(0, 0, 1, 0, 0, PM_COUNT_ONE)
+#define UNITS_NONE     PMDA_PMUNITS(0, 0, 0, 0, 0, 0)
+#define SINGULAR       PM_INDOM_NULL
+
+#define METRIC(cluster, item, type, indom, sem, units, ...)                                        \
+	{                                                                                          \
+		&(struct meaning){ __VA_ARGS__ },                                                  \
+		{                                                                                  \
+			PMDA_PMID(cluster, item), PM_TYPE_##type, indom, PM_SEM_##sem,             \
+				UNITS_##units                                                      \
+		}                                                                                  \
+	}
+#define TRAFFIC(item, name)                                                                        \
+	METRIC(TRAFFIC_CLUSTER, item, U64, SOCKETS_INDOM, COUNTER, BYTES, traffic, name, -1)
+#define CHANNEL(item, way)                                                                         \
+	METRIC(CHANNEL_CLUSTER, item, U64, CHANNELS_INDOM, COUNTER, BYTES, channel_traffic,        \
+		.direction = way)
+#define QUALITY(item, type, value)                                                                 \
+	METRIC(QUALITY_CLUSTER, item, type, SOCKETS_INDOM, INSTANT, NONE, value)
+#define SAMPLE(item, sem, units, value)                                                            \
+	METRIC(SAMPLE_CLUSTER, item, U64, SOCKETS_INDOM, sem, units, value)
+#define DAEMON(item, type, sem, units, value)                                                      \
+	METRIC(DAEMON_CLUSTER, item, type, SINGULAR, sem, units, value)
+#define COUNTER(item, units, field)                                                                \
+	METRIC(DAEMON_CLUSTER, item, U64, SINGULAR, COUNTER, units, counter,                       \
+		.offset = offsetof(struct uncore_daemon, field))
+
+pmdaMetric metrics_table[] = {
+	TRAFFIC(0, "dram.read"),
+	TRAFFIC(1, "dram.write"),
+	TRAFFIC(2, "hbm.read"),
+	TRAFFIC(3, "hbm.write"),
+	TRAFFIC(4, "pmm.read"),
+	TRAFFIC(5, "pmm.write"),
+	TRAFFIC(6, "itom"),
+	TRAFFIC(7, "specitom"),
+	CHANNEL(0, DIRECTION_READ),
+	CHANNEL(1, DIRECTION_WRITE),
+	QUALITY(0, U32, quality),
+	QUALITY(1, STRING, quality_text),
+	SAMPLE(0, INSTANT, NANOSEC, sample_time),
+	SAMPLE(1, INSTANT, NANOSEC, sample_age),
+	SAMPLE(2, INSTANT, NANOSEC, sample_skew),
+	SAMPLE(3, COUNTER, COUNT, sample_sweeps),
+	DAEMON(0, STRING, DISCRETE, NONE, generation),
+	DAEMON(1, U64, INSTANT, MILLISEC, uptime),
+	DAEMON(2, U32, INSTANT, COUNT, clients),
+	COUNTER(3, COUNT, sweeps),
+	COUNTER(4, COUNT, refused),
+	COUNTER(5, COUNT, throttled),
+	COUNTER(6, NANOSEC, cpu_ns),
+	DAEMON(7, STRING, DISCRETE, NONE, platform),
+	DAEMON(8, U32, INSTANT, NONE, up),
+	DAEMON(9, STRING, INSTANT, NONE, reason),
+};
+const unsigned metrics_n = sizeof metrics_table / sizeof metrics_table[0];
+
+void metrics_use(const struct view *new_view)
+{
+	view = new_view;
+	for (unsigned i = 0; i < metrics_n; i++) {
+		struct meaning *meaning = metrics_table[i].m_user;
+
+		if (meaning->value == traffic)
+			meaning->index = uncore_find_metric(view->handle, meaning->name);
+	}
+}
+
+/* --- for the agent --- */
+
+static bool needs_snapshot(const struct meaning *meaning)
+{
+	return meaning->value != up && meaning->value != reason;
+}
+
+static bool needs_socket(pmID pmid)
+{
+	unsigned cluster = pmID_cluster(pmid);
+
+	return cluster == TRAFFIC_CLUSTER || cluster == QUALITY_CLUSTER ||
+	       cluster == SAMPLE_CLUSTER;
+}
+
+int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret)
+{
+	pmID pmid = metric->m_desc.pmid;
+	const struct meaning *meaning = metric->m_user;
+
+	if (pmID_cluster(pmid) >= PERFEVENT_FIRST_CLUSTER)
+		return perfevent_count(pmid, inst, &ret->ull) ? PMDA_FETCH_STATIC
+							      : PMDA_FETCH_NOVALUES;
+	if (!meaning)
+		return PM_ERR_PMID;
+	if (!view->is_current && needs_snapshot(meaning))
+		return PM_ERR_AGAIN;
+	if (needs_socket(pmid) && inst >= view->machine.n_sockets)
+		return PM_ERR_INST;
+	return meaning->value(meaning, inst, ret);
+}
+
+const char *metrics_name(pmID pmid)
+{
+	for (unsigned i = 0; i < metrics_n; i++)
+		if (metrics_table[i].m_desc.pmid == pmid)
+			return ((const struct meaning *)metrics_table[i].m_user)->name;
+	return NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The metrics: one table with the number, type, unit and meaning of each. Numbers are for ever (see
+ * pmns): archives know a metric by its number.
+ */
+#pragma once
+
+#include <pcp/pmapi.h>
+#include <pcp/pmda.h>
+
+#include "pmda/view.h"
+
+enum {
+	TRAFFIC_CLUSTER = 0,
+	CHANNEL_CLUSTER = 1,
+	QUALITY_CLUSTER = 2,
+	SAMPLE_CLUSTER = 3,
+	DAEMON_CLUSTER = 4,
+};
+
+/* The table as pmdaInit() wants it, which fills in the domain. */
+extern pmdaMetric metrics_table[];
+extern const unsigned metrics_n;
+
+/* Where values come from; to be said again after each new connection, whose machine may differ. */
+void metrics_use(const struct view *view);
+
+/* pmdaFetch()'s callback: PM_ERR_AGAIN while there is no snapshot; no value where it is absent. */
+int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret);
+
+/* uncored's name of a metric of the traffic: "dram.read"; NULL: it is none. */
+const char *metrics_name(pmID pmid);

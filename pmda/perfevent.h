@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The names of the stock perfevent agent, for PAPI's pcp component and for scripts:
+ * perfevent.hwcounters.PMU.EVENT.value, raw counts, instances cpuN.
+ *
+ * That component crashes on any error and finds values by their position (PAPI,
+ * src/components/pcp/linux-pcp.c), so this tree has rules of its own. The first good snapshot
+ * fixes names, instances and their order for the agent's life. A later fetch without a snapshot
+ * gets the last good count, and counts never go back: those of a new generation of uncored are
+ * added to what was there.
+ */
+#pragma once
+
+#include <pcp/pmapi.h>
+#include <pcp/pmda.h>
+
+#include "pmda/view.h"
+
+enum { PERFEVENT_FIRST_CLUSTER = 64 };
+
+/* Takes over a snapshot with channels; the first one makes the tree. */
+void perfevent_update(const struct view *view);
+
+/*
+ * The metrics of the tree, for the agent's table; NULL and 0 before the first good snapshot. They
+ * never change once there are any. Numbers are those of domain @domain.
+ */
+const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n);
+
+/* The names below perfevent; NULL before the first good snapshot. */
+pmdaNameSpace *perfevent_names(int domain);
+
+/* The count of a metric of perfevent_metrics() on the CPU of instance @inst. False: none there. */
+bool perfevent_count(pmID pmid, unsigned inst, uint64_t *ret_count);
+
+/* The CPU of instance @inst. */
+unsigned perfevent_cpu(unsigned inst);

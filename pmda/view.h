@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the agent sees of uncored: the connection, and the snapshot that answers one fetch.
+ *
+ * pmcd serves all its clients in one thread and waits for its agents, so nothing here may take
+ * long: a reading gets READ_WITHIN_NS, a new connection OPEN_WITHIN_NS, and after a failure uncored
+ * is left alone for RETRY_AFTER_NS. Whoever asks meanwhile is told at once that there is nothing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/uncore.h"
+
+struct view {
+	const char *socket_path; /* of uncored; NULL: as libuncore finds it */
+	struct uncore *handle;   /* NULL: not connected */
+	uint64_t retry_ns;       /* CLOCK_MONOTONIC: not before */
+	char reason[1024];       /* why there is no snapshot; "": there is one */
+
+	/* Of the last connection there was; n_connections counts them. */
+	unsigned n_connections;
+	struct uncore_machine machine; /* .platform is the one below */
+	char platform[UNCORE_NAME_MAX];
+	struct uncore_sample *samples;         /* .n_sockets */
+	struct uncore_channel_value *channels; /* .n_channels */
+
+	bool is_current;   /* the snapshot below is of this fetch */
+	bool has_channels; /* ... and .channels, too */
+	int64_t epoch_ns;  /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint64_t now_ns;   /* CLOCK_MONOTONIC */
+	struct uncore_daemon daemon;
+};
+
+/* Connects, if it is not connected and may try. False: it is not, .reason says why. */
+bool view_connect(struct view *view);
+
+/*
+ * Takes a snapshot: one fresh reading of all sockets, and of their channels if @with_channels; each
+ * socket's values are of one sweep. Reconnects once where the connection turns out to be dead.
+ * False: there is none, .reason says why.
+ */
+bool view_refresh(struct view *view, bool with_channels);
