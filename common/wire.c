@@ -155,5 +155,5 @@ int wire_receive(int socket_fd, enum wire_sender sender, struct wire_packet *ret
 void wire_packet_done(struct wire_packet *packet)
 {
 	while (packet->n_fds)
-		close(packet->fds[--packet->n_fds]);
+		close_fd(&packet->fds[--packet->n_fds]);
 }
