@@ -44,35 +44,53 @@ static void take_snapshot(bool with_channels)
 		perfevent_update(&view);
 }
 
-/* The names below perfevent join the table of metrics once, when they are known. */
-static pmdaNameSpace *perfevent_tree(pmdaExt *pmda)
+/*
+ * The metrics below perfevent join the table once, when they are known. Whoever knew them by number
+ * before the agent was started anew does not ask for their names first, so every question that may
+ * be about them comes here.
+ */
+static void join_perfevent(pmdaExt *pmda)
 {
 	static pmdaMetric *table;
 	const pmdaMetric *found;
 	unsigned n;
 
-	if (!table) {
-		take_snapshot(true);
-		found = perfevent_metrics(pmda->e_domain, &n);
-		table = found ? calloc(metrics_n + n, sizeof *table) : NULL;
-		if (!table)
-			return NULL;
-		memcpy(table, metrics_table, metrics_n * sizeof *table);
-		memcpy(&table[metrics_n], found, n * sizeof *table);
-		pmdaRehash(pmda, table, (int)(metrics_n + n));
-	}
+	if (table)
+		return;
+	take_snapshot(true);
+	found = perfevent_metrics(pmda->e_domain, &n);
+	table = found ? calloc(metrics_n + n, sizeof *table) : NULL;
+	if (!table)
+		return;
+	memcpy(table, metrics_table, metrics_n * sizeof *table);
+	memcpy(&table[metrics_n], found, n * sizeof *table);
+	pmdaRehash(pmda, table, (int)(metrics_n + n));
+}
+
+static pmdaNameSpace *perfevent_tree(pmdaExt *pmda)
+{
+	join_perfevent(pmda);
 	return perfevent_names(pmda->e_domain);
+}
+
+static bool is_perfevent(pmID pmid)
+{
+	return pmID_cluster(pmid) >= PERFEVENT_FIRST_CLUSTER;
 }
 
 /* --- what pmcd asks --- */
 
-static bool need_channels(int n_pmids, const pmID pmids[])
+static bool any_of(int n_pmids, const pmID pmids[], bool (*is_it)(pmID pmid))
 {
 	for (int i = 0; i < n_pmids; i++)
-		if (pmID_cluster(pmids[i]) == CHANNEL_CLUSTER ||
-			pmID_cluster(pmids[i]) >= PERFEVENT_FIRST_CLUSTER)
+		if (is_it(pmids[i]))
 			return true;
 	return false;
+}
+
+static bool needs_channels(pmID pmid)
+{
+	return pmID_cluster(pmid) == CHANNEL_CLUSTER || is_perfevent(pmid);
 }
 
 /*
@@ -84,7 +102,7 @@ static void say_again(pmdaResult *result)
 	for (int i = 0; i < result->numpmid; i++) {
 		pmValueSet *values = result->vset[i];
 
-		if (values->numval == 0 && pmID_cluster(values->pmid) < PERFEVENT_FIRST_CLUSTER)
+		if (values->numval == 0 && !is_perfevent(values->pmid))
 			values->numval = PM_ERR_AGAIN;
 	}
 }
@@ -93,7 +111,9 @@ static int on_fetch(int n_pmids, pmID pmids[], pmdaResult **ret, pmdaExt *pmda)
 {
 	int sts;
 
-	take_snapshot(need_channels(n_pmids, pmids));
+	if (any_of(n_pmids, pmids, is_perfevent))
+		join_perfevent(pmda);
+	take_snapshot(any_of(n_pmids, pmids, needs_channels));
 	sts = pmdaFetch(n_pmids, pmids, ret, pmda);
 	if (sts >= 0 && !view.is_current)
 		say_again(*ret);
@@ -102,8 +122,27 @@ static int on_fetch(int n_pmids, pmID pmids[], pmdaResult **ret, pmdaExt *pmda)
 
 static int on_instance(pmInDom indom, int inst, char *name, pmInResult **ret, pmdaExt *pmda)
 {
-	connect_view();
+	if (pmInDom_serial(indom) == CPUS_INDOM)
+		join_perfevent(pmda);
+	else
+		connect_view();
 	return pmdaInstance(indom, inst, name, ret, pmda);
+}
+
+static int on_desc(pmID pmid, pmDesc *ret, pmdaExt *pmda)
+{
+	if (is_perfevent(pmid))
+		join_perfevent(pmda);
+	return pmdaDesc(pmid, ret, pmda);
+}
+
+static int on_text(int ident, int type, char **ret, pmdaExt *pmda)
+{
+	if (type & PM_TEXT_PMID && is_perfevent((pmID)ident)) {
+		*ret = (char *)perfevent_help((pmID)ident, type & PM_TEXT_ONELINE);
+		return *ret ? 0 : PM_ERR_TEXT;
+	}
+	return pmdaText(ident, type, ret, pmda);
 }
 
 static int on_label(int ident, int type, pmLabelSet **ret, pmdaExt *pmda)
@@ -153,6 +192,8 @@ void agent_start(pmdaInterface *interface, const char *socket_path)
 	view.socket_path = socket_path;
 	interface->version.seven.fetch = on_fetch;
 	interface->version.seven.instance = on_instance;
+	interface->version.seven.desc = on_desc;
+	interface->version.seven.text = on_text;
 	interface->version.seven.label = on_label;
 	interface->version.seven.pmid = on_pmid;
 	interface->version.seven.name = on_name;

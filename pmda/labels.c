@@ -14,6 +14,16 @@ static const char *const indom_labels[N_INDOMS] = {
 	[CPUS_INDOM] = "{\"device_type\":\"cpu\",\"indom_name\":\"per reading CPU\"}",
 };
 
+/* PCP names the agent by itself only where an agent has no label for the domain. */
+static int add_domain(const char *platform, pmLabelSet **ret)
+{
+	int sts = pmdaAddLabels(ret, "{\"agent\":\"uncore\"}");
+
+	if (sts < 0 || !platform[0])
+		return sts;
+	return pmdaAddLabels(ret, "{\"platform\":\"%s\"}", platform);
+}
+
 static int add_indom(pmInDom indom, pmLabelSet **ret)
 {
 	unsigned serial = pmInDom_serial(indom);
@@ -33,7 +43,7 @@ int labels_add(int ident, int type, const char *platform, pmLabelSet **ret)
 {
 	switch (type) {
 	case PM_LABEL_DOMAIN:
-		return platform[0] ? pmdaAddLabels(ret, "{\"platform\":\"%s\"}", platform) : 0;
+		return add_domain(platform, ret);
 	case PM_LABEL_INDOM:
 		return add_indom((pmInDom)ident, ret);
 	case PM_LABEL_ITEM:

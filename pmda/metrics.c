@@ -16,6 +16,7 @@ struct meaning {
 	const char *name; /* of uncored's metric */
 	int index;        /* of that metric on this machine; -1: it has none */
 	enum direction direction;
+	uint32_t flag;
 	size_t offset; /* in struct uncore_daemon */
 };
 
@@ -60,6 +61,18 @@ static int quality(const struct meaning *meaning, unsigned socket, pmAtomValue *
 	for (uint32_t i = 0; i < sample->n_values; i++)
 		if (!(sample->values[i].quality & UNCORE_ABSENT))
 			ret->ul |= sample->values[i].quality;
+	return PMDA_FETCH_STATIC;
+}
+
+/* pmie and others cannot test a bit of a number; how many metrics carry a flag they can. */
+static int flagged(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
+{
+	const struct uncore_sample *sample = &view->samples[socket];
+
+	ret->ul = 0;
+	for (uint32_t i = 0; i < sample->n_values; i++)
+		if (!(sample->values[i].quality & UNCORE_ABSENT))
+			ret->ul += (sample->values[i].quality & meaning->flag) != 0;
 	return PMDA_FETCH_STATIC;
 }
 
@@ -194,6 +207,8 @@ static int reason(const struct meaning *meaning, unsigned inst, pmAtomValue *ret
 		.direction = way)
 #define QUALITY(item, type, value)                                                                 \
 	METRIC(QUALITY_CLUSTER, item, type, SOCKETS_INDOM, INSTANT, NONE, value)
+#define FLAGGED(item, which)                                                                       \
+	METRIC(QUALITY_CLUSTER, item, U32, SOCKETS_INDOM, INSTANT, COUNT, flagged, .flag = which)
 #define SAMPLE(item, sem, units, value)                                                            \
 	METRIC(SAMPLE_CLUSTER, item, U64, SOCKETS_INDOM, sem, units, value)
 #define DAEMON(item, type, sem, units, value)                                                      \
@@ -215,6 +230,12 @@ pmdaMetric metrics_table[] = {
 	CHANNEL(1, DIRECTION_WRITE),
 	QUALITY(0, U32, quality),
 	QUALITY(1, STRING, quality_text),
+	FLAGGED(2, UNCORE_ESTIMATED),
+	FLAGGED(3, UNCORE_PARTIAL),
+	FLAGGED(4, UNCORE_FROZEN),
+	FLAGGED(5, UNCORE_RESET),
+	FLAGGED(6, UNCORE_UNCALIBRATED),
+	FLAGGED(7, UNCORE_STANDIN),
 	SAMPLE(0, INSTANT, NANOSEC, sample_time),
 	SAMPLE(1, INSTANT, NANOSEC, sample_age),
 	SAMPLE(2, INSTANT, NANOSEC, sample_skew),

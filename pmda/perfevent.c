@@ -22,6 +22,7 @@ struct raw {
 struct event {
 	char pmu[UNCORE_NAME_MAX], event[UNCORE_NAME_MAX];
 	unsigned cluster, item;
+	bool offered; /* some box has it */
 };
 
 struct cpu {
@@ -96,15 +97,13 @@ static int find_cpu(unsigned cpu)
 	return -1;
 }
 
-/* Only what works is offered: an event that the kernel names, with a value. */
-static bool is_offered(const struct view *view, uint32_t index, struct uncore_channel *ret)
+/* An event that the kernel names, on one of its boxes. */
+static bool is_named(const struct view *view, uint32_t index, struct uncore_channel *ret)
 {
 	size_t name_bytes;
 
 	*ret = (struct uncore_channel)UNCORE_CHANNEL_INIT;
 	if (uncore_describe_channel(view->handle, index, ret) < 0 || !ret->event[0] || !ret->bytes)
-		return false;
-	if (view->channels[index].quality & UNCORE_ABSENT)
 		return false;
 	name_bytes = strlen("perfevent.hwcounters..") + strlen(ret->pmu) + strlen(ret->event) +
 		     strlen(".value:cpu4294967295");
@@ -116,7 +115,7 @@ static void add_cpus(const struct view *view)
 	struct uncore_channel channel;
 
 	for (uint32_t i = 0; i < view->machine.n_channels; i++)
-		if (is_offered(view, i, &channel) && find_cpu(channel.cpu) < 0)
+		if (is_named(view, i, &channel) && find_cpu(channel.cpu) < 0)
 			tree.cpus[tree.n_cpus++].cpu = channel.cpu;
 	qsort(tree.cpus, tree.n_cpus, sizeof *tree.cpus, compare_cpus);
 	for (unsigned i = 0; i < tree.n_cpus; i++) {
@@ -129,18 +128,24 @@ static void add_cpus(const struct view *view)
 	instances_indoms[CPUS_INDOM].it_set = tree.set;
 }
 
+/* Everything gets its number; only what works at the moment is offered from now on. */
 static void add_raws(const struct view *view)
 {
 	struct uncore_channel channel;
 
-	for (uint32_t i = 0; i < view->machine.n_channels; i++)
-		if (is_offered(view, i, &channel))
-			tree.raws[tree.n_raws++] = (struct raw){
-				.metric = take_event(&channel),
-				.instance = (unsigned)find_cpu(channel.cpu),
-				.channel = (int)i,
-				.bytes = channel.bytes,
-			};
+	for (uint32_t i = 0; i < view->machine.n_channels; i++) {
+		struct raw raw = { .channel = (int)i };
+
+		if (!is_named(view, i, &channel))
+			continue;
+		raw.metric = take_event(&channel);
+		raw.instance = (unsigned)find_cpu(channel.cpu);
+		raw.bytes = channel.bytes;
+		if (view->channels[i].quality & UNCORE_ABSENT)
+			continue;
+		tree.raws[tree.n_raws++] = raw;
+		tree.events[raw.metric].offered = true;
+	}
 }
 
 static void make_tree(const struct view *view)
@@ -225,24 +230,32 @@ static pmID pmid_of(int domain, const struct event *event)
 	return pmID_build(domain, event->cluster, event->item);
 }
 
+static pmDesc describe(int domain, const struct event *event)
+{
+	return (pmDesc){
+		.pmid = pmid_of(domain, event),
+		.type = PM_TYPE_U64,
+		.indom = instances_indoms[CPUS_INDOM].it_indom,
+		.sem = PM_SEM_COUNTER,
+		.units = PMDA_PMUNITS(0, 0, 1, 0, 0, PM_COUNT_ONE),
+	};
+}
+
 const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n)
 {
+	unsigned n = 0;
+
 	*ret_n = 0;
-	if (!tree.n_events)
+	if (!tree.n_raws)
 		return NULL;
 	if (!tree.metrics)
 		tree.metrics = calloc(tree.n_events, sizeof *tree.metrics);
 	if (!tree.metrics)
 		return NULL;
 	for (unsigned i = 0; i < tree.n_events; i++)
-		tree.metrics[i].m_desc = (pmDesc){
-			.pmid = pmid_of(domain, &tree.events[i]),
-			.type = PM_TYPE_U64,
-			.indom = instances_indoms[CPUS_INDOM].it_indom,
-			.sem = PM_SEM_COUNTER,
-			.units = PMDA_PMUNITS(0, 0, 1, 0, 0, PM_COUNT_ONE),
-		};
-	*ret_n = tree.n_events;
+		if (tree.events[i].offered)
+			tree.metrics[n++].m_desc = describe(domain, &tree.events[i]);
+	*ret_n = n;
 	return tree.metrics;
 }
 
@@ -260,9 +273,11 @@ pmdaNameSpace *perfevent_names(int domain)
 {
 	char name[NAME_MAX_BYTES + 1];
 
-	if (tree.names || !tree.n_events || pmdaTreeCreate(&tree.names) < 0)
+	if (tree.names || !tree.n_raws || pmdaTreeCreate(&tree.names) < 0)
 		return tree.names;
 	for (unsigned i = 0; i < tree.n_events; i++) {
+		if (!tree.events[i].offered)
+			continue;
 		snprintf(name, sizeof name, "perfevent.hwcounters.%s.%s.value", tree.events[i].pmu,
 			tree.events[i].event);
 		normalise(name);
@@ -272,19 +287,45 @@ pmdaNameSpace *perfevent_names(int domain)
 	return tree.names;
 }
 
+static const struct event *find_event(pmID pmid)
+{
+	for (unsigned i = 0; i < tree.n_events; i++)
+		if (tree.events[i].cluster == pmID_cluster(pmid) &&
+			tree.events[i].item == pmID_item(pmid))
+			return &tree.events[i];
+	return NULL;
+}
+
 bool perfevent_count(pmID pmid, unsigned inst, uint64_t *ret_count)
 {
-	for (unsigned i = 0; i < tree.n_raws; i++) {
-		const struct raw *raw = &tree.raws[i];
-		const struct event *event = &tree.events[raw->metric];
+	const struct event *event = find_event(pmid);
 
-		if (raw->instance == inst && event->cluster == pmID_cluster(pmid) &&
-			event->item == pmID_item(pmid)) {
-			*ret_count = raw->count;
+	for (unsigned i = 0; event && i < tree.n_raws; i++)
+		if (tree.raws[i].instance == inst && &tree.events[tree.raws[i].metric] == event) {
+			*ret_count = tree.raws[i].count;
 			return true;
 		}
-	}
 	return false;
+}
+
+const char *perfevent_help(pmID pmid, bool one_line)
+{
+	static char text[1024];
+	const struct event *event = find_event(pmid);
+
+	if (!event)
+		return NULL;
+	if (one_line)
+		snprintf(text, sizeof text, "count of the kernel's event %s of PMU %s",
+			event->event, event->pmu);
+	else
+		snprintf(text, sizeof text,
+			"What the kernel's event %s of PMU %s has counted, as it was counted on "
+			"the CPU of the\ninstance: no bytes, whatever the event's name says. The "
+			"metrics below uncore.channel\nhave the bytes. While uncored is away the "
+			"last count stands here.",
+			event->event, event->pmu);
+	return text;
 }
 
 unsigned perfevent_cpu(unsigned inst)

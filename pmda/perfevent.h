@@ -33,5 +33,9 @@ pmdaNameSpace *perfevent_names(int domain);
 /* The count of a metric of perfevent_metrics() on the CPU of instance @inst. False: none there. */
 bool perfevent_count(pmID pmid, unsigned inst, uint64_t *ret_count);
 
+/* What a metric of perfevent_metrics() is, in one line or more; NULL: there is none of that number.
+ */
+const char *perfevent_help(pmID pmid, bool one_line);
+
 /* The CPU of instance @inst. */
 unsigned perfevent_cpu(unsigned inst);
