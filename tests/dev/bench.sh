@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev bench: the benchmark, as root because it opens counters itself to compare with.
+# ./dev bench: the benchmarks, as root because they open counters themselves to compare with.
 
+# $1: "pcp" for the one through PCP; the rest is the program's.
 bench_run() {
-	setup_packages
+	local program=uncore-bench
+
+	if [[ ${1:-} == pcp ]]; then
+		program=pcp/uncore-bench-pcp
+		shift
+		setup_to_test # PCP itself, to compare with
+	else
+		setup_to_build
+	fi
 	say "Building into build-bench/"
 	build_in build-bench
+	[[ -x build-bench/tests/bench/$program ]] || fail "It was not built: PCP's libraries are missing."
 	as_root env UNCORE_SOURCE_ROOT="$PWD" UNCORE_BUILD_ROOT="$PWD/build-bench" \
-		build-bench/tests/bench/uncore-bench "$@"
+		"build-bench/tests/bench/$program" "$@"
 }

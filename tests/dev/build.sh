@@ -23,7 +23,7 @@ build_in() {
 }
 
 build_run() {
-	setup_packages
+	setup_to_build
 	say "Building into build/"
 	build_in build
 }

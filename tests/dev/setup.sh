@@ -1,35 +1,62 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs the packages that building and testing need (Debian 12 names).
 
-SETUP_PACKAGES=(
-	# to build
+SETUP_TO_BUILD=(
 	gcc libc6-dev pkg-config meson ninja-build
 	libpfm4-dev libhwloc-dev libsystemd-dev libinih-dev libjson-c-dev scdoc
-	# to test
-	libcmocka-dev binutils clang clang-format g++ git libclang-rt-14-dev mandoc python3
-	systemd util-linux
+	libpcp3-dev libpcp-pmda3-dev
+	libcmocka-dev python3 # for the tests, which are built with the rest
+)
+SETUP_TO_TEST=(
+	binutils clang clang-format g++ git libclang-rt-14-dev mandoc
+	systemd util-linux valgrind
+	pcp python3-pcp
 )
 
-# Prints those of SETUP_PACKAGES that are not installed.
+# Prints those of its arguments that are not installed.
 setup_missing() {
 	local package
 
-	for package in "${SETUP_PACKAGES[@]}"; do
+	for package in "$@"; do
 		dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null |
 			grep -qx installed || printf '%s\n' "$package"
 	done
 }
 
+# Package pcp would start its services, and fails where systemd is not PID 1; the tests start their own.
+setup_apt() {
+	as_root env DEBIAN_FRONTEND=noninteractive SYSTEMD_OFFLINE=1 \
+		apt-get -q -o DPkg::Lock::Timeout=300 "$@"
+}
+
+# $@: the packages that must be there.
 setup_packages() {
 	local missing
-	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
 
 	command -v dpkg-query apt-get >/dev/null ||
-		fail "This is not a Debian system: install the equivalents of ${SETUP_PACKAGES[*]} by hand, then use meson."
-	mapfile -t missing < <(setup_missing)
+		fail "This is not a Debian system: install the equivalents of $* by hand, then use meson."
+	mapfile -t missing < <(setup_missing "$@")
 	[[ ${#missing[@]} -gt 0 ]] || return 0
 	say "Installing ${missing[*]}"
 	is_root || as_root true # asks for a password, if it must, before output is hidden
-	quietly "refresh the package lists" as_root "${apt[@]}" update
-	quietly "install packages" as_root "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
+	quietly "refresh the package lists" setup_apt update
+	quietly "install packages" setup_apt install -y --no-install-recommends "${missing[@]}"
+	setup_look_again
+}
+
+# A folder that was configured before does not know what is there now.
+setup_look_again() {
+	local file
+
+	for file in build*/build.ninja; do
+		[[ ! -f $file ]] || quietly "configure ${file%/*} again" meson setup --reconfigure "${file%/*}"
+	done
+}
+
+setup_to_build() {
+	setup_packages "${SETUP_TO_BUILD[@]}"
+}
+
+setup_to_test() {
+	setup_packages "${SETUP_TO_BUILD[@]}" "${SETUP_TO_TEST[@]}"
 }

@@ -2,7 +2,7 @@
 # ./dev test: which suites run in which build folder, and as whom.
 
 TESTS_BUILDS=(build build-asan build-tsan)
-TESTS_SUITES=(unit system fuzz-replay abi man format units)
+TESTS_SUITES=(unit system pcp fuzz-replay abi man format units)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in two suites.
 tests_suites_of() {
@@ -20,12 +20,12 @@ tests_environment() {
 		TSAN_OPTIONS=halt_on_error=1
 }
 
-# The system suite opens perf events. Without root, and without a sudo that asks nothing, its tests
+# In the suites system and pcp uncored opens perf events. Without root, and without a sudo that asks nothing, its tests
 # say so and skip.
 tests_prefix() {
 	local suite=$1
 
-	if [[ $suite == system ]] && ! is_root && sudo -n true 2>/dev/null; then
+	if [[ $suite =~ ^(system|pcp)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
 		echo sudo -n
 	fi
 }
@@ -59,7 +59,7 @@ tests_run() {
 
 	tests_check_names "$@"
 	wanted=" ${*:-${TESTS_SUITES[*]}} "
-	setup_packages
+	setup_to_test
 	for folder in "${TESTS_BUILDS[@]}"; do
 		for suite in $(tests_suites_of "$folder"); do
 			[[ $wanted == *" $suite "* ]] || continue
