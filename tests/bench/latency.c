@@ -130,6 +130,13 @@ struct turns {
 	double (*ret_us)[READS]; /* of each kind */
 };
 
+/* usleep(0) is a nap of some 50 us: no pause is no call. */
+static void pause_before(const struct pace *pace)
+{
+	if (pace->pause_us)
+		usleep(pace->pause_us);
+}
+
 /* Descriptors of the groups were opened with privilege; what reads them here has none. */
 static int take_turns(void *argument)
 {
@@ -144,7 +151,7 @@ static int take_turns(void *argument)
 		for (int kind = 0; kind < KINDS; kind++) {
 			pin_to_cpu(kinds[kind].cpu);
 			for (int k = i; k < i + turns->pace->block; k++) {
-				usleep(turns->pace->pause_us);
+				pause_before(turns->pace);
 				turns->ret_us[kind][k] = time_read(&block, kinds[kind].read_once);
 			}
 		}

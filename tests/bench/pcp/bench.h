@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The figures of `./dev bench pcp`. All come from one run, one machine tree and one pmcd. */
+#pragma once
+
+#include "tests/bench/pcp/client.h"
+
+enum { CROWD = 16 };
+
+struct spread {
+	double median_us, p99_us;
+};
+
+struct figures {
+	struct spread asleep[KINDS], busy[KINDS]; /* one client, which is so before each */
+	struct spread crowd[KINDS];               /* each of CROWD at once */
+};
+
+/* Each measures from processes without privilege. */
+void measure_latency(const char *uncored_socket, struct figures *ret);
+void measure_crowd(const char *uncored_socket, struct figures *ret);
+
+/* Of @n times, which it sorts. */
+struct spread spread_of(double us[], unsigned n);
+
+/*
+ * Every kind once, in an order of chance that is the same in each run and process: none always
+ * comes after the same other, whose data would be in the caches.
+ */
+void shuffle_kinds(enum kind ret_order[KINDS]);
+
+/* Memory that children fill in for their parent. */
+void *shared_memory(uint64_t size_bytes);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A client of pmcd and of uncored, with one context for everything: what is compared differs in the
+ * agent that answers and in nothing else.
+ */
+#pragma once
+
+#include <pcp/pmapi.h>
+
+#include "client/uncore.h"
+
+enum kind {
+	FRESH,         /* no PCP: uncore_read_all() of this process */
+	FRESH_AGAIN,   /* ... which uncored has no time to go to sleep before */
+	FLOOR_PIPE,    /* an agent that reads nothing, as a daemon */
+	FLOOR_DSO,     /* ... in pmcd */
+	OURS_PIPE,     /* all per-socket counters of pmdauncore */
+	OURS_DSO,      /* ... in pmcd */
+	PERFEVENT,     /* the same counts by pmdaperfevent: every counter of every box and socket */
+	PERFEVENT_ONE, /* ... but one metric of it, for which it reads them all, too */
+	KINDS,
+};
+
+/* Whose metrics they are in pmcd.conf. */
+enum {
+	DOMAIN_PERFEVENT = 127,
+	DOMAIN_OURS_PIPE = 470,
+	DOMAIN_OURS_DSO = 471,
+	DOMAIN_FLOOR_PIPE = 472,
+	DOMAIN_FLOOR_DSO = 473,
+};
+
+/* The machine: standin-wide, of which pmdaperfevent opens every event on every socket. */
+enum { BOXES = 48, EVENTS = 3, SOCKETS = 2, COUNTERS = BOXES * EVENTS * SOCKETS };
+
+struct request {
+	unsigned n_metrics;
+	unsigned n_values; /* that the answer has, of all metrics */
+	pmID metrics[BOXES * EVENTS];
+};
+
+struct client {
+	struct uncore *uncore;
+	struct request requests[KINDS];
+};
+
+/*
+ * Connects, waiting for a pmcd that is being started, and sees to it that each kind answers what
+ * it should: as many values, and ours after a sweep for each fetch. These end the process if
+ * something fails.
+ */
+void client_open(struct client *client, const char *uncored_socket);
+void client_close(struct client *client);
+
+/* How long one read or fetch of this kind takes. */
+double client_time_us(const struct client *client, enum kind kind);
