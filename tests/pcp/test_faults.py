@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""uncored dies, hangs and returns, the agent dies, many ask at once: what clients see of it."""
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+from harness import Case, n_sockets, run_cases
+from processes import end
+from reading import TRY_AGAIN, TRY_AGAIN_WORDS
+
+METRIC = "uncore.dram.read"
+WATCHED = [METRIC, "uncore.channel.read", "uncore.sample.time", "uncore.daemon.clients",
+           "uncore.daemon.up"]
+OTHER_AGENT = "pmcd.numagents"
+ANSWER_NS = 100000000      # the contract: every fetch is answered within this time
+SCHEDULING_NS = 100000000  # what a busy test machine may add to a single one
+BACK_SECONDS = 1 + 1       # after uncored answers again; one of them for a busy machine
+RECORD_MS = 300
+N_CLIENTS = 16
+MOST_PER_SECOND = 1e11  # bytes: no machine touches that many pages
+AGENT_GONE_WORDS = ["Broken pipe", "No PMCD agent for domain of request",
+                    "IPC protocol failure", "Connection reset by peer"]
+
+
+class Fault(Case):
+    agent = "pipe"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.pcp = cls.shared_pcp()
+        cls.pcp.start_uncored()
+        cls.pcp.start_pmcd(agent=cls.agent, restart_agents=True)
+
+    def value(self, metric=METRIC):
+        return self.pcp.values(metric)[metric]
+
+    def has_values(self):
+        value = self.value()
+        return isinstance(value, dict) and len(value) == n_sockets()
+
+    def wait_for_values(self):
+        self.wait_until(self.has_values, BACK_SECONDS, "values come back")
+
+    def stop(self):
+        os.kill(self.pcp.uncored.pid, signal.SIGSTOP)
+
+    def resume(self):
+        os.kill(self.pcp.uncored.pid, signal.SIGCONT)
+
+
+class Away(Fault):
+    """Pipe and shared object must behave alike."""
+    title = "on a pipe: "
+
+    def start_watching(self, seconds):
+        """One client of ours and one of another agent, side by side."""
+        step_ms = 10
+        return [self.pcp.spawn("pcp-fetch", int(seconds * 1000 / step_ms), step_ms, *metrics,
+                               stdout=subprocess.PIPE, text=True)
+                for metrics in (WATCHED, [OTHER_AGENT])]
+
+    def finish_watching(self, watchers):
+        return [[json.loads(line) for line in watcher.communicate()[0].splitlines()]
+                for watcher in watchers]
+
+    def assert_answered_in_time(self, fetches):
+        took_ns = sorted(fetch["took_ns"] for fetch in fetches)
+        self.assertLess(took_ns[-1], ANSWER_NS + SCHEDULING_NS)
+        self.assertLess(took_ns[len(took_ns) * 95 // 100], ANSWER_NS)
+
+    def assert_outage(self, fetches):
+        """Values, then "try again", then values: nothing else, and nothing in between."""
+        seen = [fetch["values"][METRIC] for fetch in fetches]
+        kinds = ["values" if isinstance(value, dict) else value for value in seen]
+        self.assertEqual([kind for kind, _ in itertools.groupby(kinds)],
+                         ["values", TRY_AGAIN, "values"])
+        for fetch in fetches:
+            up = fetch["values"]["uncore.daemon.up"]["-1"]
+            self.assertEqual(fetch["values"][METRIC] == TRY_AGAIN, up == 0)
+            errors = {value == TRY_AGAIN for name, value in fetch["values"].items()
+                      if name != "uncore.daemon.up"}
+            self.assertEqual(len(errors), 1)  # all of them, or none
+
+    def outage(self, go_away, return_again):
+        watchers = self.start_watching(2.2)
+        time.sleep(0.4)
+        go_away()
+        time.sleep(0.6)
+        return_again()
+        ours, others = self.finish_watching(watchers)
+        self.assert_outage(ours)
+        self.assert_answered_in_time(ours)
+        self.assert_answered_in_time(others)
+        self.assertTrue(all("values" in fetch for fetch in others))
+
+    def test_stopped(self):
+        """while uncored hangs no client of any agent waits long; then values come back"""
+        self.outage(self.stop, self.resume)
+
+    def test_killed(self):
+        """while uncored is dead no client of any agent waits long; then values come back"""
+        self.outage(self.pcp.kill_uncored, self.pcp.start_uncored)
+
+    def test_ended(self):
+        """uncored may end and start again"""
+        self.outage(self.pcp.stop_uncored, self.pcp.start_uncored)
+
+    def test_reason(self):
+        """the reason is told in words while uncored is dead or hangs, and empty otherwise"""
+        metric = "uncore.daemon.reason"
+        self.wait_for_values()
+        self.assertEqual(self.value(metric), {"-1": ""})
+        self.pcp.kill_uncored()
+        self.assertIn(self.pcp.env["UNCORE_SOCKET"], self.value(metric)["-1"])
+        self.pcp.start_uncored()
+        self.wait_for_values()
+        self.stop()
+        self.assertRegex(self.value(metric)["-1"], r"\bms\b|answer|time")
+        self.resume()
+        self.wait_for_values()
+        self.assertEqual(self.value(metric), {"-1": ""})
+
+    def test_generation(self):
+        """a new uncored is told by its generation, and is counted from its own start"""
+        self.wait_for_values()
+        before = self.pcp.values("uncore.daemon.generation", METRIC)
+        self.pcp.kill_uncored()
+        self.pcp.start_uncored()
+        self.wait_for_values()
+        after = self.pcp.values("uncore.daemon.generation", METRIC)
+        self.assertNotEqual(before["uncore.daemon.generation"], after["uncore.daemon.generation"])
+        self.assertEqual(after["uncore.daemon.generation"]["-1"], self.pcp.info()["generation"])
+
+    def log_lines(self):
+        name = {"pipe": "uncore.log", "dso": "pmcd/pmcd.log"}[self.agent]
+        return (self.pcp.folder / "log" / name).read_text(encoding="utf-8").splitlines()
+
+    def test_log(self):
+        """hundreds of fetches that fail leave one line in the log, and the return another"""
+        self.wait_for_values()
+        n_before = len(self.log_lines())
+        self.pcp.kill_uncored()
+        fetches = self.pcp.fetch(METRIC, "uncore.channel.write", n=400, interval_ms=3)
+        self.assertEqual({fetch["values"][METRIC] for fetch in fetches}, {TRY_AGAIN})
+        self.assertEqual(len(self.log_lines()) - n_before, 1, self.log_lines())
+        self.pcp.start_uncored()
+        self.wait_for_values()
+        self.assertEqual(len(self.log_lines()) - n_before, 2, self.log_lines())
+
+
+class AwayFromSharedObject(Away):
+    agent = "dso"
+    test_ended = None
+    title = "in pmcd: "
+
+
+class Recorded(Fault):
+    title = "while pmlogger records: "
+    numbers = itertools.count()
+
+    def record(self, fault, recover):
+        """Records before, during and after the fault; the archive's name."""
+        folder, name = self.pcp.folder, f"archive{next(self.numbers)}"
+        config = folder / "pmlogger.conf"
+        config.write_text(f"log mandatory on {RECORD_MS} msec {{ {METRIC} uncore.daemon.up }}\n",
+                          encoding="utf-8")
+        self.wait_for_values()
+        logger = self.pcp.spawn("pmlogger", "-c", config, "-l", folder / f"log/{name}.log", name)
+        self.wait_until((folder / f"work/{name}.0").exists, 5, "pmlogger writes")
+        time.sleep(3 * RECORD_MS / 1000)
+        fault()
+        time.sleep(3 * RECORD_MS / 1000)
+        recover()
+        self.wait_until(self.has_values, 10, "values come back")
+        time.sleep(3 * RECORD_MS / 1000)
+        self.assertIsNone(logger.poll(), "pmlogger ended")
+        self.assertTrue(end(logger))
+        self.pcp.run("pmlogcheck", name)
+        return name
+
+    def history(self, archive, metric=METRIC):
+        """What its records have of a metric: lists of values, or the words of an error."""
+        text = self.pcp.run("pmdumplog", archive, metric).stdout
+        for record in text.split("\n\n"):
+            values = re.findall(r"(?:inst \[.*\]|\):) value (\d+)", record)
+            if values:
+                yield [int(value) for value in values]
+            elif metric in record:
+                yield record.strip().rpartition(f"({metric}): ")[2]
+
+    def assert_gap(self, archive, words):
+        """One gap with one of these errors, several values on either side of it."""
+        runs = [(kind, len(list(run))) for kind, run in itertools.groupby(
+            "values" if isinstance(record, list) else record for record in self.history(archive))]
+        self.assertEqual([kind for kind, _ in runs][::2], ["values", "values"], runs)
+        self.assertIn(runs[1][0], words)
+        self.assertGreaterEqual(min(runs[0][1], runs[2][1]), 2, runs)
+
+    def assert_no_rate_over_gap(self, archive):
+        """A rate across it would be of counts that began anew."""
+        text = self.pcp.run("pmrep", "-a", archive, "-u", "-o", "csv", METRIC).stdout
+        rows = [row.split(",")[1:] for row in text.splitlines()[1:]]
+        kinds = "".join("-" if "" in row else "r" for row in rows)
+        self.assertRegex(kinds, r"^-r+-+r+$")  # the first record is nobody's rate
+        self.assertLess(max(float(rate) for row in rows for rate in row if rate), MOST_PER_SECOND)
+
+    def test_killed(self):
+        """the archive has the gap while uncored was dead, and values before and after it"""
+        archive = self.record(self.pcp.kill_uncored, self.pcp.start_uncored)
+        self.assert_gap(archive, [TRY_AGAIN_WORDS])
+        self.assert_no_rate_over_gap(archive)
+        ups = [up for up, in self.history(archive, "uncore.daemon.up")]
+        self.assertEqual([up for up, _ in itertools.groupby(ups)], [1, 0, 1])
+
+    def test_stopped(self):
+        """the archive has the gap while uncored hung, and goes on counting after it"""
+        archive = self.record(self.stop, self.resume)
+        self.assert_gap(archive, [TRY_AGAIN_WORDS])
+        self.assert_counts_up(archive)
+
+    def assert_counts_up(self, archive):
+        counts = [record for record in self.history(archive) if isinstance(record, list)]
+        for socket in zip(*counts):
+            self.assertEqual(list(socket), sorted(socket))
+
+    def test_agent_killed(self):
+        """pmcd starts the agent again when it was killed, and no count is lost"""
+        pid = self.pcp.pmda_pid()
+        archive = self.record(lambda: os.kill(pid, signal.SIGKILL), lambda: None)
+        self.assert_gap(archive, AGENT_GONE_WORDS)
+        self.assert_counts_up(archive)
+        self.assertNotEqual(self.pcp.pmda_pid(), pid)
+
+
+class Crowd(Fault):
+    title = "with 16 clients at once: "
+    PAGES = 25600
+    N_FETCHES = 200
+
+    def start_clients(self):
+        return [self.pcp.spawn("pcp-fetch", self.N_FETCHES, 5, *WATCHED,
+                               stdout=subprocess.PIPE, text=True) for _ in range(N_CLIENTS)]
+
+    def work(self):
+        """Touches pages on socket 0; when it began and was done."""
+        began_ns = time.monotonic_ns()
+        self.assertEqual(self.worker.ask(self.PAGES), "done")
+        return began_ns, time.monotonic_ns()
+
+    def assert_each_is_right(self, fetches):
+        """All values are there, of one sweep; each is as new as its fetch."""
+        for fetch in fetches:
+            values = fetch["values"]
+            self.assertTrue(all(isinstance(value, dict) for value in values.values()), values)
+            channels = {str(int(number) >> 16): count
+                        for number, count in values["uncore.channel.read"].items()}
+            self.assertEqual(channels, values[METRIC])
+
+    def assert_order(self, fetches):
+        """Who asked after another had his answer, got no lower count, whichever client he was."""
+        answered = sorted(fetches, key=lambda fetch: fetch["begin_ns"] + fetch["took_ns"])
+        highest, done = {}, 0
+        for fetch in sorted(fetches, key=lambda fetch: fetch["begin_ns"]):
+            while answered[done]["begin_ns"] + answered[done]["took_ns"] < fetch["begin_ns"]:
+                for number, count in answered[done]["values"][METRIC].items():
+                    highest[number] = max(count, highest.get(number, 0))
+                done += 1
+            for number, least in highest.items():
+                self.assertGreaterEqual(fetch["values"][METRIC][number], least)
+
+    def assert_saw_work(self, fetches, began_ns, done_ns):
+        """A client that was there before and after it. Others touch pages, too."""
+        before = [fetch for fetch in fetches if fetch["begin_ns"] + fetch["took_ns"] < began_ns]
+        after = [fetch for fetch in fetches if fetch["begin_ns"] > done_ns]
+        self.assertTrue(before and after)
+        self.assertGreaterEqual(
+            after[0]["values"][METRIC]["0"] - before[-1]["values"][METRIC]["0"], self.PAGES * 4096)
+
+    def test_crowd(self):
+        """each sees all values, in order, and the pages that were touched meanwhile"""
+        self.worker = self.pcp.talk_to("touch-when-told", 0)
+        self.worker.hear()
+        clients = self.start_clients()
+        time.sleep(0.4)
+        began_ns, done_ns = self.work()
+        by_client = [[json.loads(line) for line in client.communicate()[0].splitlines()]
+                     for client in clients]
+        fetches = [fetch for client in by_client for fetch in client]
+        self.assertEqual(len(fetches), N_CLIENTS * self.N_FETCHES)
+        self.assert_each_is_right(fetches)
+        self.assert_order(fetches)
+        for client in by_client:
+            self.assert_saw_work(client, began_ns, done_ns)
+
+
+if __name__ == "__main__":
+    run_cases()

@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The real Install and Remove, with PCP's own pmcd, agents and name space, as root.
+
+It all happens in namespaces of its own: copies of PCP's folders lie over the real ones, /run is
+empty, nothing else can be written, the loopback device is nobody else's, and whatever is started
+dies with the first process. PCP's install scripts send signals to every pmcd that they see.
+"""
+import fcntl
+import os
+import pathlib
+import pty
+import pwd
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+
+import processes
+import tap
+from harness import (Case, DOMAIN, NotifySocket, PCP_CONF, PCP_PATH, build_root, n_sockets,
+                     pcp_file, run_cases, source_root, why_not)
+
+INSIDE = "UNCORE_TEST_INSIDE"  # the first process of the namespaces; its value is that of outside
+NAMESPACES = ("--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc",
+              "--propagation", "private")
+HERE = pcp_file("PCP_PMDAS_DIR", "uncore")
+CONF = pcp_file("PCP_PMCDCONF_PATH")
+NAMES = pcp_file("PCP_VAR_DIR", "pmns/root")
+RUN = pcp_file("PCP_RUN_DIR")
+LOGS = pcp_file("PCP_LOG_DIR", "pmcd")
+OWNER = PCP_CONF.get("PCP_USER")
+INSTALLED = (pcp_file("PCP_PMDASADM_DIR"), pcp_file("PCP_PMDAS_DIR"))
+COPIED = [pcp_file(f"PCP_{name}_DIR") for name in ("SYSCONF", "PMDASADM", "VAR", "LOG")]
+PRIVATE = pathlib.Path("/run/private")
+UNCORED_SOCKET = pathlib.Path("/run/uncored/socket")
+SCRIPT_SECONDS = 60
+EVENT = "perfevent.hwcounters.uncore_standin_0.page_faults.value"
+STOCK_LINE = f"perfevent\t127\tpipe\tbinary\t{HERE.parent}/perfevent/pmdaperfevent -d 127\n"
+STOCK_NAMES = "root {\n\tperfevent\n}\nperfevent {\n\thwcounters\t127:*:*\n}\n"
+
+
+# --- a machine of our own ---
+
+
+def enter_namespaces():
+    """Starts this program again, as the first process of new namespaces."""
+    os.environ[INSIDE] = str(os.getpid())
+    os.execvp("unshare", ["unshare", *NAMESPACES, sys.executable, "-B", os.path.abspath(__file__)])
+
+
+def why_no_namespaces():
+    """Why there can be none here; "" if there can."""
+    done = subprocess.run(["unshare", *NAMESPACES, "true"], check=False,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return f"needs namespaces: {done.stderr.strip()}" if done.returncode else ""
+
+
+def mount(*words):
+    subprocess.run(["mount", *map(str, words)], check=True)
+
+
+def copy_over(path):
+    """What is written below path goes to a copy."""
+    copy = PRIVATE / str(path).strip("/").replace("/", "-")
+    subprocess.run(["cp", "-a", path, copy], check=True)
+    mount("--bind", copy, path)
+
+
+def raise_loopback():
+    flags_request = struct.pack("16sh14x", b"lo", 0x1)  # struct ifreq with IFF_UP
+    with socket.socket(socket.AF_INET) as any_socket:
+        fcntl.ioctl(any_socket, 0x8914, flags_request)  # SIOCSIFFLAGS
+
+
+def furnish():
+    mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
+    PRIVATE.mkdir()
+    for path in COPIED:
+        copy_over(path)
+    for path in (RUN, LOGS, pcp_file("PCP_TMP_DIR")):
+        path.mkdir(mode=0o775, exist_ok=True)
+        shutil.chown(path, OWNER)
+    UNCORED_SOCKET.parent.mkdir()
+    (PRIVATE / "tmp").mkdir(mode=0o1777)
+    (PRIVATE / "tmp").chmod(0o1777)
+    os.environ["PCP_TMPFILE_DIR"] = str(PRIVATE / "tmp")
+    raise_loopback()
+
+
+def install_files():
+    """As the build installs them; without a package manager nobody runs ldconfig for libuncore."""
+    root = PRIVATE / "root"
+    subprocess.run(["meson", "install", "--no-rebuild", "--quiet", "-C", build_root(),
+                    "--destdir", root], check=True, stdout=subprocess.DEVNULL)
+    for folder in INSTALLED:
+        shutil.rmtree(folder / "uncore", ignore_errors=True)
+        shutil.copytree(root / folder.relative_to("/") / "uncore", folder / "uncore", symlinks=True)
+    library = next(root.glob("**/libuncore.so.0"))
+    os.environ["LD_LIBRARY_PATH"] = str(library.parent)
+
+
+# --- what there is ---
+
+
+def run(*argv, **options):
+    options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([str(word) for word in argv], check=False, text=True,
+                          timeout=SCRIPT_SECONDS, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, **options)
+
+
+def script(name, *argv, answers=None):
+    """Runs ./Install or ./Remove."""
+    given = {} if answers is None else {"input": answers, "stdin": None}
+    return run(f"./{name}", *argv, cwd=HERE, **given)
+
+
+def names():
+    """{name: number} of the whole name space."""
+    lines = run("pminfo", "-n", NAMES, "-m").stdout.splitlines()
+    return dict(line.split(" PMID: ") for line in lines)
+
+
+def conf_lines():
+    lines = (line.split() for line in CONF.read_text(encoding="utf-8").splitlines())
+    return sorted(line for line in lines if line)
+
+
+def uncore_line():
+    return next((line[1:] for line in conf_lines() if line[0] == "uncore"), None)
+
+
+def agents():
+    """{name: pid} of the agents that are processes."""
+    return {name: pid for pid, _, name, state in processes.all_processes()
+            if name.startswith("pmda") and state != "Z"}
+
+
+def other_agents():
+    return {name: pid for name, pid in agents().items() if name != "pmdauncore"}
+
+
+def status_of(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+def value(metric):
+    return run("pmprobe", "-v", metric).stdout.split()[2:]
+
+
+def is_known(metric):
+    return "Unknown metric" not in run("pminfo", "-d", metric).stdout
+
+
+class Machine:
+    """pmcd and uncored of these namespaces."""
+
+    pmcd_pid = None
+    uncored = None
+
+    @classmethod
+    def start_pmcd(cls):
+        run("./Rebuild", "-us", cwd=NAMES.parent)
+        as_root = dict(os.environ, PMCD_ROOT_AGENT="1", PMCD_RESTART_AGENTS="1")
+        run("pmcd", "-A", cwd=LOGS, env=as_root)
+        processes.wait_until(lambda: value("pmcd.numagents"), 10, "pmcd answers")
+        cls.pmcd_pid = int((RUN / "pmcd.pid").read_text(encoding="utf-8"))
+
+    @classmethod
+    def start_uncored(cls):
+        with NotifySocket(PRIVATE / "notify") as notify, open(PRIVATE / "uncored.log", "wb") as log:
+            cls.uncored = processes.start(
+                [build_root() / "daemon/uncored", "--platforms", source_root() / "conf/platforms",
+                 "--root", build_root() / "tests/machines/standin", "--socket", UNCORED_SOCKET],
+                env=dict(os.environ, NOTIFY_SOCKET=str(notify.path)), stderr=log)
+            notify.wait_for_ready()
+
+
+# --- the cases, in this order: each finds what the one before has left ---
+
+
+class InstallCase(Case):
+    def install(self, *argv, **options):
+        return self.succeed("Install", *argv, **options)
+
+    def succeed(self, *argv, **options):
+        """A script that succeeds and leaves pmcd and its other agents alone."""
+        before = other_agents()
+        done = script(*argv, **options)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(other_agents(), before, "other agents were restarted")
+        self.assertEqual(value("pmcd.pid"), [str(Machine.pmcd_pid)])
+        return done.stdout
+
+    def assert_refused(self, done, status, *words):
+        """Refused for this reason, and nothing was changed."""
+        self.assertEqual(done.returncode, status, done.stdout)
+        for word in words:
+            self.assertIn(word, done.stdout)
+        self.assertEqual((names(), conf_lines()), self.unchanged)
+        self.assertEqual(sorted(os.listdir(NAMES.parent)), self.files)
+
+    def setUp(self):
+        self.unchanged = names(), conf_lines()
+        self.files = sorted(os.listdir(NAMES.parent))
+
+    def assert_values(self):
+        """The agent answers with values, as the agent that pmcd.conf names."""
+        processes.wait_until(lambda: value("uncore.daemon.up") == ["1"], 5, "uncored is there")
+        self.assertEqual(len(value("uncore.dram.read")), n_sockets())
+
+
+class Refusals(InstallCase):
+    @classmethod
+    def setUpClass(cls):
+        Machine.start_pmcd()
+
+    def test_help(self):
+        """--help of both tells the options, and changes nothing"""
+        self.assert_refused(script("Install", "--help"), 0, "Usage: ./Install", "--perfevent-names")
+        self.assert_refused(script("Remove", "--help"), 0, "Usage: ./Remove")
+
+    def test_bad_options(self):
+        """an option that is unknown or lacks its value ends both with status 2 and the usage"""
+        for name in ("Install", "Remove"):
+            with self.subTest(name=name):
+                self.assert_refused(script(name, "--bogus"), 2, "Usage: ")
+                self.assert_refused(script(name, "-Q", "bogus"), 2, "Usage: ")
+                self.assert_refused(script(name, "-n"), 2, "Usage: ")
+
+    def test_not_root(self):
+        """whoever is not root is told to be root"""
+        done = run("./Install", cwd=HERE, **processes.without_privilege())
+        self.assert_refused(done, 1, "You must be root")
+
+    def test_stock_agent_in_conf(self):
+        """--perfevent-names is refused while pmcd.conf has the stock perfevent agent"""
+        self.addCleanup(CONF.write_text, CONF.read_text(encoding="utf-8"), encoding="utf-8")
+        CONF.write_text(STOCK_LINE + CONF.read_text(encoding="utf-8"), encoding="utf-8")
+        self.setUp()
+        self.assert_refused(script("Install", "--perfevent-names"), 1, "perfevent", str(CONF),
+                            "nothing was changed")
+
+    def test_stock_names(self):
+        """--perfevent-names is refused while the name space has names of the stock agent"""
+        self.addCleanup(NAMES.write_text, NAMES.read_text(encoding="utf-8"), encoding="utf-8")
+        (PRIVATE / "stock").write_text(STOCK_NAMES, encoding="utf-8")
+        done = run("pmnsadd", "-n", NAMES, PRIVATE / "stock")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.setUp()
+        self.assert_refused(script("Install", "--perfevent-names"), 1, "perfevent", str(NAMES),
+                            "nothing was changed")
+
+    def test_taken_number(self):
+        """it is refused while another agent has the number: PCP's scripts would remove that"""
+        self.addCleanup(CONF.write_text, CONF.read_text(encoding="utf-8"), encoding="utf-8")
+        CONF.write_text(f"other\t{DOMAIN}\tpipe\tbinary\t/bin/other\n" +
+                        CONF.read_text(encoding="utf-8"), encoding="utf-8")
+        self.setUp()
+        self.assert_refused(script("Install"), 1, '"other"', str(DOMAIN), "nothing was changed")
+
+    def test_prompt(self):
+        """at a terminal it asks whether to add the names; yes is yes"""
+        self.addCleanup(CONF.write_text, CONF.read_text(encoding="utf-8"), encoding="utf-8")
+        CONF.write_text(STOCK_LINE + CONF.read_text(encoding="utf-8"), encoding="utf-8")
+        self.setUp()
+        ours, terminal = pty.openpty()
+        self.addCleanup(os.close, ours)
+        self.addCleanup(os.close, terminal)
+        os.write(ours, b"yes\n")
+        done = run("./Install", cwd=HERE, stdin=terminal)
+        self.assert_refused(done, 1, "PAPI", "[no]", "perfevent agent is registered")
+
+
+class RoundTrips(InstallCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.before = names(), conf_lines()
+        cls.agents = other_agents()
+
+    def test_daemon(self):
+        """./Install </dev/null: the metrics appear, and it says what to do while uncored is away"""
+        said = self.install()
+        self.assertIn("Check uncore metrics have appeared", said)
+        self.assertIn("systemctl enable --now uncored.socket", said)
+        self.assertRegex(said, "uncored does not answer: .")
+        self.assertEqual(uncore_line(), [str(DOMAIN), "pipe", "binary", f"{HERE}/pmdauncore", "-d",
+                                         str(DOMAIN)])
+        self.assertEqual({name for name in names() if not name.startswith("uncore.")},
+                         set(self.before[0]))
+        self.assertEqual(value("uncore.daemon.up"), ["0"])
+
+    def test_values_come(self):
+        """the metrics get values as soon as uncored runs"""
+        Machine.start_uncored()
+        self.assert_values()
+
+    def test_no_privilege(self):
+        """the agent that pmcd starts as root runs as pcp, without a capability"""
+        status = status_of(agents()["pmdauncore"])
+        self.assertEqual(status["Uid"].split(), [str(pwd.getpwnam(OWNER).pw_uid)] * 4)
+        for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+            self.assertEqual(int(status[name], 16), 0, name)
+
+    def test_help_text(self):
+        """each metric has its help, compiled by Install"""
+        text = run("pminfo", "-tT", "uncore").stdout
+        self.assertEqual(len(re.findall(r"^uncore\.\S+ \[.+\]$", text, re.M)),
+                         sum(name.startswith("uncore.") for name in names()), text)
+
+    def test_dso_with_perfevent_names(self):
+        """installed again, as a shared object with --perfevent-names: PAPI finds its events"""
+        self.install("--perfevent-names", answers="dso\n")
+        self.assertEqual(uncore_line(), [str(DOMAIN), "dso", "uncore_init",
+                                         f"{HERE}/pmda_uncore.so"])
+        self.assertNotIn("pmdauncore", agents())
+        self.assertEqual(names()["perfevent"], f"{DOMAIN}.*.*")
+        self.assert_values()
+        self.assert_papi_works()
+
+    def test_daemon_again(self):
+        """installed again without an option: a daemon, and the names below perfevent are gone"""
+        self.assertIn("Removing the names below perfevent", self.install())
+        self.assertIn("pmdauncore", agents())
+        self.assertNotIn("perfevent", names())
+        self.assertFalse(is_known("perfevent"))
+        self.assert_values()
+
+    def test_remove(self):
+        """./Remove: pmcd.conf, the name space and the other agents are as before"""
+        self.succeed("Remove")
+        self.assert_as_before()
+
+    def test_daemon_with_perfevent_names(self):
+        """a first install with --perfevent-names: PAPI finds its events"""
+        said = self.install("--perfevent-names")
+        self.assertNotIn("systemctl", said)
+        self.assert_papi_works()
+
+    def test_remove_both_trees(self):
+        """./Remove takes the names below perfevent away, too"""
+        self.succeed("Remove")
+        self.assert_as_before()
+
+    def assert_papi_works(self):
+        done = run(build_root() / "tests/pcp/papi-client", "read", 3, 10)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn(f"event {EVENT}", done.stdout)
+
+    def assert_as_before(self):
+        self.assertEqual((names(), conf_lines()), self.before)
+        self.assertEqual(agents(), self.agents)
+        self.assertFalse(is_known("uncore"))
+        self.assertFalse(is_known("perfevent"))
+        self.assertFalse({"uncore", "perfevent"} & set(os.listdir(NAMES.parent)))
+
+
+def main():
+    if INSIDE not in os.environ:
+        why = why_not() or why_no_namespaces()
+        if why:
+            tap.skip_all(why)
+        enter_namespaces()
+    furnish()
+    install_files()
+    mount("-o", "remount,bind,ro", "/")
+    os.environ["PATH"] = f"{PCP_PATH}:{pcp_file('PCP_BINADM_DIR')}"
+    os.environ["PCP_DERIVED_CONFIG"] = ""
+    run_cases()
+
+
+main()

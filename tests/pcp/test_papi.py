@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a program with PAPI's pcp component lives through: papi-client makes that component's calls,
+and ends with a status of its own where that component would crash, exit or count wrongly."""
+import os
+import shutil
+import signal
+
+from harness import Case, DOMAIN, build_root, n_sockets, run_cases
+
+DISABLED = 3  # status of papi-client: PAPI goes on without this component
+PAGES = 25600
+QUIET_SECONDS = 15  # other programs fault in pages, too; in this time they once do not
+FOR_EVER = 1000000
+INTERVAL_MS = 10
+BUSY = n_sockets() - 1  # CPU and socket
+WHATEVER_HAPPENS_SECONDS = 10
+
+
+def event_names():
+    """With a single instance PAPI leaves its name away."""
+    cpus = [f":cpu{cpu}" for cpu in range(n_sockets())] if n_sockets() > 1 else [""]
+    return sorted(f"perfevent.hwcounters.uncore_standin_0.{event}.value{cpu}"
+                  for event in ("minor_faults", "page_faults") for cpu in cpus)
+
+
+class Reader:
+    """A program that reads all events all the time."""
+
+    def __init__(self, pcp):
+        self.path = pcp.folder / "log" / f"papi-client-{len(pcp.spawned)}.txt"
+        with open(self.path, "w", encoding="utf-8") as output:
+            self.process = pcp.spawn("papi-client", "read", FOR_EVER, INTERVAL_MS, stdout=output)
+
+    def lines(self, first_word):
+        """Words of all whole lines so far that begin with this one."""
+        text = self.path.read_text(encoding="utf-8").rpartition("\n")[0]
+        return [line.split() for line in text.splitlines() if line.startswith(first_word + " ")]
+
+    def names(self):
+        return [words[1] for words in self.lines("event")]
+
+    def n_good(self):
+        return len(self.lines("read"))
+
+    def n_survivable(self):
+        return len(self.lines("survivable"))
+
+    def deltas(self):
+        """{event: counts since the start}, as of the last good read."""
+        return dict(zip(self.names(), map(int, self.lines("read")[-1][2:])))
+
+    def page_faults(self, cpu):
+        name = "perfevent.hwcounters.uncore_standin_0.page_faults.value"
+        return self.deltas()[f"{name}:cpu{cpu}" if n_sockets() > 1 else name]
+
+
+class PapiCase(Case):
+    def pcp_with(self, agent="pipe", uncored=True, **options):
+        pcp = self.new_pcp()
+        shutil.copy(build_root() / "tests/pcp/papi-client", pcp.folder / "bin")
+        if uncored:
+            pcp.start_uncored()
+        pcp.start_pmcd(agent=agent, perfevent=True, **options)
+        return pcp
+
+    def init(self, pcp, status):
+        """What PAPI_library_init would make of it."""
+        done = pcp.run("papi-client", "init", check=False)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def reader(self, pcp):
+        reader = Reader(pcp)
+        self.wait_for_reads(reader)
+        return reader
+
+    def wait_for_reads(self, reader, n=5):
+        """n more of them that are good."""
+        enough = reader.n_good() + n
+        self.wait_until(lambda: reader.process.poll() is not None or reader.n_good() >= enough,
+                        WHATEVER_HAPPENS_SECONDS, f"{n} good reads")
+        self.assert_alive(reader)
+
+    def assert_alive(self, reader):
+        self.assertIsNone(reader.process.poll(), reader.path.read_text(encoding="utf-8")[-1000:])
+
+    def assert_counts(self, pcp, reader):
+        """Whatever has happened, it counts: the pages of a program that has ended are there."""
+        self.wait_for_reads(reader)
+        before = reader.page_faults(BUSY)
+        pcp.run("touch-pages", PAGES, BUSY)
+        self.wait_until(lambda: reader.page_faults(BUSY) >= before + PAGES,
+                        WHATEVER_HAPPENS_SECONDS, "the pages are counted")
+        self.assert_alive(reader)
+
+    def end(self, reader):
+        """All reads so far were good, or such that PAPI survives them."""
+        reader.process.send_signal(signal.SIGTERM)
+        self.assertEqual(reader.process.wait(WHATEVER_HAPPENS_SECONDS), 0,
+                         reader.path.read_text(encoding="utf-8")[-1000:])
+
+
+class AtInit(PapiCase):
+    def test_events(self):
+        """PAPI finds every event once, as a counter of 64 bits with the count as its unit"""
+        for agent in ("pipe", "dso"):
+            with self.subTest(agent=agent):
+                lines = self.init(self.pcp_with(agent), 0).splitlines()
+                events = [line.split()[1] for line in lines if line.startswith("event ")]
+                metrics = [line.split()[2:] for line in lines if line.startswith("metric ")]
+                self.assertEqual(sorted(events), event_names())
+                self.assertEqual(metrics, [["U64", "counter", "count"]] * 2)
+                self.assertFalse([line for line in lines if line.startswith("dropped")])
+
+    def test_uncored_comes_late(self):
+        """without uncored PAPI disables the component and goes on; once it runs there are events"""
+        for agent in ("pipe", "dso"):
+            with self.subTest(agent=agent):
+                pcp = self.pcp_with(agent, uncored=False)
+                for _ in range(2):
+                    self.assertIn("disabled: ", self.init(pcp, DISABLED))
+                pcp.start_uncored()
+                self.wait_until(lambda: pcp.run("papi-client", "init", check=False).returncode == 0,
+                                WHATEVER_HAPPENS_SECONDS, "there are events")
+
+    def test_dead_agent(self):
+        """a dead agent makes PAPI disable the component, at the first and at every later start"""
+        pcp = self.pcp_with()
+        os.kill(pcp.pmda_pid(), signal.SIGKILL)
+        for _ in range(3):
+            self.assertIn("disabled: ", self.init(pcp, DISABLED))
+
+
+    def test_first_request(self):
+        """an agent that pmcd has just started again knows its events by number, without names"""
+        pcp = self.new_pcp()
+        pcp.start_uncored()
+        agent = f"{pcp.folder}/bin/pmdauncore -d {DOMAIN} -l {pcp.folder}/log/uncore.log"
+        for request, answer in ((f"desc {DOMAIN}.64.0", "64-bit unsigned int"),
+                                (f"instance {DOMAIN}.2", f'"cpu{BUSY}"'),
+                                (f"fetch {DOMAIN}.64.0", f"numval: {n_sockets()}")):
+            with self.subTest(request=request):
+                done = pcp.run("dbpmda", "-n", pcp.folder / "pmdas/uncore/root", "-ie",
+                               input=f"open pipe {agent}\n{request}\nquit\n")
+                self.assertIn(answer, done.stdout)
+
+
+class WhileReading(PapiCase):
+    def test_truth(self):
+        """N pages touched on a CPU are N counts of its event, to 0.1 %, and none of another CPU"""
+        for agent in ("pipe", "dso"):
+            with self.subTest(agent=agent):
+                pcp = self.pcp_with(agent)
+                reader = self.reader(pcp)
+                toucher = pcp.talk_to("touch-when-told", BUSY)
+                toucher.hear()
+                seen = []
+                self.wait_until(
+                    lambda: self.is_true(self.counts_of_touching(reader, toucher, seen)),
+                    QUIET_SECONDS, seen)
+                self.end(reader)
+
+    def counts_of_touching(self, reader, toucher, seen):
+        self.wait_for_reads(reader, 2)
+        before = reader.deltas()
+        toucher.ask(PAGES)
+        self.wait_for_reads(reader, 2)
+        after = reader.deltas()
+        seen[:] = [{name: after[name] - before[name] for name in after if ".page_faults." in name}]
+        return seen[0]
+
+    @staticmethod
+    def is_true(counts):
+        on_busy = [n for name, n in counts.items() if name.endswith((f":cpu{BUSY}", ".value"))]
+        elsewhere = sum(counts.values()) - sum(on_busy)
+        return abs(on_busy[0] - PAGES) <= PAGES // 1000 and elsewhere <= PAGES // 100
+
+    def test_uncored_dies(self):
+        """uncored is killed and started again: no read fails, counts stay, then go on from there"""
+        for agent in ("pipe", "dso"):
+            with self.subTest(agent=agent):
+                pcp = self.pcp_with(agent)
+                reader = self.reader(pcp)
+                self.assert_counts(pcp, reader)
+                pcp.kill_uncored()
+                self.wait_for_reads(reader)
+                frozen = reader.deltas()
+                self.wait_for_reads(reader)
+                self.assertEqual(reader.deltas(), frozen)
+                pcp.start_uncored()
+                self.assert_counts(pcp, reader)
+                self.assertEqual(reader.n_survivable(), 0)
+                self.end(reader)
+
+    def test_uncored_hangs(self):
+        """uncored is stopped for a while: no read fails, and no count is lost"""
+        for agent in ("pipe", "dso"):
+            with self.subTest(agent=agent):
+                pcp = self.pcp_with(agent)
+                reader = self.reader(pcp)
+                before = reader.page_faults(BUSY)
+                pcp.uncored.send_signal(signal.SIGSTOP)
+                pcp.run("touch-pages", PAGES, BUSY)
+                self.wait_for_reads(reader, 10)
+                pcp.uncored.send_signal(signal.SIGCONT)
+                self.wait_until(lambda: reader.page_faults(BUSY) >= before + PAGES,
+                                WHATEVER_HAPPENS_SECONDS, "the pages are counted")
+                self.assertEqual(reader.n_survivable(), 0)
+                self.end(reader)
+
+    def test_agent_dies(self):
+        """the agent is killed: some reads fail, then the same counts go on in pmcd's new agent"""
+        pcp = self.pcp_with(restart_agents=True)
+        reader = self.reader(pcp)
+        self.assert_counts(pcp, reader)
+        killed = pcp.pmda_pid()
+        os.kill(killed, signal.SIGKILL)
+        self.wait_until(reader.n_survivable, WHATEVER_HAPPENS_SECONDS, "a read fails")
+        self.assert_counts(pcp, reader)
+        self.assertNotEqual(pcp.pmda_pid(), killed)
+        self.assertLess(reader.n_survivable(), 5)
+        self.end(reader)
+
+    def test_pmcd_restarts(self):
+        """pmcd is restarted: reads fail for ever, and a program that starts then is fine"""
+        pcp = self.pcp_with()
+        reader = self.reader(pcp)
+        pcp.stop_pmcd()
+        pcp.start_pmcd(perfevent=True)
+        self.wait_until(lambda: reader.n_survivable() > 10, WHATEVER_HAPPENS_SECONDS, "reads fail")
+        n_good = reader.n_good()
+        later = self.reader(pcp)
+        self.assert_counts(pcp, later)
+        self.assertEqual(reader.n_good(), n_good)
+        self.end(reader)
+        self.end(later)
+
+
+run_cases()
