@@ -54,6 +54,14 @@ def complaints():
     for name in sorted(keys(text_of("conf/platforms/*.conf"))):
         if not re.search(rf"\b{name}\b", page("uncore-platform.5")):
             yield f"conf/platforms/ uses {name}, which uncore-platform(5) does not document."
+    for name in sorted(pcp_leaves(text_of("pmda/pmns"))):
+        if not re.search(rf"[.*]{name}\b", page("pmdauncore.1")):
+            yield f"pmda/pmns has a metric {name}, which pmdauncore(1) does not document."
+
+
+def pcp_leaves(text):
+    """The last part of each metric's name in a PMNS file."""
+    return set(re.findall(r"^\s+([a-z_]+)\s+UNCORE:", text, re.MULTILINE))
 
 
 def main():
