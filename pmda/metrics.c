@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "pmda/instances.h"
 #include "pmda/perfevent.h"
@@ -73,6 +74,20 @@ static int flagged(const struct meaning *meaning, unsigned socket, pmAtomValue *
 	for (uint32_t i = 0; i < sample->n_values; i++)
 		if (!(sample->values[i].quality & UNCORE_ABSENT))
 			ret->ul += (sample->values[i].quality & meaning->flag) != 0;
+	return PMDA_FETCH_STATIC;
+}
+
+/* The last sweep that raised a flag that comes and goes: whoever compares two fetches may see that
+ * it was between them, though neither has it. */
+static int raised(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
+{
+	const struct uncore_sample *sample = &view->samples[socket];
+	int bit = ffs((int)meaning->flag) - 1;
+
+	ret->ull = 0;
+	for (uint32_t i = 0; i < sample->n_values; i++)
+		if (sample->values[i].raised[bit] > ret->ull)
+			ret->ull = sample->values[i].raised[bit];
 	return PMDA_FETCH_STATIC;
 }
 
@@ -209,6 +224,8 @@ static int reason(const struct meaning *meaning, unsigned inst, pmAtomValue *ret
 	METRIC(QUALITY_CLUSTER, item, type, SOCKETS_INDOM, INSTANT, NONE, value)
 #define FLAGGED(item, which)                                                                       \
 	METRIC(QUALITY_CLUSTER, item, U32, SOCKETS_INDOM, INSTANT, COUNT, flagged, .flag = which)
+#define RAISED(item, which)                                                                        \
+	METRIC(QUALITY_CLUSTER, item, U64, SOCKETS_INDOM, INSTANT, COUNT, raised, .flag = which)
 #define SAMPLE(item, sem, units, value)                                                            \
 	METRIC(SAMPLE_CLUSTER, item, U64, SOCKETS_INDOM, sem, units, value)
 #define DAEMON(item, type, sem, units, value)                                                      \
@@ -236,6 +253,10 @@ pmdaMetric metrics_table[] = {
 	FLAGGED(5, UNCORE_RESET),
 	FLAGGED(6, UNCORE_UNCALIBRATED),
 	FLAGGED(7, UNCORE_STANDIN),
+	RAISED(8, UNCORE_ESTIMATED),
+	RAISED(9, UNCORE_PARTIAL),
+	RAISED(10, UNCORE_FROZEN),
+	RAISED(11, UNCORE_RESET),
 	SAMPLE(0, INSTANT, NANOSEC, sample_time),
 	SAMPLE(1, INSTANT, NANOSEC, sample_age),
 	SAMPLE(2, INSTANT, NANOSEC, sample_skew),

@@ -9,7 +9,8 @@
 
 static const uint64_t OPEN_WITHIN_NS = 35000000;
 static const uint64_t READ_WITHIN_NS = 35000000;
-static const uint64_t RETRY_AFTER_NS = 1000000000;
+/* One late reading costs little; an uncored that stays silent is asked ever less often. */
+static const uint64_t RETRY_LEAST_NS = 125000000, RETRY_MOST_NS = 1000000000;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -21,12 +22,17 @@ static uint64_t clock_ns(clockid_t clock)
 
 /* --- there or away: told in the log when it changes, never at each fetch --- */
 
+static uint64_t pause_ns(unsigned n_failures)
+{
+	return n_failures < 3 ? RETRY_LEAST_NS << n_failures : RETRY_MOST_NS;
+}
+
 static bool away(struct view *view, const char *reason)
 {
 	if (!view->reason[0])
 		pmNotifyErr(LOG_WARNING, "uncored is away, its metrics have no values: %s", reason);
 	snprintf(view->reason, sizeof view->reason, "%s", reason);
-	view->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_AFTER_NS;
+	view->retry_ns = clock_ns(CLOCK_MONOTONIC) + pause_ns(view->n_failures++);
 	return false;
 }
 
@@ -35,6 +41,7 @@ static bool there(struct view *view)
 	if (view->reason[0])
 		pmNotifyErr(LOG_INFO, "uncored is back");
 	view->reason[0] = '\0';
+	view->n_failures = 0;
 	return true;
 }
 

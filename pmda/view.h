@@ -4,7 +4,8 @@
  *
  * pmcd serves all its clients in one thread and waits for its agents, so nothing here may take
  * long: a reading gets READ_WITHIN_NS, a new connection OPEN_WITHIN_NS, and after a failure uncored
- * is left alone for RETRY_AFTER_NS. Whoever asks meanwhile is told at once that there is nothing.
+ * is left alone for a while, up to RETRY_MOST_NS. Whoever asks meanwhile is told at once that there
+ * is nothing.
  */
 #pragma once
 
@@ -17,6 +18,7 @@ struct view {
 	const char *socket_path; /* of uncored; NULL: as libuncore finds it */
 	struct uncore *handle;   /* NULL: not connected */
 	uint64_t retry_ns;       /* CLOCK_MONOTONIC: not before */
+	unsigned n_failures;     /* in a row */
 	char reason[1024];       /* why there is no snapshot; "": there is one */
 
 	/* Of the last connection there was; n_connections counts them. */

@@ -32,6 +32,10 @@ METRICS = {
     "uncore.flagged.reset": ("470.2.5", U32, "instant", "count", SOCKETS),
     "uncore.flagged.uncalibrated": ("470.2.6", U32, "instant", "count", SOCKETS),
     "uncore.flagged.standin": ("470.2.7", U32, "instant", "count", SOCKETS),
+    "uncore.raised.estimated": ("470.2.8", U64, "instant", "count", SOCKETS),
+    "uncore.raised.partial": ("470.2.9", U64, "instant", "count", SOCKETS),
+    "uncore.raised.frozen": ("470.2.10", U64, "instant", "count", SOCKETS),
+    "uncore.raised.reset": ("470.2.11", U64, "instant", "count", SOCKETS),
     "uncore.sample.time": ("470.3.0", U64, "instant", "nanosec", SOCKETS),
     "uncore.sample.age": ("470.3.1", U64, "instant", "nanosec", SOCKETS),
     "uncore.sample.skew": ("470.3.2", U64, "instant", "nanosec", SOCKETS),
@@ -149,6 +153,12 @@ class Served:
         for name, value in self.pcp.values(*names).items():
             expected = len(PRESENT) + 1 if name == "uncore.flagged.standin" else 0
             self.assertEqual(set(value.values()), {expected}, name)
+
+    def test_never_raised(self):
+        """knows of no sweep in which a flag was raised, where none ever was"""
+        names = [name for name in METRICS if name.startswith("uncore.raised.")]
+        for name, value in self.pcp.values(*names).items():
+            self.assertEqual(set(value.values()), {0}, name)
 
     def test_sums(self):
         """takes the values of one fetch from one sweep: channels add up to their socket"""
@@ -286,6 +296,9 @@ class OtherMachines(Case):
             self.assertIn(f"{socket}/standin1", labels["uncore.channel.read"])
             self.assertEqual(values["uncore.quality"][socket], PARTIAL | STANDIN)
             self.assertEqual(values["uncore.flagged.partial"][socket], len(PRESENT))
+            self.assertEqual(values["uncore.raised.partial"][socket],
+                             values["uncore.sample.sweeps"][socket])
+            self.assertEqual(values["uncore.raised.reset"][socket], 0)
             self.assertRegex(values["uncore.quality_text"][socket],
                              r"^dram.read: partial,standin; .*; clock: standin$")
 
