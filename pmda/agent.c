@@ -16,6 +16,7 @@
 #endif
 
 static struct view view;
+static bool perfevent_wanted; /* somebody has asked about it */
 
 /* --- keeping up with uncored --- */
 
@@ -24,23 +25,21 @@ static void follow_connection(void)
 {
 	static unsigned followed;
 
-	if (followed == view.n_connections || instances_make(&view) < 0)
+	if (followed == view.n_connections || !view.handle)
 		return;
+	if (instances_make(&view) < 0) {
+		view_give_up(&view, "There is no memory for its instances.");
+		return;
+	}
 	metrics_use(&view);
 	followed = view.n_connections;
-}
-
-static void connect_view(void)
-{
-	view_connect(&view);
-	follow_connection();
 }
 
 static void take_snapshot(bool with_channels)
 {
 	view_refresh(&view, with_channels);
 	follow_connection();
-	if (view.has_channels)
+	if (perfevent_wanted)
 		perfevent_update(&view);
 }
 
@@ -57,6 +56,7 @@ static void join_perfevent(pmdaExt *pmda)
 
 	if (table)
 		return;
+	perfevent_wanted = true;
 	take_snapshot(true);
 	found = perfevent_metrics(pmda->e_domain, &n);
 	table = found ? calloc(metrics_n + n, sizeof *table) : NULL;
@@ -125,7 +125,7 @@ static int on_instance(pmInDom indom, int inst, char *name, pmInResult **ret, pm
 	if (pmInDom_serial(indom) == CPUS_INDOM)
 		join_perfevent(pmda);
 	else
-		connect_view();
+		take_snapshot(false); /* uncored may be another one since the last fetch */
 	return pmdaInstance(indom, inst, name, ret, pmda);
 }
 
@@ -139,6 +139,7 @@ static int on_desc(pmID pmid, pmDesc *ret, pmdaExt *pmda)
 static int on_text(int ident, int type, char **ret, pmdaExt *pmda)
 {
 	if (type & PM_TEXT_PMID && is_perfevent((pmID)ident)) {
+		join_perfevent(pmda);
 		*ret = (char *)perfevent_help((pmID)ident, type & PM_TEXT_ONELINE);
 		return *ret ? 0 : PM_ERR_TEXT;
 	}
@@ -149,7 +150,10 @@ static int on_label(int ident, int type, pmLabelSet **ret, pmdaExt *pmda)
 {
 	int sts;
 
-	connect_view();
+	if (type & PM_LABEL_INSTANCES && pmInDom_serial((pmInDom)ident) == CPUS_INDOM)
+		join_perfevent(pmda);
+	else
+		take_snapshot(false);
 	sts = labels_add(ident, type, view.platform, ret);
 	return sts < 0 ? sts : pmdaLabel(ident, type, ret, pmda);
 }
@@ -183,6 +187,12 @@ const char *agent_help_path(void)
 
 	snprintf(path, sizeof path, "%s/uncore/help", pmGetConfig("PCP_PMDAS_DIR"));
 	return path;
+}
+
+/* pmcd unloads the shared object when it reads its configuration again. */
+__attribute__((destructor)) static void end(void)
+{
+	view_done(&view);
 }
 
 void agent_start(pmdaInterface *interface, const char *socket_path)

@@ -16,7 +16,12 @@ pmdaIndom instances_indoms[N_INDOMS] = {
 /* The order is part of instance numbers. */
 static const char *const tiers[] = { "dram", "hbm", "pmm" };
 static const char *const directions[N_DIRECTIONS] = { "read", "write" };
-enum { N_TIERS = sizeof tiers / sizeof tiers[0], TIER_SHIFT = 12, SOCKET_SHIFT = 16 };
+enum {
+	N_TIERS = sizeof tiers / sizeof tiers[0],
+	TIER_SHIFT = 12,
+	SOCKET_SHIFT = 16,
+	NUMBER_MASK = (1 << TIER_SHIFT) - 1
+};
 
 struct socket {
 	char name[24];
@@ -111,7 +116,7 @@ static int make_id(const struct machine *machine, unsigned socket, unsigned tier
 {
 	int id = (int)(socket << SOCKET_SHIFT | tier << TIER_SHIFT);
 
-	id += atoi(label + strcspn(label, "0123456789"));
+	id += (int)(strtoul(label + strcspn(label, "0123456789"), NULL, 10) & NUMBER_MASK);
 	while (id_is_taken(machine, id))
 		id++;
 	return id;

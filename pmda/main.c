@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The agent as a daemon, which pmcd starts. */
+#include <grp.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -31,8 +33,16 @@ static pmdaOptions options = {
 /* What the command line leaves to us; the rest goes into the interface. */
 struct choice {
 	const char *socket_path;
-	char *username;
+	const char *username;
 };
+
+static const char *default_user(void)
+{
+	char *name = NULL;
+
+	pmGetUsername(&name);
+	return name;
+}
 
 static struct choice parse_options(int argc, char **argv, pmdaInterface *interface)
 {
@@ -44,10 +54,19 @@ static struct choice parse_options(int argc, char **argv, pmdaInterface *interfa
 		pmdaUsageMessage(&options);
 		exit(1);
 	}
-	choice.username = options.username;
-	if (!choice.username)
-		pmGetUsername(&choice.username);
+	choice.username = options.username ? options.username : default_user();
 	return choice;
+}
+
+/* With the user's groups, for a site may let a group alone read: PCP's function leaves them out. */
+static void become(const char *username)
+{
+	const struct passwd *user = getpwnam(username);
+
+	if (user && initgroups(username, user->pw_gid) < 0)
+		pmNotifyErr(LOG_WARNING, "Cannot take the groups of user %s: %s", username,
+			osstrerror());
+	pmSetProcessIdentity(username);
 }
 
 int main(int argc, char **argv)
@@ -59,10 +78,10 @@ int main(int argc, char **argv)
 	pmdaDaemon(&interface, PMDA_INTERFACE_7, pmGetProgname(), UNCORE, "uncore.log",
 		agent_help_path());
 	choice = parse_options(argc, argv, &interface);
-	pmdaOpenLog(&interface);
-	pmdaConnect(&interface);
 	if (geteuid() == 0)
-		pmSetProcessIdentity(choice.username);
+		become(choice.username);
+	pmdaOpenLog(&interface); /* in a folder where others than root may write */
+	pmdaConnect(&interface);
 	agent_start(&interface, choice.socket_path);
 	pmdaMain(&interface);
 	return 0;

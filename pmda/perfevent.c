@@ -5,25 +5,7 @@
 #include <string.h>
 
 #include "pmda/instances.h"
-
-enum { NAME_MAX_BYTES = 127 }; /* with its instance, for PAPI */
-
-/* One event of one box on one CPU. */
-struct raw {
-	unsigned metric;   /* index into tree.events */
-	unsigned instance; /* index into tree.cpus */
-	int channel;       /* index of view.channels; -1: this uncored has it no more */
-	uint32_t bytes;    /* per count */
-	uint64_t base;     /* what earlier generations of uncored have counted */
-	uint64_t count;    /* last good one, base included */
-};
-
-/* One event of the boxes of one name: a metric. */
-struct event {
-	char pmu[UNCORE_NAME_MAX], event[UNCORE_NAME_MAX];
-	unsigned cluster, item;
-	bool offered; /* some box has it */
-};
+#include "pmda/record.h"
 
 struct cpu {
 	unsigned cpu;
@@ -31,56 +13,157 @@ struct cpu {
 };
 
 static struct {
-	unsigned n_raws, n_events, n_cpus;
-	struct raw *raws;
-	struct event *events;
+	bool loaded, published, unsaved;
+	struct record record;
+	unsigned n_connections; /* that the counters' channels belong to */
+	unsigned n_cpus;
 	struct cpu *cpus;
 	pmdaInstid *set;
 	pmdaMetric *metrics;
 	pmdaNameSpace *names;
-	unsigned n_connections; /* that .channel belongs to */
-	uint64_t generation[2]; /* that .base precedes */
 } tree;
 
-/* --- making it, once --- */
+/* --- counters --- */
 
-/* Metrics of one PMU share a cluster. */
-static unsigned cluster_of(const char *pmu)
+static struct counter *find_counter(const char *pmu, const char *event, unsigned cpu)
 {
-	unsigned last = PERFEVENT_FIRST_CLUSTER - 1;
+	for (unsigned i = 0; i < tree.record.n_counters; i++) {
+		struct counter *counter = &tree.record.counters[i];
 
-	for (unsigned i = 0; i < tree.n_events; i++) {
-		if (strcmp(tree.events[i].pmu, pmu) == 0)
-			return tree.events[i].cluster;
-		if (tree.events[i].cluster > last)
-			last = tree.events[i].cluster;
+		if (counter->cpu == cpu && !strcmp(counter->pmu, pmu) &&
+			!strcmp(counter->event, event))
+			return counter;
 	}
-	return last + 1;
+	return NULL;
 }
 
-static unsigned items_of(unsigned cluster)
+/* A metric's number never changes: one PMU is a cluster, and what comes later is numbered later. */
+static void give_number(struct counter *counter)
+{
+	unsigned next_cluster = PERFEVENT_FIRST_CLUSTER, next_item = 0;
+
+	counter->cluster = 0;
+	for (unsigned i = 0; i < tree.record.n_counters; i++) {
+		const struct counter *other = &tree.record.counters[i];
+
+		if (other->cluster >= next_cluster)
+			next_cluster = other->cluster + 1;
+		if (strcmp(other->pmu, counter->pmu))
+			continue;
+		counter->cluster = other->cluster;
+		if (!strcmp(other->event, counter->event)) {
+			counter->item = other->item;
+			return;
+		}
+		if (other->item >= next_item)
+			next_item = other->item + 1;
+	}
+	counter->item = next_item;
+	if (!counter->cluster)
+		counter->cluster = next_cluster;
+}
+
+static void add_counter(const struct uncore_channel *channel)
+{
+	struct counter counter = { .cpu = channel->cpu, .bytes = channel->bytes, .channel = -1 };
+
+	snprintf(counter.pmu, sizeof counter.pmu, "%s", channel->pmu);
+	snprintf(counter.event, sizeof counter.event, "%s", channel->event);
+	give_number(&counter);
+	tree.record.counters[tree.record.n_counters++] = counter;
+}
+
+/* Names are made of words: no blank may come into the record, and the kernel makes none. */
+static bool is_word(const char *text)
+{
+	return *text && !text[strcspn(text, " \t\n")];
+}
+
+/* An event that the kernel names, on one of its boxes. */
+static bool is_named(const struct view *view, uint32_t index, struct uncore_channel *ret)
+{
+	*ret = (struct uncore_channel)UNCORE_CHANNEL_INIT;
+	return uncore_describe_channel(view->handle, index, ret) == 0 && is_word(ret->pmu) &&
+	       is_word(ret->event) && ret->bytes;
+}
+
+/* Finds the channels of a new connection. While nothing is published, new counters may come. */
+static void find_channels(const struct view *view)
+{
+	struct uncore_channel channel;
+	struct counter *counter;
+
+	for (unsigned i = 0; i < tree.record.n_counters; i++)
+		tree.record.counters[i].channel = -1;
+	for (uint32_t i = 0; i < view->machine.n_channels; i++) {
+		if (!is_named(view, i, &channel))
+			continue;
+		counter = find_counter(channel.pmu, channel.event, channel.cpu);
+		if (!counter && !tree.published) {
+			add_counter(&channel);
+			counter = &tree.record.counters[tree.record.n_counters - 1];
+		}
+		if (!counter)
+			continue;
+		counter->channel = (int)i;
+		counter->bytes = channel.bytes;
+	}
+}
+
+/* Counters of a machine that this is no longer. */
+static void forget_ghosts(void)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < tree.n_events; i++)
-		n += tree.events[i].cluster == cluster;
-	return n;
+	for (unsigned i = 0; i < tree.record.n_counters; i++)
+		if (tree.record.counters[i].channel >= 0)
+			tree.record.counters[n++] = tree.record.counters[i];
+	tree.record.n_counters = n;
 }
 
-static unsigned take_event(const struct uncore_channel *channel)
+/* --- following uncored --- */
+
+/* uncored was restarted, or the agent was: channels may lie elsewhere, and may count from 0. */
+static void follow(const struct view *view)
 {
-	struct event *event = &tree.events[tree.n_events];
+	struct record *record = &tree.record;
+	bool same =
+		!memcmp(record->generation, view->machine.generation, sizeof record->generation);
 
-	for (unsigned i = 0; i < tree.n_events; i++)
-		if (strcmp(tree.events[i].pmu, channel->pmu) == 0 &&
-			strcmp(tree.events[i].event, channel->event) == 0)
-			return i;
-	event->cluster = cluster_of(channel->pmu);
-	event->item = items_of(event->cluster);
-	snprintf(event->pmu, sizeof event->pmu, "%s", channel->pmu);
-	snprintf(event->event, sizeof event->event, "%s", channel->event);
-	return tree.n_events++;
+	if (tree.n_connections == view->n_connections)
+		return;
+	for (unsigned i = 0; i < record->n_counters && !same; i++)
+		record->counters[i].base = record->counters[i].count;
+	find_channels(view);
+	if (!same && !tree.published)
+		forget_ghosts();
+	memcpy(record->generation, view->machine.generation, sizeof record->generation);
+	tree.n_connections = view->n_connections;
+	record_save(record);
 }
+
+static void take_count(struct counter *counter, const struct view *view)
+{
+	const struct uncore_channel_value *value = &view->channels[counter->channel];
+	uint64_t count = counter->base + value->count / counter->bytes;
+
+	if (value->quality & UNCORE_ABSENT)
+		return;
+	if (!tree.published)
+		counter->offered = true;
+	if (count > counter->count)
+		counter->count = count;
+}
+
+static void take_counts(const struct view *view)
+{
+	for (unsigned i = 0; i < tree.record.n_counters; i++)
+		if (tree.record.counters[i].channel >= 0)
+			take_count(&tree.record.counters[i], view);
+	tree.unsaved = true;
+}
+
+/* --- publishing, once --- */
 
 static int compare_cpus(const void *a, const void *b)
 {
@@ -97,26 +180,14 @@ static int find_cpu(unsigned cpu)
 	return -1;
 }
 
-/* An event that the kernel names, on one of its boxes. */
-static bool is_named(const struct view *view, uint32_t index, struct uncore_channel *ret)
+static void add_cpus(void)
 {
-	size_t name_bytes;
+	for (unsigned i = 0; i < tree.record.n_counters; i++) {
+		const struct counter *counter = &tree.record.counters[i];
 
-	*ret = (struct uncore_channel)UNCORE_CHANNEL_INIT;
-	if (uncore_describe_channel(view->handle, index, ret) < 0 || !ret->event[0] || !ret->bytes)
-		return false;
-	name_bytes = strlen("perfevent.hwcounters..") + strlen(ret->pmu) + strlen(ret->event) +
-		     strlen(".value:cpu4294967295");
-	return name_bytes <= NAME_MAX_BYTES;
-}
-
-static void add_cpus(const struct view *view)
-{
-	struct uncore_channel channel;
-
-	for (uint32_t i = 0; i < view->machine.n_channels; i++)
-		if (is_named(view, i, &channel) && find_cpu(channel.cpu) < 0)
-			tree.cpus[tree.n_cpus++].cpu = channel.cpu;
+		if (counter->offered && find_cpu(counter->cpu) < 0)
+			tree.cpus[tree.n_cpus++].cpu = counter->cpu;
+	}
 	qsort(tree.cpus, tree.n_cpus, sizeof *tree.cpus, compare_cpus);
 	for (unsigned i = 0; i < tree.n_cpus; i++) {
 		struct cpu *cpu = &tree.cpus[i];
@@ -128,112 +199,79 @@ static void add_cpus(const struct view *view)
 	instances_indoms[CPUS_INDOM].it_set = tree.set;
 }
 
-/* Everything gets its number; only what works at the moment is offered from now on. */
-static void add_raws(const struct view *view)
+/* Is it the first of its metric that is offered? */
+static bool is_first(const struct counter *counter)
 {
-	struct uncore_channel channel;
-
-	for (uint32_t i = 0; i < view->machine.n_channels; i++) {
-		struct raw raw = { .channel = (int)i };
-
-		if (!is_named(view, i, &channel))
-			continue;
-		raw.metric = take_event(&channel);
-		raw.instance = (unsigned)find_cpu(channel.cpu);
-		raw.bytes = channel.bytes;
-		if (view->channels[i].quality & UNCORE_ABSENT)
-			continue;
-		tree.raws[tree.n_raws++] = raw;
-		tree.events[raw.metric].offered = true;
-	}
+	if (!counter->offered)
+		return false;
+	for (const struct counter *c = tree.record.counters; c < counter; c++)
+		if (c->offered && c->cluster == counter->cluster && c->item == counter->item)
+			return false;
+	return true;
 }
 
-static void make_tree(const struct view *view)
+static bool anything_offered(void)
 {
-	unsigned most = view->machine.n_channels + 1;
+	for (unsigned i = 0; i < tree.record.n_counters; i++)
+		if (tree.record.counters[i].offered)
+			return true;
+	return false;
+}
 
-	tree.raws = calloc(most, sizeof *tree.raws);
-	tree.events = calloc(most, sizeof *tree.events);
-	tree.cpus = calloc(most, sizeof *tree.cpus);
-	tree.set = calloc(most, sizeof *tree.set);
-	if (!tree.raws || !tree.events || !tree.cpus || !tree.set) {
-		free(tree.raws);
-		free(tree.events);
-		free(tree.cpus);
-		free(tree.set);
-		tree.raws = NULL;
+static void publish(void)
+{
+	unsigned n = tree.record.n_counters;
+
+	if (tree.published || !anything_offered())
+		return;
+	tree.cpus = calloc(n, sizeof *tree.cpus);
+	tree.set = calloc(n, sizeof *tree.set);
+	tree.metrics = calloc(n, sizeof *tree.metrics);
+	if (tree.cpus && tree.set && tree.metrics && pmdaTreeCreate(&tree.names) >= 0) {
+		add_cpus();
+		tree.published = true;
 		return;
 	}
-	add_cpus(view);
-	add_raws(view);
-	tree.n_connections = view->n_connections;
-	memcpy(tree.generation, view->machine.generation, sizeof tree.generation);
+	free(tree.cpus);
+	free(tree.set);
+	free(tree.metrics);
 }
 
-/* --- keeping it up --- */
-
-static int find_channel(const struct view *view, const struct raw *raw)
+static bool load(const struct view *view)
 {
-	const struct event *event = &tree.events[raw->metric];
-	struct uncore_channel channel = UNCORE_CHANNEL_INIT;
-
-	for (uint32_t i = 0; i < view->machine.n_channels; i++)
-		if (uncore_describe_channel(view->handle, i, &channel) == 0 &&
-			channel.cpu == tree.cpus[raw->instance].cpu &&
-			channel.bytes == raw->bytes && strcmp(channel.pmu, event->pmu) == 0 &&
-			strcmp(channel.event, event->event) == 0)
-			return (int)i;
-	return -1;
-}
-
-/* uncored was restarted: its channels may lie elsewhere, and may count from 0. */
-static void follow(const struct view *view)
-{
-	bool same = !memcmp(tree.generation, view->machine.generation, sizeof tree.generation);
-
-	if (tree.n_connections == view->n_connections)
-		return;
-	for (unsigned i = 0; i < tree.n_raws; i++) {
-		tree.raws[i].channel = find_channel(view, &tree.raws[i]);
-		if (!same)
-			tree.raws[i].base = tree.raws[i].count;
-	}
-	tree.n_connections = view->n_connections;
-	memcpy(tree.generation, view->machine.generation, sizeof tree.generation);
-}
-
-static void take_count(struct raw *raw, const struct view *view)
-{
-	const struct uncore_channel_value *value = &view->channels[raw->channel];
-	uint64_t count = raw->base + value->count / raw->bytes;
-
-	if (!(value->quality & UNCORE_ABSENT) && count > raw->count)
-		raw->count = count;
+	if (tree.published || (tree.loaded && tree.n_connections == view->n_connections))
+		return true;
+	free(tree.record.counters);
+	tree.loaded = record_load(&tree.record, view->machine.n_channels) == 0;
+	tree.n_connections = 0;
+	return tree.loaded;
 }
 
 void perfevent_update(const struct view *view)
 {
-	if (!tree.raws)
-		make_tree(view);
-	if (!tree.raws)
+	if (!load(view))
 		return;
-	follow(view);
-	for (unsigned i = 0; i < tree.n_raws; i++)
-		if (tree.raws[i].channel >= 0)
-			take_count(&tree.raws[i], view);
+	if (view->has_channels) {
+		follow(view);
+		take_counts(view);
+	} else if (tree.unsaved && !view->is_current) {
+		record_save(&tree.record);
+		tree.unsaved = false;
+	}
+	publish();
 }
 
 /* --- for the agent --- */
 
-static pmID pmid_of(int domain, const struct event *event)
+static pmID pmid_of(int domain, const struct counter *counter)
 {
-	return pmID_build(domain, event->cluster, event->item);
+	return pmID_build(domain, counter->cluster, counter->item);
 }
 
-static pmDesc describe(int domain, const struct event *event)
+static pmDesc describe(int domain, const struct counter *counter)
 {
 	return (pmDesc){
-		.pmid = pmid_of(domain, event),
+		.pmid = pmid_of(domain, counter),
 		.type = PM_TYPE_U64,
 		.indom = instances_indoms[CPUS_INDOM].it_indom,
 		.sem = PM_SEM_COUNTER,
@@ -245,18 +283,11 @@ const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n)
 {
 	unsigned n = 0;
 
-	*ret_n = 0;
-	if (!tree.n_raws)
-		return NULL;
-	if (!tree.metrics)
-		tree.metrics = calloc(tree.n_events, sizeof *tree.metrics);
-	if (!tree.metrics)
-		return NULL;
-	for (unsigned i = 0; i < tree.n_events; i++)
-		if (tree.events[i].offered)
-			tree.metrics[n++].m_desc = describe(domain, &tree.events[i]);
+	for (unsigned i = 0; tree.published && i < tree.record.n_counters; i++)
+		if (is_first(&tree.record.counters[i]))
+			tree.metrics[n++].m_desc = describe(domain, &tree.record.counters[i]);
 	*ret_n = n;
-	return tree.metrics;
+	return n ? tree.metrics : NULL;
 }
 
 /* As the stock agent does: whatever a name may not hold becomes an underscore. */
@@ -269,62 +300,74 @@ static void normalise(char *name)
 		*c = '_';
 }
 
+static void insert_name(int domain, const struct counter *counter)
+{
+	char name[sizeof "perfevent.hwcounters..value" + 2 * UNCORE_NAME_MAX];
+
+	/* With its instance a name must stay below 128 bytes for PAPI. */
+	_Static_assert(sizeof name + sizeof ":cpu4294967295" < 128, "names");
+	snprintf(name, sizeof name, "perfevent.hwcounters.%s.%s.value", counter->pmu,
+		counter->event);
+	normalise(name);
+	pmdaTreeInsert(tree.names, pmid_of(domain, counter), name);
+}
+
 pmdaNameSpace *perfevent_names(int domain)
 {
-	char name[NAME_MAX_BYTES + 1];
+	static bool filled;
+	unsigned n = 0;
 
-	if (tree.names || !tree.n_raws || pmdaTreeCreate(&tree.names) < 0)
+	if (!tree.published || filled)
 		return tree.names;
-	for (unsigned i = 0; i < tree.n_events; i++) {
-		if (!tree.events[i].offered)
-			continue;
-		snprintf(name, sizeof name, "perfevent.hwcounters.%s.%s.value", tree.events[i].pmu,
-			tree.events[i].event);
-		normalise(name);
-		pmdaTreeInsert(tree.names, pmid_of(domain, &tree.events[i]), name);
-	}
-	pmdaTreeRebuildHash(tree.names, (int)tree.n_events);
+	for (unsigned i = 0; i < tree.record.n_counters; i++)
+		if (is_first(&tree.record.counters[i])) {
+			insert_name(domain, &tree.record.counters[i]);
+			n++;
+		}
+	pmdaTreeRebuildHash(tree.names, (int)n);
+	filled = true;
 	return tree.names;
 }
 
-static const struct event *find_event(pmID pmid)
+static const struct counter *find_metric(pmID pmid)
 {
-	for (unsigned i = 0; i < tree.n_events; i++)
-		if (tree.events[i].cluster == pmID_cluster(pmid) &&
-			tree.events[i].item == pmID_item(pmid))
-			return &tree.events[i];
+	for (unsigned i = 0; i < tree.record.n_counters; i++)
+		if (tree.record.counters[i].cluster == pmID_cluster(pmid) &&
+			tree.record.counters[i].item == pmID_item(pmid))
+			return &tree.record.counters[i];
 	return NULL;
 }
 
 bool perfevent_count(pmID pmid, unsigned inst, uint64_t *ret_count)
 {
-	const struct event *event = find_event(pmid);
+	const struct counter *metric = find_metric(pmid), *counter;
 
-	for (unsigned i = 0; event && i < tree.n_raws; i++)
-		if (tree.raws[i].instance == inst && &tree.events[tree.raws[i].metric] == event) {
-			*ret_count = tree.raws[i].count;
-			return true;
-		}
-	return false;
+	if (!metric || inst >= tree.n_cpus)
+		return false;
+	counter = find_counter(metric->pmu, metric->event, tree.cpus[inst].cpu);
+	if (!counter || !counter->offered)
+		return false;
+	*ret_count = counter->count;
+	return true;
 }
 
 const char *perfevent_help(pmID pmid, bool one_line)
 {
 	static char text[1024];
-	const struct event *event = find_event(pmid);
+	const struct counter *metric = find_metric(pmid);
 
-	if (!event)
+	if (!metric)
 		return NULL;
 	if (one_line)
 		snprintf(text, sizeof text, "count of the kernel's event %s of PMU %s",
-			event->event, event->pmu);
+			metric->event, metric->pmu);
 	else
 		snprintf(text, sizeof text,
 			"What the kernel's event %s of PMU %s has counted, as it was counted on "
 			"the CPU of the\ninstance: no bytes, whatever the event's name says. The "
 			"metrics below uncore.channel\nhave the bytes. While uncored is away the "
 			"last count stands here.",
-			event->event, event->pmu);
+			metric->event, metric->pmu);
 	return text;
 }
 

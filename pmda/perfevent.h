@@ -4,10 +4,10 @@
  * perfevent.hwcounters.PMU.EVENT.value, raw counts, instances cpuN.
  *
  * That component crashes on any error and finds values by their position (PAPI,
- * src/components/pcp/linux-pcp.c), so this tree has rules of its own. The first good snapshot
- * fixes names, instances and their order for the agent's life. A later fetch without a snapshot
- * gets the last good count, and counts never go back: those of a new generation of uncored are
- * added to what was there.
+ * src/components/pcp/linux-pcp.c), so this tree has rules of its own. Names, numbers, instances and
+ * their order are fixed for the agent's life, by the first good snapshot or by the record of an
+ * earlier life (record.h). A later fetch without a snapshot gets the last good count, and counts
+ * never go back: those of a new generation of uncored are added to what was there.
  */
 #pragma once
 
@@ -18,16 +18,19 @@
 
 enum { PERFEVENT_FIRST_CLUSTER = 64 };
 
-/* Takes over a snapshot with channels; the first one makes the tree. */
+/*
+ * Takes over what the view has, also that it has nothing. Makes the tree if there is none yet. For
+ * each snapshot with channels from the first question on that is about this tree.
+ */
 void perfevent_update(const struct view *view);
 
 /*
- * The metrics of the tree, for the agent's table; NULL and 0 before the first good snapshot. They
- * never change once there are any. Numbers are those of domain @domain.
+ * The metrics of the tree, for the agent's table; NULL and 0 while there is no tree. They never
+ * change once there are any. Numbers are those of domain @domain.
  */
 const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n);
 
-/* The names below perfevent; NULL before the first good snapshot. */
+/* The names below perfevent; NULL while there is no tree. */
 pmdaNameSpace *perfevent_names(int domain);
 
 /* The count of a metric of perfevent_metrics() on the CPU of instance @inst. False: none there. */

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-static const uint64_t OPEN_WITHIN_NS = 35000000;
-static const uint64_t READ_WITHIN_NS = 35000000;
+/* What a copy of a half-written cell may take on top, 50 ms, is not among it. */
+static const uint64_t SNAPSHOT_WITHIN_NS = 45000000, STEP_WITHIN_NS = 35000000;
 /* One late reading costs little; an uncored that stays silent is asked ever less often. */
 static const uint64_t RETRY_LEAST_NS = 125000000, RETRY_MOST_NS = 1000000000;
+static const uint64_t TELL_EVERY_NS = 60000000000;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -20,7 +21,16 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* --- there or away: told in the log when it changes, never at each fetch --- */
+/* What a step may take of the time that the snapshot has left; at least a moment. */
+static uint64_t step_ns(const struct view *view)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t left_ns = view->deadline_ns > now_ns ? view->deadline_ns - now_ns : 1;
+
+	return left_ns < STEP_WITHIN_NS ? left_ns : STEP_WITHIN_NS;
+}
+
+/* --- there or away: told in the log when it changes, once a minute at most --- */
 
 static uint64_t pause_ns(unsigned n_failures)
 {
@@ -29,17 +39,23 @@ static uint64_t pause_ns(unsigned n_failures)
 
 static bool away(struct view *view, const char *reason)
 {
-	if (!view->reason[0])
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (!view->reason[0] && (!view->told_ns || now_ns - view->told_ns >= TELL_EVERY_NS)) {
 		pmNotifyErr(LOG_WARNING, "uncored is away, its metrics have no values: %s", reason);
+		view->told_ns = now_ns;
+		view->told = true;
+	}
 	snprintf(view->reason, sizeof view->reason, "%s", reason);
-	view->retry_ns = clock_ns(CLOCK_MONOTONIC) + pause_ns(view->n_failures++);
+	view->retry_ns = now_ns + pause_ns(view->n_failures++);
 	return false;
 }
 
 static bool there(struct view *view)
 {
-	if (view->reason[0])
+	if (view->reason[0] && view->told)
 		pmNotifyErr(LOG_INFO, "uncored is back");
+	view->told = false;
 	view->reason[0] = '\0';
 	view->n_failures = 0;
 	return true;
@@ -77,10 +93,9 @@ static bool open_handle(struct view *view)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 
-	if (uncore_open_within(view->socket_path, OPEN_WITHIN_NS, &view->handle) < 0)
+	if (uncore_open_within(view->socket_path, step_ns(view), &view->handle) < 0)
 		return away(view, uncore_error_text());
-	if (uncore_set_timeout(view->handle, READ_WITHIN_NS) < 0 ||
-		uncore_describe(view->handle, &machine) < 0) {
+	if (uncore_describe(view->handle, &machine) < 0) {
 		disconnect(view);
 		return away(view, uncore_error_text());
 	}
@@ -95,11 +110,18 @@ static bool open_handle(struct view *view)
 	return true;
 }
 
-bool view_connect(struct view *view)
+void view_give_up(struct view *view, const char *reason)
 {
-	if (view->handle)
-		return true;
-	return clock_ns(CLOCK_MONOTONIC) >= view->retry_ns && open_handle(view);
+	disconnect(view);
+	view->is_current = view->has_channels = away(view, reason);
+}
+
+void view_done(struct view *view)
+{
+	disconnect(view);
+	free(view->samples);
+	free(view->channels);
+	*view = (struct view){ 0 };
 }
 
 /* --- the snapshot --- */
@@ -121,8 +143,11 @@ static int read_channels(struct view *view)
 
 static int read_all(struct view *view, bool with_channels)
 {
-	int r = uncore_read_all(view->handle, UNCORE_FRESH, view->samples, view->machine.n_sockets);
+	int r = uncore_set_timeout(view->handle, step_ns(view));
 
+	if (r >= 0)
+		r = uncore_read_all(
+			view->handle, UNCORE_FRESH, view->samples, view->machine.n_sockets);
 	if (r >= 0 && with_channels)
 		r = read_channels(view);
 	view->daemon.size = sizeof view->daemon;
@@ -137,12 +162,13 @@ static bool is_dead(int error)
 
 static bool try_snapshot(struct view *view, bool with_channels)
 {
+	bool is_new = !view->handle;
 	int r;
 
-	if (!view_connect(view))
+	if (is_new && !open_handle(view))
 		return false;
 	r = read_all(view, with_channels);
-	if (is_dead(r)) {
+	if (is_dead(r) && !is_new) {
 		disconnect(view);
 		if (!open_handle(view))
 			return false;
@@ -154,6 +180,7 @@ static bool try_snapshot(struct view *view, bool with_channels)
 bool view_refresh(struct view *view, bool with_channels)
 {
 	view->now_ns = clock_ns(CLOCK_MONOTONIC);
+	view->deadline_ns = view->now_ns + SNAPSHOT_WITHIN_NS;
 	view->is_current = view->now_ns >= view->retry_ns && try_snapshot(view, with_channels);
 	view->has_channels = view->is_current && with_channels;
 	view->now_ns = clock_ns(CLOCK_MONOTONIC);

@@ -3,8 +3,8 @@
  * What the agent sees of uncored: the connection, and the snapshot that answers one fetch.
  *
  * pmcd serves all its clients in one thread and waits for its agents, so nothing here may take
- * long: a reading gets READ_WITHIN_NS, a new connection OPEN_WITHIN_NS, and after a failure uncored
- * is left alone for a while, up to RETRY_MOST_NS. Whoever asks meanwhile is told at once that there
+ * long: a snapshot gets SNAPSHOT_WITHIN_NS for all that it needs, and after a failure uncored is
+ * left alone for a while, up to RETRY_MOST_NS. Whoever asks meanwhile is told at once that there
  * is nothing.
  */
 #pragma once
@@ -19,6 +19,8 @@ struct view {
 	struct uncore *handle;   /* NULL: not connected */
 	uint64_t retry_ns;       /* CLOCK_MONOTONIC: not before */
 	unsigned n_failures;     /* in a row */
+	uint64_t told_ns;        /* when the log last had that it is away */
+	bool told;               /* ... and did not have since that it is back */
 	char reason[1024];       /* why there is no snapshot; "": there is one */
 
 	/* Of the last connection there was; n_connections counts them. */
@@ -28,15 +30,13 @@ struct view {
 	struct uncore_sample *samples;         /* .n_sockets */
 	struct uncore_channel_value *channels; /* .n_channels */
 
-	bool is_current;   /* the snapshot below is of this fetch */
-	bool has_channels; /* ... and .channels, too */
-	int64_t epoch_ns;  /* CLOCK_REALTIME - CLOCK_MONOTONIC */
-	uint64_t now_ns;   /* CLOCK_MONOTONIC */
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC: of the snapshot that is being taken */
+	bool is_current;      /* the snapshot below is of this fetch */
+	bool has_channels;    /* ... and .channels, too */
+	int64_t epoch_ns;     /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint64_t now_ns;      /* CLOCK_MONOTONIC */
 	struct uncore_daemon daemon;
 };
-
-/* Connects, if it is not connected and may try. False: it is not, .reason says why. */
-bool view_connect(struct view *view);
 
 /*
  * Takes a snapshot: one fresh reading of all sockets, and of their channels if @with_channels; each
@@ -44,3 +44,9 @@ bool view_connect(struct view *view);
  * False: there is none, .reason says why.
  */
 bool view_refresh(struct view *view, bool with_channels);
+
+/* Ends the connection and makes .reason of @reason: what uncored says cannot be used. */
+void view_give_up(struct view *view, const char *reason);
+
+/* Ends the connection, for good. */
+void view_done(struct view *view);

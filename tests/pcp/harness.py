@@ -96,7 +96,8 @@ class PrivatePcp:
 
     def _fill_folder(self):
         self.folder.chmod(0o755)
-        for name in ("run", "log", "log/pmcd", "tmp", "home", "work"):
+        for name in ("run", "log", "log/pmcd", "tmp", "home", "work",
+                     "var", "var/config", "var/config/pmda"):
             self._make_folder(name)
         (self.folder / "bin").mkdir()
         for name in OWN_FILES:
@@ -191,6 +192,7 @@ class PrivatePcp:
         self._write_conf(agent, pmda_options, extra_conf)
         self._merge_names(agent, perfevent, extra_pmns)
         env = dict(self.env, PMCD_LOCAL="1", PMCD_ROOT_AGENT="0",
+                   PCP_VAR_DIR=str(self.folder / "var"),  # where agents keep what survives them
                    PMCD_RESTART_AGENTS=str(int(restart_agents)))
         del env["PMCD_PORT"]
         folder = self.folder

@@ -140,7 +140,11 @@ class Away(Fault):
         return (self.pcp.folder / "log" / name).read_text(encoding="utf-8").splitlines()
 
     def test_log(self):
-        """hundreds of fetches that fail leave one line in the log, and the return another"""
+        """hundreds of fetches that fail leave one line in the log, and the return another; what
+        comes and goes within a minute is not told again"""
+        self.pcp = self.new_pcp()
+        self.pcp.start_uncored()
+        self.pcp.start_pmcd(agent=self.agent)
         self.wait_for_values()
         n_before = len(self.log_lines())
         self.pcp.kill_uncored()
@@ -150,12 +154,36 @@ class Away(Fault):
         self.pcp.start_uncored()
         self.wait_for_values()
         self.assertEqual(len(self.log_lines()) - n_before, 2, self.log_lines())
+        for _ in range(3):
+            self.pcp.kill_uncored()
+            self.assertEqual(self.pcp.fetch(METRIC)[0]["values"][METRIC], TRY_AGAIN)
+            self.pcp.start_uncored()
+            self.wait_for_values()
+        self.assertEqual(len(self.log_lines()) - n_before, 2, self.log_lines())
 
 
 class AwayFromSharedObject(Away):
     agent = "dso"
     test_ended = None
     title = "in pmcd: "
+
+    def test_unloaded(self):
+        """pmcd unloads and loads the agent whenever it reads its configuration: no connection stays"""
+        conf = self.pcp.folder / "pmcd.conf"
+        text = conf.read_text(encoding="utf-8")
+        changed = itertools.count(int(time.time()) + 1)  # pmcd looks at whole seconds
+        for _ in range(3):
+            for lines in (text.splitlines()[:1], text.splitlines()):
+                conf.write_text("\n".join([*lines, ""]), encoding="utf-8")
+                os.utime(conf, (0, next(changed)))
+                self.pcp.pmcd.send_signal(signal.SIGHUP)
+                self.wait_until(lambda: self.has_agent() == (len(lines) > 1), 5, "pmcd follows")
+        self.wait_for_values()
+        self.assertEqual(self.value("uncore.daemon.clients"), {"-1": 1})
+
+    def has_agent(self):
+        answer = self.pcp.run("pminfo", "-d", METRIC, check=False).stdout
+        return "Data Type" in answer
 
 
 class Recorded(Fault):

@@ -27,6 +27,7 @@ NAMESPACES = ("--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "-
               "--propagation", "private")
 HERE = pcp_file("PCP_PMDAS_DIR", "uncore")
 CONF = pcp_file("PCP_PMCDCONF_PATH")
+READERS = 64999  # number of a group
 NAMES = pcp_file("PCP_VAR_DIR", "pmns/root")
 RUN = pcp_file("PCP_RUN_DIR")
 LOGS = pcp_file("PCP_LOG_DIR", "pmcd")
@@ -74,6 +75,15 @@ def raise_loopback():
         fcntl.ioctl(any_socket, 0x8914, flags_request)  # SIOCSIFFLAGS
 
 
+def add_group():
+    """A group that a site has for those who may read, with the agent's user in it."""
+    groups = pathlib.Path("/etc/group")
+    copy = PRIVATE / "group"
+    copy.write_text(f"{groups.read_text(encoding='utf-8')}readers:x:{READERS}:{OWNER}\n",
+                    encoding="utf-8")
+    mount("--bind", copy, groups)
+
+
 def furnish():
     mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
     PRIVATE.mkdir()
@@ -86,6 +96,7 @@ def furnish():
     (PRIVATE / "tmp").mkdir(mode=0o1777)
     (PRIVATE / "tmp").chmod(0o1777)
     os.environ["PCP_TMPFILE_DIR"] = str(PRIVATE / "tmp")
+    add_group()
     raise_loopback()
 
 
@@ -304,6 +315,7 @@ class RoundTrips(InstallCase):
         self.assertEqual(status["Uid"].split(), [str(pwd.getpwnam(OWNER).pw_uid)] * 4)
         for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
             self.assertEqual(int(status[name], 16), 0, name)
+        self.assertIn(str(READERS), status["Groups"].split())
 
     def test_help_text(self):
         """each metric has its help, compiled by Install"""

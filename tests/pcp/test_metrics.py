@@ -321,6 +321,9 @@ class OtherMachines(Case):
         self.assertEqual(len(pcp.values(channels)[channels]), n_sockets())
         pcp.stop_uncored()
         pcp.start_uncored(machine="standin-wide")
+        # pmrep's first question is for the instances, and it asks but once.
+        heading = pcp.run("pmrep", "-o", "csv", "-s", "1", "-t", "0.1", channels).stdout
+        self.assertEqual(heading.splitlines()[0].count("standin"), 48 * n_sockets())
         self.wait_until(lambda: pcp.values(channels)[channels] != TRY_AGAIN, 3, "values come back")
         self.assertEqual(len(pcp.values(channels)[channels]), 48 * n_sockets())
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 
-from harness import Case, DOMAIN, build_root, n_sockets, run_cases
+from harness import Case, DOMAIN, build_root, n_sockets, run_cases, source_root
 
 DISABLED = 3  # status of papi-client: PAPI goes on without this component
 PAGES = 25600
@@ -220,6 +220,69 @@ class WhileReading(PapiCase):
         self.assertNotEqual(pcp.pmda_pid(), killed)
         self.assertLess(reader.n_survivable(), 5)
         self.end(reader)
+
+    def assert_agent_is_replaced(self, pcp, reader):
+        """Kills it; pmcd starts another one."""
+        n_survivable = reader.n_survivable()
+        killed = pcp.pmda_pid()
+        os.kill(killed, signal.SIGKILL)
+        self.wait_until(lambda: reader.n_survivable() > n_survivable, WHATEVER_HAPPENS_SECONDS,
+                        "a read fails")
+        self.wait_for_reads(reader)
+        self.assertNotEqual(pcp.pmda_pid(), killed)
+
+    def test_both_die(self):
+        """uncored is started anew, and later the agent is: counts go on and never back"""
+        pcp = self.pcp_with(restart_agents=True)
+        reader = self.reader(pcp)
+        self.assert_counts(pcp, reader)
+        pcp.kill_uncored()
+        pcp.start_uncored()
+        self.assert_counts(pcp, reader)
+        before = reader.deltas()
+        self.assert_agent_is_replaced(pcp, reader)
+        for name, count in reader.deltas().items():
+            self.assertGreaterEqual(count, before[name], name)
+        self.assert_counts(pcp, reader)
+        self.end(reader)
+
+    def test_agent_dies_alone(self):
+        """the agent is killed while uncored is away: its successor knows the last counts"""
+        pcp = self.pcp_with(restart_agents=True)
+        reader = self.reader(pcp)
+        self.assert_counts(pcp, reader)
+        pcp.kill_uncored()
+        self.wait_for_reads(reader, 10)
+        before = reader.deltas()
+        self.assert_agent_is_replaced(pcp, reader)
+        self.assertEqual(reader.deltas(), before)
+        pcp.start_uncored()
+        self.assert_counts(pcp, reader)
+        self.end(reader)
+
+    def test_numbers_stay(self):
+        """an event keeps its number where a later uncored names the events in another order"""
+        pcp = self.pcp_with()
+        numbers = pcp.run("pminfo", "-m", "perfevent").stdout
+        self.assertEqual(len(numbers.split("PMID")), 3)
+        pcp.stop_pmcd()
+        pcp.stop_uncored()
+        pcp.start_uncored(platforms=self.swapped(pcp))
+        pcp.start_pmcd(perfevent=True)
+        self.assertEqual(sorted(pcp.run("pminfo", "-m", "perfevent").stdout.splitlines()),
+                         sorted(numbers.splitlines()))
+
+    @staticmethod
+    def swapped(pcp):
+        """A folder with the stand-in's platform file, its first two metrics the other way round."""
+        folder = pcp.folder / "platforms"
+        folder.mkdir()
+        text = (source_root() / "conf/platforms/standin.conf").read_text(encoding="utf-8")
+        read, write = text.index("[dram.read]"), text.index("[dram.write]")
+        end = text.index("[hbm.read]")
+        (folder / "standin.conf").write_text(
+            text[:read] + text[write:end] + text[read:write] + text[end:], encoding="utf-8")
+        return folder
 
     def test_pmcd_restarts(self):
         """pmcd is restarted: reads fail for ever, and a program that starts then is fine"""

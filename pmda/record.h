@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The counters below perfevent, and the file in which they outlive the agent: a program with PAPI
+ * that runs while the agent is started anew knows metrics by their numbers, and takes a count that
+ * went back for 1.8e19.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/uncore.h"
+
+/* One event of one box on one CPU. */
+struct counter {
+	char pmu[UNCORE_NAME_MAX], event[UNCORE_NAME_MAX]; /* the kernel's names */
+	unsigned cluster, item;                            /* of its metric */
+	unsigned cpu;
+	bool offered;   /* it had a value once */
+	uint64_t base;  /* what earlier generations of uncored have counted */
+	uint64_t count; /* last good one, base included */
+	uint32_t bytes; /* per count */
+	int channel;    /* index of view.channels; -1: this uncored has it not. Not in the file */
+};
+
+struct record {
+	uint64_t generation[2]; /* that .base precedes */
+	unsigned n_counters;
+	struct counter *counters;
+};
+
+/*
+ * Reads the file; room for @n_more counters is left behind those in it. 0, also if there is no
+ * file, or if it is not one of ours: the record is empty then. -ENOMEM.
+ */
+int record_load(struct record *record, unsigned n_more);
+
+/* Replaces the file. Whoever may not write there (a user's local context) goes without. */
+void record_save(const struct record *record);
