@@ -395,7 +395,7 @@ static int read_text(int fd, uint64_t size_bytes, char **ret_text)
 	return 0;
 }
 
-_public_ int uncore_info(const char *socket_path, char **ret_json)
+static int ask_about(enum wire_topic topic, const char *socket_path, char **ret_json)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
 	_cleanup_(call_done) struct call call = call_to(socket_path, ANSWER_WITHIN_NS);
@@ -403,16 +403,27 @@ _public_ int uncore_info(const char *socket_path, char **ret_json)
 	int r;
 
 	if (!ret_json)
-		return error_say(-EINVAL, "uncore_info() was given no place for its text.");
+		return error_say(-EINVAL, "There is no place for the text that uncored sends.");
 	r = greet(&call, &packet);
 	if (r < 0)
 		return r;
 	wire_packet_done(&packet); /* the page is not wanted here */
 	wire_begin(&request, WIRE_INFO);
+	request.info.topic = topic;
 	r = ask(&call, &request, WIRE_REPORT, &packet);
 	if (r < 0)
 		return r;
 	r = packet.n_fds == 1 ? read_text(packet.fds[0], packet.message.report.json_bytes, ret_json)
 			      : -EBADMSG;
 	return r < 0 ? cannot_connect(r, call.path) : 0;
+}
+
+_public_ int uncore_info(const char *socket_path, char **ret_json)
+{
+	return ask_about(WIRE_STATE, socket_path, ret_json);
+}
+
+_public_ int uncore_platforms(const char *socket_path, char **ret_json)
+{
+	return ask_about(WIRE_PLATFORMS, socket_path, ret_json);
 }

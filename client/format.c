@@ -84,9 +84,15 @@ void format_row(FILE *out, const struct format_value *value, bool repeated)
 	fprintf(out, *words ? "  %s\n" : "\n", words);
 }
 
+bool format_is_check(const char *metric)
+{
+	return strncmp(metric, "check.", strlen("check.")) == 0;
+}
+
 static bool shares_reason(const struct format_value *a, const struct format_value *b)
 {
-	return is_absent(a) && is_absent(b) && strcmp(a->why, b->why) == 0;
+	return is_absent(a) && is_absent(b) && !format_is_check(b->name) &&
+	       strcmp(a->why, b->why) == 0;
 }
 
 /* One line per reason, with all metrics that share it. */
@@ -98,7 +104,7 @@ static void write_absent(FILE *out, const struct format_socket *socket)
 
 		for (uint32_t k = 0; k < i; k++)
 			told |= shares_reason(&socket->values[k], value);
-		if (!is_absent(value) || told)
+		if (!is_absent(value) || told || format_is_check(value->name))
 			continue;
 		fprintf(out, "   absent: %s", value->name);
 		for (uint32_t k = i + 1; k < socket->n_values; k++)
@@ -126,7 +132,7 @@ void format_rows(FILE *out, const struct format_socket *socket)
 	else
 		fprintf(out, " socket %" PRIu32 "\n", socket->socket);
 	for (uint32_t i = 0; i < socket->n_values; i++) {
-		if (is_absent(&socket->values[i]))
+		if (is_absent(&socket->values[i]) || format_is_check(socket->values[i].name))
 			continue;
 		fprintf(out, "   ");
 		format_row(out, &socket->values[i], socket->repeated);

@@ -47,6 +47,9 @@ bool format_is_standin(const char *platform);
 /* What the figures must not be taken for; @who is "this command" or the like. */
 void format_caveats(FILE *out, const char *platform, const char *who);
 
+/* "check.dram.read" counts what dram.read counts: it is for comparison, and in no table. */
+bool format_is_check(const char *metric);
+
 double format_rate(uint64_t count, uint64_t window_ns);
 
 /* One line, whose beginning the caller has written: name, count, unit, GB/s of bytes, quality. */

@@ -272,6 +272,12 @@ int uncore_quality_words(uint32_t quality, char *buffer, size_t size_bytes);
  */
 int uncore_info(const char *socket_path, char **ret_json);
 
+/*
+ * Asks uncored for all platforms that it knows as JSON (what `uncore info --platforms --json`
+ * prints), as uncore_info() does. Since 0.1.
+ */
+int uncore_platforms(const char *socket_path, char **ret_json);
+
 /* --- reading --- */
 
 /*

@@ -29,8 +29,9 @@ enum wire_opcode {
 	WIRE_INFO = 2,  /* answered by REPORT */
 	/* daemon to client */
 	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ... */
-	WIRE_REPORT = 0x82,  /* fd: a sealed memfd holding JSON, what `uncore info --json` prints */
-	WIRE_ERROR = 0xff,   /* answer to any request that was refused */
+	WIRE_REPORT =
+		0x82, /* fd: a sealed memfd holding JSON, what `uncore info` prints with --json */
+	WIRE_ERROR = 0xff, /* answer to any request that was refused */
 };
 
 struct wire_header {
@@ -45,8 +46,12 @@ struct wire_hello {
 	uint32_t reserved; /* 0 */
 };
 
+enum wire_topic { WIRE_STATE, WIRE_PLATFORMS };
+
 struct wire_info {
 	struct wire_header header;
+	uint32_t topic;    /* enum wire_topic */
+	uint32_t reserved; /* 0 */
 };
 
 struct wire_welcome {
@@ -79,7 +84,7 @@ union wire_message {
 
 static_assert(sizeof(struct wire_header) == 8, "wire_header");
 static_assert(sizeof(struct wire_hello) == 16, "wire_hello");
-static_assert(sizeof(struct wire_info) == 8, "wire_info");
+static_assert(sizeof(struct wire_info) == 16, "wire_info");
 static_assert(sizeof(struct wire_welcome) == 24, "wire_welcome");
 static_assert(sizeof(struct wire_report) == 16, "wire_report");
 static_assert(sizeof(struct wire_error) == 492, "wire_error");

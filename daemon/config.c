@@ -53,6 +53,33 @@ static void set_defaults(struct config *config)
 	}
 }
 
+/* [calibration]: each key is the name of a metric. */
+static int read_calibration(const struct inifile *ini, const struct inifile_section *section,
+	struct config *config, struct fault *fault)
+{
+	static const struct inifile_key key = {
+		.minimum = 1, .maximum = 1048576, .what = "bytes per count"
+	};
+
+	for (unsigned i = section->first; i < section->first + section->n; i++) {
+		const struct inifile_entry *entry = &ini->entries[i];
+		struct config_calibration *calibration =
+			&config->calibrations[config->n_calibrations];
+		struct fault why;
+
+		if (config->n_calibrations == PAGE_METRICS_MAX ||
+			strlen(entry->key) >= sizeof calibration->metric)
+			return inifile_fault(ini, entry->line, fault,
+				"[calibration] %s is no metric, or one too many.", entry->key);
+		if (inifile_number(&key, entry->value, &calibration->bytes, &why) < 0)
+			return inifile_fault(ini, entry->line, fault, "[calibration] %s = %s: %s.",
+				entry->key, entry->value, why.text);
+		strcpy(calibration->metric, entry->key);
+		config->n_calibrations++;
+	}
+	return 0;
+}
+
 static bool is_known(const char *section)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(keys); i++)
@@ -69,9 +96,16 @@ static int bind_sections(const struct inifile *ini, struct config *config, struc
 		const struct inifile_section *section = &ini->sections[i];
 		int r;
 
+		if (!strcmp(section->name, "calibration")) {
+			r = read_calibration(ini, section, config, fault);
+			if (r < 0)
+				return r;
+			continue;
+		}
 		if (!is_known(section->name))
 			return inifile_fault(ini, section->line, fault,
-				"unknown section [%s]; known are [server], [reader], [platform].",
+				"unknown section [%s]; known are [server], [reader], [platform], "
+				"[calibration].",
 				section->name);
 		r = inifile_bind(ini, section, &group, 1, fault);
 		if (r < 0)

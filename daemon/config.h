@@ -5,7 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/page.h"
 #include "daemon/fault.h"
+
+/* What the site says one count of a metric is worth. */
+struct config_calibration {
+	char metric[PAGE_NAME_MAX];
+	uint32_t bytes;
+};
 
 struct config {
 	char socket_path[108];         /* sun_path */
@@ -16,7 +23,9 @@ struct config {
 	uint32_t requests_per_second;  /* of one connection, before it is read no further */
 	uint32_t budget_percent;       /* of one CPU that the sweeps of one socket may take */
 	uint32_t burst_ms;             /* sweep time that may be saved up */
-	bool realtime;                 /* readers in SCHED_FIFO, where the system permits it */
+	unsigned n_calibrations;
+	struct config_calibration calibrations[PAGE_METRICS_MAX];
+	bool realtime; /* readers in SCHED_FIFO, where the system permits it */
 };
 
 /*

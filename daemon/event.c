@@ -455,19 +455,21 @@ static int encode_choice(const struct pmu *pmu, const struct event_choice *choic
 int event_encode(const struct pmu *pmu, const struct event_choices *choices, uint32_t bytes,
 	struct event_code *ret, char why[PAGE_TEXT_MAX])
 {
-	char reasons[PAGE_TEXT_MAX] = "no event is given";
+	char reasons[PAGE_TEXT_MAX] = "";
 	struct fault fault;
 	size_t length = 0;
 
 	for (unsigned i = 0; i < choices->n; i++) {
 		const struct event_choice *choice = &choices->choice[i];
 
-		if (encode_choice(pmu, choice, bytes, ret, &fault) == 0)
+		if (encode_choice(pmu, choice, bytes, ret, &fault) == 0) {
+			memcpy(ret->tried, reasons, sizeof reasons);
 			return 0;
+		}
 		if (length < sizeof reasons)
 			length += snprintf(reasons + length, sizeof reasons - length, "%s%s:%s: %s",
 				i ? "; " : "", kinds[choice->kind].name, choice->text, fault.text);
 	}
-	memcpy(why, reasons, sizeof reasons);
+	snprintf(why, PAGE_TEXT_MAX, "%s", choices->n ? reasons : "no event is given");
 	return -ENOENT;
 }

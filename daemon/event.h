@@ -15,6 +15,7 @@
 struct event_code {
 	uint64_t config, config1, config2;
 	char via[128]; /* the alternative taken, {n} filled in: "sysfs:PM_MBA3_CLK_CYC" */
+	char tried[PAGE_TEXT_MAX]; /* why those before it do not resolve; "": it is the first */
 };
 
 /*

@@ -20,14 +20,18 @@ static struct fault *new_warning(struct hardware *hardware)
 }
 
 int hardware_plan(struct hardware *hardware, const char *root, const char *const platform_dirs[],
-	const char *platform_name, struct fault *fault)
+	const struct config *config, struct fault *fault)
 {
 	_cleanup_close_ int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r;
 
 	if (root_fd < 0)
 		return fault_set(fault, -errno, "Cannot open the root directory %s: %m.", root);
-	r = platform_find(platform_dirs, root_fd, platform_name, &hardware->platform, fault);
+	hardware->platform_dirs = platform_dirs;
+	r = platform_find(platform_dirs, root_fd, config->platform, &hardware->platform, fault);
+	for (unsigned i = 0; r >= 0 && i < config->n_calibrations; i++)
+		r = platform_calibrate(hardware->platform, config->calibrations[i].metric,
+			config->calibrations[i].bytes, fault);
 	if (r < 0)
 		return r;
 	r = topology_load(root, &hardware->topology, fault);
@@ -179,6 +183,7 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 	warn_of_refusals(hardware, n_open);
 	warn_of_shared_boxes(hardware);
 	tally_note_refusals(&hardware->plan, hardware->boxes);
+	plan_take_checks(&hardware->plan);
 	r = publication_init(&hardware->publication, &hardware->plan, fault);
 	if (r < 0)
 		return r;

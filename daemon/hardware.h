@@ -20,6 +20,7 @@
 enum { HARDWARE_WARNINGS_MAX = 4 }; /* one of each kind */
 
 struct hardware {
+	const char *const *platform_dirs; /* borrowed */
 	struct platform *platform;
 	struct topology topology;
 	struct plan plan;
@@ -33,10 +34,11 @@ struct hardware {
 
 /*
  * Recognises the machine below @root and makes the plan; opens nothing, needs no privilege. The
- * hardware must be zero. Errors of platform_find(), topology_load(), plan_make().
+ * hardware must be zero. Errors of platform_find(), platform_calibrate(),
+ * topology_load(), plan_make().
  */
 int hardware_plan(struct hardware *hardware, const char *root, const char *const platform_dirs[],
-	const char *platform_name, struct fault *fault);
+	const struct config *config, struct fault *fault);
 
 /*
  * Opens what was planned, makes the page, reads every counter once, starts the readers and gives up

@@ -119,14 +119,16 @@ static int load_config(const struct options *options, struct config *ret, struct
 	return 0;
 }
 
-static int plan(const struct options *options, const struct config *config,
-	struct hardware *hardware, struct fault *fault)
+/* Where platform files are; lives as long as the process. */
+static const char *const *platform_dirs(const struct options *options)
 {
-	const char *const site_and_shipped[] = { UNCORED_SITE_PLATFORMS, UNCORED_PLATFORMS, NULL };
-	const char *const given[] = { options->platforms, NULL };
+	static const char *directories[] = { UNCORED_SITE_PLATFORMS, UNCORED_PLATFORMS, NULL };
 
-	return hardware_plan(hardware, options->root, options->platforms ? given : site_and_shipped,
-		config->platform, fault);
+	if (options->platforms) {
+		directories[0] = options->platforms;
+		directories[1] = NULL;
+	}
+	return directories;
 }
 
 static int check(
@@ -191,7 +193,8 @@ int main(int argc, char *argv[])
 	privilege_raise_file_limit(); /* a server has thousands of PMU folders and events */
 	r = load_config(&options, &config, &fault);
 	if (r >= 0)
-		r = plan(&options, &config, &hardware, &fault);
+		r = hardware_plan(
+			&hardware, options.root, platform_dirs(&options), &config, &fault);
 	if (r >= 0)
 		r = options.check ? check(&options, &hardware, &fault)
 				  : serve(&hardware, &config, &fault);

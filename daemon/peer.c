@@ -131,15 +131,18 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 
 static int answer_info(struct peer *peer, const union wire_message *request)
 {
-	int fd = server_report(peer->server);
+	const struct report *report;
 	union wire_message reply;
+	int r;
 
-	(void)request;
-	if (fd < 0)
-		return answer_error(peer, fd, "uncored has no memory or descriptor for a report.");
+	if (request->info.topic > WIRE_PLATFORMS || request->info.reserved)
+		return answer_error(peer, -EINVAL, "uncored has nothing to say on such a topic.");
+	r = server_report(peer->server, request->info.topic, &report);
+	if (r < 0)
+		return answer_error(peer, r, "uncored has no memory or descriptor for a report.");
 	wire_begin(&reply, WIRE_REPORT);
-	reply.report.json_bytes = peer->server->report_bytes;
-	return wire_send(peer->fd, &reply, &fd, 1);
+	reply.report.json_bytes = report->size_bytes;
+	return wire_send(peer->fd, &reply, &report->fd, 1);
 }
 
 static const struct {

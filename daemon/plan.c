@@ -414,9 +414,28 @@ int plan_make(const struct platform *platform, int root_fd, const struct topolog
 		return fault_set(fault, r, "there is no memory for the plan");
 	if (r < 0)
 		return r;
+	plan_take_checks(&planner.plan);
 	*ret = planner.plan;
 	planner.plan = (struct plan){ 0 };
 	return 0;
+}
+
+static void take_check(struct plan_socket *socket, unsigned metric, unsigned check)
+{
+	if (!(socket->quality[metric] & PAGE_ABSENT) || socket->quality[check] & PAGE_ABSENT)
+		return;
+	socket->taken_from[metric] = check + 1;
+	socket->quality[metric] = socket->quality[check];
+}
+
+void plan_take_checks(struct plan *plan)
+{
+	for (unsigned m = 0; m < plan->platform->n_metrics; m++) {
+		int check = platform_check_of(plan->platform, m);
+
+		for (unsigned s = 0; check >= 0 && s < plan->n_sockets; s++)
+			take_check(&plan->sockets[s], m, (unsigned)check);
+	}
 }
 
 void plan_done(struct plan *plan)

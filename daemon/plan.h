@@ -54,7 +54,9 @@ struct plan_socket {
 	unsigned first_channel, n_channels;
 	uint32_t quality[PAGE_METRICS_MAX]; /* static flags: uncalibrated, standin, partial, absent
 					     */
-	char why[PAGE_METRICS_MAX][PAGE_TEXT_MAX]; /* if absent or partial */
+	char why[PAGE_METRICS_MAX][PAGE_TEXT_MAX]; /* if absent or partial, or counted by a check */
+	uint8_t taken_from[PAGE_METRICS_MAX]; /* 1 + the check that is counted in its place; 0: none
+					       */
 };
 
 /* A PMU or an event that was looked for and cannot be used. */
@@ -82,5 +84,11 @@ struct plan {
  */
 int plan_make(const struct platform *platform, int root_fd, const struct topology *topology,
 	struct plan *ret, struct fault *fault);
+
+/*
+ * Where a metric is absent on a socket, but its check (platform_check_of()) is there: takes that
+ * one's boxes for it. The reason is kept in .why. For whenever a metric may have become absent.
+ */
+void plan_take_checks(struct plan *plan);
 
 void plan_done(struct plan *plan);

@@ -174,6 +174,7 @@ static int parse_choices(
 static const struct inifile_key platform_keys[] = {
 	ROW_TEXT("title", inifile_text, platform, title, "what a person calls the machine"),
 	ROW("standin", inifile_bool, platform, standin, 0, NULL),
+	ROW_TEXT("unsupported", inifile_text, platform, unsupported, "why nothing is counted"),
 };
 
 static const struct inifile_key pattern_keys[] = {
@@ -385,6 +386,19 @@ static int read_section(const struct inifile *ini, const struct inifile_section 
 	return read_further_term(ini, section, metric, fault);
 }
 
+/* [check.NAME] counts what [NAME] counts. */
+static int require_checked(const struct inifile *ini, struct platform *platform,
+	const struct platform_metric *metric, struct fault *fault)
+{
+	const char *checked = metric->name + strlen(PLATFORM_CHECK);
+
+	if (strncmp(metric->name, PLATFORM_CHECK, strlen(PLATFORM_CHECK)) ||
+		find_metric(platform, checked))
+		return 0;
+	return inifile_fault(ini, inifile_section(ini, metric->name)->line, fault,
+		"[%s] is to be compared with [%s], which is not there.", metric->name, checked);
+}
+
 static int read_sections(const struct inifile *ini, struct platform *platform,
 	struct machine_pattern *pattern, struct fault *fault)
 {
@@ -397,9 +411,14 @@ static int read_sections(const struct inifile *ini, struct platform *platform,
 	for (unsigned i = 0; !r && i < ini->n_sections; i++)
 		if (&ini->sections[i] != header)
 			r = read_section(ini, &ini->sections[i], platform, fault);
+	for (unsigned i = 0; !r && i < platform->n_metrics; i++)
+		r = require_checked(ini, platform, &platform->metrics[i], fault);
 	if (r < 0)
 		return r;
-	if (!platform->n_metrics)
+	if (*platform->unsupported && platform->n_metrics)
+		return inifile_fault(
+			ini, header->line, fault, "an unsupported platform can have no metric.");
+	if (!*platform->unsupported && !platform->n_metrics)
 		return inifile_fault(ini, 0, fault, "there is no metric, for example [dram.read].");
 	return 0;
 }

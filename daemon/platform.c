@@ -23,11 +23,19 @@ static void platform_cleanup(struct platform **platform)
 	platform_free(*platform);
 }
 
+/* What to do with a file that was read; takes *@platform out if it is to be kept. */
+struct search;
+typedef int take_fn(struct search *search, struct platform **platform,
+	const struct machine_pattern *pattern, struct fault *fault);
+
 struct search {
 	const char *const *directories;
+	take_fn *take;
 	const char *name;              /* NULL: recognise */
 	const struct machine *machine; /* if recognising */
 	struct platform *found;
+	int (*visit)(const struct platform *platform, void *userdata); /* if visiting */
+	void *userdata;
 	unsigned n_names;
 	char (*names)[PAGE_NAME_MAX]; /* of the files read so far */
 };
@@ -78,12 +86,30 @@ static int remember_name(struct search *search, const char *name, struct fault *
 	return 0;
 }
 
-static bool is_wanted(
-	const struct search *search, const char *name, const struct machine_pattern *pattern)
+static int take_wanted(struct search *search, struct platform **platform,
+	const struct machine_pattern *pattern, struct fault *fault)
 {
-	if (search->name)
-		return !strcmp(search->name, name);
-	return machine_matches(search->machine, pattern);
+	bool wanted = search->name ? !strcmp(search->name, (*platform)->name)
+				   : machine_matches(search->machine, pattern);
+
+	if (!wanted)
+		return 0;
+	if (search->found)
+		return fault_set(fault, -EEXIST,
+			"Two platform files match this machine: %s and %s. Change their [platform] "
+			"so that one matches, or choose one with name in [platform] of "
+			"uncored.conf.",
+			search->found->path, (*platform)->path);
+	search->found = take_ptr(*platform);
+	return 0;
+}
+
+static int show_visitor(struct search *search, struct platform **platform,
+	const struct machine_pattern *pattern, struct fault *fault)
+{
+	(void)pattern;
+	(void)fault;
+	return search->visit(*platform, search->userdata);
 }
 
 static int consider(struct search *search, const char *path, const char *name, struct fault *fault)
@@ -92,18 +118,7 @@ static int consider(struct search *search, const char *path, const char *name, s
 	struct machine_pattern pattern = {};
 	int r = platform_file_load(path, name, &platform, &pattern, fault);
 
-	if (r < 0)
-		return r;
-	if (!is_wanted(search, name, &pattern))
-		return 0;
-	if (search->found)
-		return fault_set(fault, -EEXIST,
-			"Two platform files match this machine: %s and %s. Change their [platform] "
-			"so that one matches, or choose one with name in [platform] of "
-			"uncored.conf.",
-			search->found->path, path);
-	search->found = take_ptr(platform);
-	return 0;
+	return r < 0 ? r : search->take(search, &platform, &pattern, fault);
 }
 
 static int search_file(
@@ -180,24 +195,93 @@ static int nothing_found(const struct search *search, struct fault *fault)
 			: "");
 }
 
+static int search_all(struct search *search, struct fault *fault)
+{
+	int r = 0;
+
+	for (unsigned i = 0; !r && search->directories[i]; i++)
+		r = search_directory(search, search->directories[i], fault);
+	return r;
+}
+
+int platform_visit(const char *const directories[],
+	int (*visit)(const struct platform *platform, void *userdata), void *userdata,
+	struct fault *fault)
+{
+	_cleanup_(search_done) struct search search = {
+		.directories = directories,
+		.take = show_visitor,
+		.visit = visit,
+		.userdata = userdata,
+	};
+
+	return search_all(&search, fault);
+}
+
 int platform_find(const char *const directories[], int root_fd, const char *name,
 	struct platform **ret, struct fault *fault)
 {
 	struct machine machine = {};
 	_cleanup_(search_done) struct search search = {
-		.directories = directories, .name = name && *name ? name : NULL, .machine = &machine
+		.directories = directories,
+		.take = take_wanted,
+		.name = name && *name ? name : NULL,
+		.machine = &machine,
 	};
 	int r = 0;
 
 	if (!search.name)
 		r = machine_read(root_fd, &machine, fault);
-	for (unsigned i = 0; !r && directories[i]; i++)
-		r = search_directory(&search, directories[i], fault);
+	if (!r)
+		r = search_all(&search, fault);
 	if (r < 0)
 		return r;
 	if (!search.found)
 		return nothing_found(&search, fault);
+	if (*search.found->unsupported)
+		return fault_set(fault, -EOPNOTSUPP, "This machine is %s: %s (%s)",
+			search.found->title, search.found->unsupported, search.found->path);
 	*ret = take_ptr(search.found);
+	return 0;
+}
+
+static int find_metric(const struct platform *platform, const char *name)
+{
+	for (unsigned m = 0; m < platform->n_metrics; m++)
+		if (!strcmp(platform->metrics[m].name, name))
+			return (int)m;
+	return -1;
+}
+
+int platform_check_of(const struct platform *platform, unsigned metric)
+{
+	char name[sizeof PLATFORM_CHECK + PAGE_NAME_MAX];
+
+	snprintf(name, sizeof name, PLATFORM_CHECK "%s", platform->metrics[metric].name);
+	return find_metric(platform, name);
+}
+
+int platform_calibrate(
+	struct platform *platform, const char *name, uint32_t bytes, struct fault *fault)
+{
+	int found = find_metric(platform, name);
+	struct platform_metric *metric = found < 0 ? NULL : &platform->metrics[found];
+
+	if (!metric || *metric->absent)
+		return fault_set(fault, -ENOENT,
+			"[calibration] names %s, which platform %s does not count.", name,
+			platform->name);
+	for (unsigned t = 1; t < metric->n_terms; t++)
+		if (metric->terms[t].bytes != metric->terms[0].bytes)
+			return fault_set(fault, -EINVAL,
+				"[calibration] names %s, whose terms are worth %u and %u bytes: "
+				"copy %s to the site's folder and change the copy.",
+				name, metric->terms[0].bytes, metric->terms[t].bytes,
+				platform->path);
+	for (unsigned t = 0; t < metric->n_terms; t++)
+		metric->terms[t].bytes = bytes;
+	metric->uncalibrated = false;
+	metric->calibrated = true;
 	return 0;
 }
 

@@ -15,10 +15,12 @@
 #include "daemon/fault.h"
 
 enum {
-	PLATFORM_TERMS_MAX = 4,
+	PLATFORM_TERMS_MAX = 8, /* AMD's data fabric has an event for each of 8 channels */
 	PLATFORM_CHOICES_MAX = 4,
 	PLATFORM_SOURCE_MAX = 192,
 };
+
+#define PLATFORM_CHECK "check."
 
 enum event_kind { EVENT_SYSFS, EVENT_RAW, EVENT_PFM };
 
@@ -50,6 +52,7 @@ struct platform_metric {
 	char source[PLATFORM_SOURCE_MAX];
 	char confidence[16]; /* "high", "medium", "low" */
 	bool uncalibrated;
+	bool calibrated; /* the site has said what a count is worth */
 	unsigned n_terms;
 	struct platform_term terms[PLATFORM_TERMS_MAX];
 };
@@ -59,6 +62,7 @@ struct platform {
 	char title[96];
 	char path[256];
 	bool standin;
+	char unsupported[PLATFORM_SOURCE_MAX]; /* why nothing is counted here; "": it is */
 	unsigned n_metrics;
 	struct platform_metric metrics[PAGE_METRICS_MAX];
 };
@@ -67,10 +71,32 @@ struct platform {
  * Finds the platform file for the machine below @root_fd (its proc/cpuinfo and memory-only NUMA
  * nodes), or the one named @name (NULL or "": recognise). @directories is NULL-terminated, earlier
  * ones override files of the same name in later ones. *@ret is the caller's, for platform_free().
- * -ENOENT: nothing matches, or no file of that name; -EINVAL: a file is wrong (every file is read
- * and must be right); -EEXIST: two files match. The fault says which, with file and line.
+ * -ENOENT: nothing matches, or no file of that name; -EOPNOTSUPP: the file says why nothing can be
+ * counted on this machine; -EINVAL: a file is wrong (every file is read and must be right);
+ * -EEXIST: two files match. The fault says which, with file and line.
  */
 int platform_find(const char *const directories[], int root_fd, const char *name,
 	struct platform **ret, struct fault *fault);
+
+/*
+ * Calls @visit for every platform of @directories, as platform_find() would read them. 0, -EINVAL
+ * as above, or what @visit returned if that is negative: it ends the visit.
+ */
+int platform_visit(const char *const directories[],
+	int (*visit)(const struct platform *platform, void *userdata), void *userdata,
+	struct fault *fault);
+
+/*
+ * The metric that counts the same as @metric by other counters, which is called check.NAME; -1:
+ * there is none.
+ */
+int platform_check_of(const struct platform *platform, unsigned metric);
+
+/*
+ * The site says what one count of metric @name is worth: it is no longer uncalibrated. -ENOENT:
+ * there is no such metric, or it is absent; -EINVAL: its terms have values of their own.
+ */
+int platform_calibrate(
+	struct platform *platform, const char *name, uint32_t bytes, struct fault *fault);
 
 struct platform *platform_free(struct platform *platform);

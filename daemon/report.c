@@ -66,6 +66,8 @@ static struct json_object *event_json(
 	if (use->subtract)
 		add(event, "subtract", json_object_new_boolean(true));
 	add_string(event, "via", code->via);
+	if (code->tried[0])
+		add_string(event, "tried", code->tried);
 	return event;
 }
 
@@ -241,8 +243,82 @@ static struct json_object *sockets_state(const struct hardware *hardware)
 	return sockets;
 }
 
-static struct json_object *metric_state(const struct plan *plan, unsigned metric)
+static void add_choices(
+	struct json_object *to, const char *key, const struct event_choices *choices)
 {
+	static const char *const kinds[] = {
+		[EVENT_SYSFS] = "sysfs:", [EVENT_RAW] = "raw:", [EVENT_PFM] = "pfm:"
+	};
+	char text[PLATFORM_CHOICES_MAX * (sizeof choices->choice[0].text + 8)] = "";
+	size_t length = 0;
+
+	for (unsigned i = 0; i < choices->n; i++)
+		length += snprintf(text + length, sizeof text - length, "%s%s%s", i ? " | " : "",
+			kinds[choices->choice[i].kind], choices->choice[i].text);
+	if (choices->n)
+		add_string(to, key, text);
+}
+
+/* How a metric is computed: what the platform file says. */
+static struct json_object *terms_json(const struct platform_metric *metric)
+{
+	struct json_object *terms = json_object_new_array();
+
+	for (unsigned t = 0; t < metric->n_terms; t++) {
+		const struct platform_term *term = &metric->terms[t];
+		struct json_object *object = json_object_new_object();
+
+		add_string(object, "pmu", term->pmu);
+		add_choices(object, "event", &term->event);
+		add_number(object, "bytes", term->bytes);
+		if (term->subtract)
+			add(object, "subtract", json_object_new_boolean(true));
+		add_choices(object, "clock", &term->clock);
+		json_object_array_add(terms, object);
+	}
+	return terms;
+}
+
+/* --- agreement of a metric with its check --- */
+
+/* What both have counted since the generation began must be more than chance. */
+static const uint64_t ENOUGH_BYTES = 64 << 20;
+
+/* Value / check on @socket; 0: too little was counted, or one of them is not there. */
+static double agreement(
+	const struct publication *publication, unsigned socket, unsigned metric, unsigned check)
+{
+	struct page_sweep sweep;
+	const struct page_value *value = &sweep.values[metric], *other = &sweep.values[check];
+
+	if (page_copy(page_cell(publication->header, socket), &sweep,
+		    publication->header->n_metrics, NULL, 0) < 0)
+		return 0;
+	if ((value->quality | other->quality) & PAGE_ABSENT || value->count < ENOUGH_BYTES ||
+		other->count < ENOUGH_BYTES)
+		return 0;
+	return (double)value->count / (double)other->count;
+}
+
+static void add_check(struct json_object *entry, const struct hardware *hardware, unsigned socket,
+	unsigned metric)
+{
+	const struct plan *plan = &hardware->plan;
+	unsigned taken_from = plan->sockets[socket].taken_from[metric];
+	int check = platform_check_of(plan->platform, metric);
+	double ratio = 0;
+
+	if (taken_from)
+		add_string(entry, "taken_from", plan->platform->metrics[taken_from - 1].name);
+	else if (check >= 0)
+		ratio = agreement(&hardware->publication, socket, metric, (unsigned)check);
+	if (ratio > 0)
+		add(entry, "check_ratio", json_object_new_double(ratio));
+}
+
+static struct json_object *metric_state(const struct hardware *hardware, unsigned metric)
+{
+	const struct plan *plan = &hardware->plan;
 	const struct platform_metric *m = &plan->platform->metrics[metric];
 	struct json_object *object = json_object_new_object();
 	struct json_object *sockets = json_object_new_array();
@@ -253,6 +329,9 @@ static struct json_object *metric_state(const struct plan *plan, unsigned metric
 		add_string(object, "source", m->source);
 	if (m->confidence[0])
 		add_string(object, "confidence", m->confidence);
+	if (m->calibrated)
+		add(object, "calibrated", json_object_new_boolean(true));
+	add(object, "terms", terms_json(m));
 	for (unsigned s = 0; s < plan->n_sockets; s++) {
 		struct json_object *entry = json_object_new_object();
 
@@ -260,6 +339,7 @@ static struct json_object *metric_state(const struct plan *plan, unsigned metric
 		add(entry, "quality", quality_json(plan->sockets[s].quality[metric]));
 		if (plan->sockets[s].why[metric][0])
 			add_string(entry, "why", plan->sockets[s].why[metric]);
+		add_check(entry, hardware, s, metric);
 		json_object_array_add(sockets, entry);
 	}
 	add(object, "sockets", sockets);
@@ -309,7 +389,7 @@ char *report_state(const struct server *server)
 		clock_now_ns() - hardware->publication.header->daemon.started_ns);
 	add(root, "sockets", sockets_state(hardware));
 	for (unsigned m = 0; m < hardware->platform->n_metrics; m++)
-		json_object_array_add(metrics, metric_state(&hardware->plan, m));
+		json_object_array_add(metrics, metric_state(hardware, m));
 	add(root, "metrics", metrics);
 	add(root, "missing", missing_json(&hardware->plan));
 	add(root, "policy", policy_state(server));
@@ -320,5 +400,52 @@ char *report_state(const struct server *server)
 		json_object_array_add(warnings, json_object_new_string(hardware->warnings[i].text));
 	add(root, "warnings", warnings);
 	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE);
+	return text ? strdup(text) : NULL;
+}
+
+/* --- all platforms --- */
+
+static struct json_object *platform_metric_json(const struct platform_metric *metric)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_string(object, "name", metric->name);
+	if (metric->absent[0]) {
+		add_string(object, "absent", metric->absent);
+		return object;
+	}
+	add_string(object, "confidence", metric->confidence);
+	add_string(object, "source", metric->source);
+	if (metric->uncalibrated)
+		add(object, "uncalibrated", json_object_new_boolean(true));
+	return object;
+}
+
+static int add_platform(const struct platform *platform, void *list)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *metrics = json_object_new_array();
+
+	add_string(object, "name", platform->name);
+	add_string(object, "title", platform->title);
+	add_string(object, "path", platform->path);
+	if (platform->unsupported[0])
+		add_string(object, "unsupported", platform->unsupported);
+	for (unsigned m = 0; m < platform->n_metrics; m++)
+		json_object_array_add(metrics, platform_metric_json(&platform->metrics[m]));
+	add(object, "metrics", metrics);
+	json_object_array_add(list, object);
+	return 0;
+}
+
+char *report_platforms(const char *const directories[])
+{
+	_cleanup_json_ struct json_object *list = json_object_new_array();
+	struct fault fault;
+	const char *text;
+
+	if (platform_visit(directories, add_platform, list, &fault) < 0)
+		return NULL;
+	text = json_object_to_json_string_ext(list, JSON_C_TO_STRING_NOSLASHESCAPE);
 	return text ? strdup(text) : NULL;
 }

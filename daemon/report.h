@@ -15,3 +15,8 @@ void report_plan_json(const struct plan *plan, FILE *out);
 
 /* The whole state as JSON, for free(3); NULL: out of memory. */
 char *report_state(const struct server *server);
+
+/*
+ * All platforms in @directories as JSON, likewise. NULL also if a platform file is wrong by now.
+ */
+char *report_platforms(const char *const directories[]);

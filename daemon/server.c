@@ -93,7 +93,9 @@ int server_listen(struct server *server, const struct config *config, struct fau
 {
 	int n = sd_listen_fds(1);
 
-	*server = (struct server){ .config = config, .listen_fd = -1, .report_fd = -1 };
+	*server = (struct server){
+		.config = config, .listen_fd = -1, .reports = { { .fd = -1 }, { .fd = -1 } }
+	};
 	if (n < 0)
 		return fault_set(fault, n, "Cannot take the socket of systemd: %s.", strerror(-n));
 	if (n > 1)
@@ -150,21 +152,30 @@ void server_resume_accepting(struct server *server)
 		sd_event_source_set_enabled(server->listen_source, SD_EVENT_ON);
 }
 
-int server_report(struct server *server)
+static bool is_recent(const struct report *report, enum wire_topic topic)
 {
-	uint64_t now = clock_now_ns();
+	/* Platform files are not read anew while uncored runs. */
+	return report->fd >= 0 &&
+	       (topic == WIRE_PLATFORMS || clock_now_ns() - report->made_ns < REPORT_AGE_NS);
+}
+
+int server_report(struct server *server, enum wire_topic topic, const struct report **ret)
+{
+	struct report *report = &server->reports[topic];
 	_cleanup_free_ char *json = NULL;
 
-	if (server->report_fd >= 0 && now - server->reported_ns < REPORT_AGE_NS)
-		return server->report_fd;
-	json = report_state(server);
+	*ret = report;
+	if (is_recent(report, topic))
+		return 0;
+	json = topic == WIRE_PLATFORMS ? report_platforms(server->hardware->platform_dirs)
+				       : report_state(server);
 	if (!json)
 		return -ENOMEM;
-	close_fd(&server->report_fd);
-	server->report_fd = publication_of_text(json, strlen(json));
-	server->report_bytes = strlen(json);
-	server->reported_ns = now;
-	return server->report_fd;
+	close_fd(&report->fd);
+	report->fd = publication_of_text(json, strlen(json));
+	report->size_bytes = strlen(json);
+	report->made_ns = clock_now_ns();
+	return report->fd < 0 ? report->fd : 0;
 }
 
 static void tell_clients(struct server *server)
@@ -260,6 +271,7 @@ void server_done(struct server *server)
 	sd_event_unref(server->event);
 	if (server->owns_path)
 		unlink(server->config->socket_path);
-	close_fd(&server->report_fd);
+	for (unsigned i = 0; i < ARRAY_SIZE(server->reports); i++)
+		close_fd(&server->reports[i].fd);
 	close_fd(&server->listen_fd);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
+#include "common/wire.h"
 #include "daemon/config.h"
 #include "daemon/fault.h"
 #include "daemon/hardware.h"
@@ -27,9 +28,11 @@ struct server {
 	unsigned max_peers; /* the configured limit, or what the file limit leaves */
 	uint64_t n_refused;
 	uint64_t refusal_logged_ns;
-	int report_fd; /* the last report, sealed: all who ask get this one */
-	uint64_t report_bytes;
-	uint64_t reported_ns;
+	struct report {
+		int fd; /* the last one, sealed: all who ask get this; -1: none yet */
+		uint64_t size_bytes;
+		uint64_t made_ns;
+	} reports[2]; /* by enum wire_topic */
 };
 
 /*
@@ -54,10 +57,11 @@ void server_count_refusal(struct server *server);
 void server_note_refusal(struct server *server, uint32_t uid, const char *why);
 
 /*
- * The state as JSON in a sealed memfd, .report_bytes long, at most a tenth of a second old: asking
- * often must cost neither CPU nor memory. The descriptor stays the server's. -ENOMEM, -EMFILE.
+ * What there is to say on @topic as JSON in a sealed memfd, at most a tenth of a second old: asking
+ * often must cost neither CPU nor memory. It stays the server's. -ENOMEM, -EMFILE; -EINVAL: a
+ * platform file has been broken since uncored started.
  */
-int server_report(struct server *server);
+int server_report(struct server *server, enum wire_topic topic, const struct report **ret);
 
 /* A peer has gone: its descriptors are free again. */
 void server_resume_accepting(struct server *server);

@@ -34,6 +34,7 @@ int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
 	tally->first_channel = s->first_channel;
 	memcpy(tally->quality, s->quality, sizeof tally->quality);
 	memcpy(tally->why, whys, sizeof tally->why);
+	memcpy(tally->taken_from, s->taken_from, sizeof tally->taken_from);
 	return 0;
 }
 
@@ -90,24 +91,24 @@ static uint32_t why_absent(const struct sum *sum)
 	return contradicts_itself(sum) ? TALLY_TEXT_CONTRADICTION : TALLY_TEXT_NONE;
 }
 
-static void settle(struct tally *tally, unsigned metric, struct sum *sum)
+static void settle(struct tally *tally, unsigned metric, struct sum sum)
 {
 	struct page_value *value = &tally->sweep.values[metric];
 	uint32_t quality = tally->quality[metric];
-	uint64_t count = sum->added - sum->subtracted;
+	uint64_t count = sum.added - sum.subtracted;
 
 	if (quality & PAGE_ABSENT) {
 		*value = (struct page_value){ .quality = quality, .why = tally->why[metric] };
 		return;
 	}
 	/* Terms are read one after the other, so their difference may dip; published it may not. */
-	if (sum->subtracted && (int64_t)(count - value->count) < 0) {
+	if (sum.subtracted && (int64_t)(count - value->count) < 0) {
 		count = value->count;
-		sum->quality |= PAGE_ESTIMATED;
+		sum.quality |= PAGE_ESTIMATED;
 	}
-	raise_flags(value, sum->quality & PASSING, tally->sweep.number);
-	value->quality = quality | sum->quality;
-	value->why = why_absent(sum);
+	raise_flags(value, sum.quality & PASSING, tally->sweep.number);
+	value->quality = quality | sum.quality;
+	value->why = why_absent(&sum);
 	if (value->why == TALLY_TEXT_NONE)
 		value->count = count;
 	else
@@ -129,7 +130,7 @@ void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)
 		}
 	}
 	for (unsigned m = 0; m < tally->n_metrics; m++)
-		settle(tally, m, &sums[m]);
+		settle(tally, m, sums[tally->taken_from[m] ? tally->taken_from[m] - 1U : m]);
 }
 
 /* How many boxes each term of a metric has on a socket, and how many of them are open. */

@@ -24,8 +24,9 @@ enum {
 
 struct tally {
 	unsigned n_metrics, n_channels;
-	uint32_t quality[PAGE_METRICS_MAX]; /* flags that never change */
-	uint32_t why[PAGE_METRICS_MAX];     /* texts of metrics that were never there */
+	uint32_t quality[PAGE_METRICS_MAX];   /* flags that never change */
+	uint32_t why[PAGE_METRICS_MAX];       /* texts of metrics that were never there */
+	uint8_t taken_from[PAGE_METRICS_MAX]; /* as in the plan */
 	unsigned first_channel;
 	struct page_sweep sweep;
 	struct page_channel_value *channels; /* of this socket; owned */

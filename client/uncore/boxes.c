@@ -55,7 +55,7 @@ static void write_codes(FILE *out, struct json_object *event)
 	}
 }
 
-static void write_events(FILE *out, struct json_object *events)
+static void write_events(FILE *out, struct json_object *events, bool with_names)
 {
 	for (size_t i = 0; i < json_length(events); i++) {
 		struct json_object *event = json_object_array_get_idx(events, i);
@@ -63,10 +63,12 @@ static void write_events(FILE *out, struct json_object *events)
 		fprintf(out, "%s%s%s ", i ? ", " : "", json_flag(event, "subtract") ? "-" : "",
 			json_text(event, "metric", "?"));
 		write_codes(out, event);
+		if (with_names)
+			fprintf(out, " (%s)", json_text(event, "via", "?"));
 	}
 }
 
-static int describe(struct json_object *object, struct box *ret)
+static int describe(struct json_object *object, bool with_names, struct box *ret)
 {
 	struct box box = { .name = json_text(object, "pmu", "?") };
 	const char *mode = json_text(object, "mode", "pinned");
@@ -81,7 +83,7 @@ static int describe(struct json_object *object, struct box *ret)
 	if (strcmp(mode, "pinned") != 0) /* pinned is as it should be */
 		fprintf(out, " (%s)", mode);
 	fprintf(out, ": ");
-	write_events(out, json_list(object, "events"));
+	write_events(out, json_list(object, "events"), with_names);
 	fclose(out);
 	*ret = box;
 	return 0;
@@ -127,14 +129,15 @@ static void print_kind(const struct box boxes[], size_t first, size_t n, uint64_
 	printf("%s\n", boxes[first].kind);
 }
 
-void boxes_print(struct json_object *list, uint64_t socket)
+static void print_all(struct json_object *list, uint64_t socket, bool with_names)
 {
 	size_t n = json_length(list);
 	_cleanup_free_ struct box *boxes = calloc(n + 1, sizeof *boxes);
 	size_t n_described = 0;
 
 	while (boxes && n_described < n &&
-		describe(json_object_array_get_idx(list, n_described), &boxes[n_described]) == 0)
+		describe(json_object_array_get_idx(list, n_described), with_names,
+			&boxes[n_described]) == 0)
 		n_described++;
 	for (size_t i = 0; i < n_described; i++)
 		print_kind(boxes, i, n_described, socket);
@@ -142,4 +145,14 @@ void boxes_print(struct json_object *list, uint64_t socket)
 		free(boxes[i].kind);
 	if (!n)
 		printf("  socket %" PRIu64 ": none\n", socket);
+}
+
+void boxes_print(struct json_object *list, uint64_t socket)
+{
+	print_all(list, socket, false);
+}
+
+void boxes_print_with_names(struct json_object *list, uint64_t socket)
+{
+	print_all(list, socket, true);
 }

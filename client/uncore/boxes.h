@@ -9,3 +9,6 @@ struct json_object;
 
 /* @boxes is the array of one socket, or NULL. */
 void boxes_print(struct json_object *boxes, uint64_t socket);
+
+/* The same, each event with the name that it was found by: "0xf04 (sysfs:cas_count_read)". */
+void boxes_print_with_names(struct json_object *boxes, uint64_t socket);

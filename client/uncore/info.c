@@ -13,12 +13,14 @@
 #include "client/uncore.h"
 #include "client/uncore/boxes.h"
 #include "client/uncore/command.h"
+#include "client/uncore/explain.h"
 #include "client/uncore/json.h"
 #include "common/macro.h"
 
 struct options {
 	const char *socket_path;
-	bool json;
+	const char *metric; /* to explain; NULL: none */
+	bool json, platforms;
 };
 
 static void write_help(void)
@@ -27,6 +29,12 @@ static void write_help(void)
 	       "Show the platform, the counters that were found or not, and why, the metrics, the\n"
 	       "policy and the state of uncored.\n\n"
 	       "  -j, --json         print it as JSON\n"
+	       "      --explain METRIC  how this metric is computed here: PMUs, encodings, bytes "
+	       "per\n"
+	       "                     count, alternatives that were tried, and the source of it "
+	       "all\n"
+	       "      --platforms    list all platforms that uncored knows, with the source and\n"
+	       "                     confidence of each metric\n"
 	       "      --socket PATH  where uncored listens (default: $UNCORE_SOCKET, then\n"
 	       "                     /run/uncored/socket)\n"
 	       "  -h, --help\n\n"
@@ -40,6 +48,8 @@ static int parse_options(int argc, char **argv, struct options *options)
 {
 	static const struct option names[] = {
 		{ "json", no_argument, NULL, 'j' },
+		{ "explain", required_argument, NULL, 'e' },
+		{ "platforms", no_argument, NULL, 'p' },
 		{ "socket", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
@@ -51,6 +61,12 @@ static int parse_options(int argc, char **argv, struct options *options)
 		case 'j':
 			options->json = true;
 			break;
+		case 'e':
+			options->metric = optarg;
+			break;
+		case 'p':
+			options->platforms = true;
+			break;
 		case 's':
 			options->socket_path = optarg;
 			break;
@@ -61,6 +77,11 @@ static int parse_options(int argc, char **argv, struct options *options)
 			fprintf(stderr, "See `uncore info --help`.\n");
 			return EXIT_USAGE;
 		}
+	}
+	if (options->metric && (options->json || options->platforms)) {
+		fprintf(stderr, "uncore info: --explain goes with neither --json nor --platforms; "
+				"see `uncore info --help`.\n");
+		return EXIT_USAGE;
 	}
 	if (optind == argc)
 		return -1;
@@ -126,6 +147,20 @@ static void print_missing(struct json_object *entry)
 		json_text(entry, "why", "for an unknown reason"));
 }
 
+/* How the counters of the metric's check compare, if it has one. */
+static void format_check(struct json_object *socket, char *buffer, size_t size_bytes)
+{
+	double ratio = json_object_get_double(json_member(socket, "check_ratio"));
+
+	*buffer = '\0';
+	if (json_has(socket, "taken_from"))
+		snprintf(buffer, size_bytes, ", counted by %s in its place",
+			json_text(socket, "taken_from", ""));
+	else if (ratio > 0)
+		snprintf(buffer, size_bytes, ", %.3f times what its check counts%s", ratio,
+			ratio < 0.9 || ratio > 1.1 ? ": ONE OF THE TWO IS WRONG" : "");
+}
+
 /* "standin, partial (5 of 6 boxes: ...)"; "good" if no flag is raised. */
 static void format_quality(struct json_object *socket, char *buffer, size_t size_bytes)
 {
@@ -138,7 +173,10 @@ static void format_quality(struct json_object *socket, char *buffer, size_t size
 			json_object_get_string(json_object_array_get_idx(words, i)));
 	used = strlen(buffer);
 	if (json_has(socket, "why"))
-		snprintf(buffer + used, size_bytes - used, " (%s)", json_text(socket, "why", ""));
+		used += (size_t)snprintf(
+			buffer + used, size_bytes - used, " (%s)", json_text(socket, "why", ""));
+	if (used < size_bytes)
+		format_check(socket, buffer + used, size_bytes - used);
 }
 
 /* One line where all sockets agree, else one for each. */
@@ -231,35 +269,62 @@ static void print_report(struct json_object *info)
 	print_list("Warnings", json_list(info, "warnings"), print_warning);
 }
 
-static int print_text(const char *text)
+static int not_understood(void)
 {
-	struct json_object *info = json_tokener_parse(text);
+	fprintf(stderr,
+		"uncore info: uncored sent no report: are `uncore` and uncored of one release?\n");
+	return EXIT_FAILED;
+}
 
-	if (!json_object_is_type(info, json_type_object)) {
-		fprintf(stderr, "uncore info: uncored sent no report: are `uncore` and uncored of "
-				"one release?\n");
-		json_object_put(info);
-		return EXIT_FAILED;
+static int print_state(struct json_object *info, const struct options *options)
+{
+	if (!json_object_is_type(info, json_type_object))
+		return not_understood();
+	if (!options->metric) {
+		print_report(info);
+		return 0;
 	}
-	print_report(info);
-	json_object_put(info);
+	if (explain_metric(info, options->metric))
+		return 0;
+	fprintf(stderr,
+		"uncore info: platform %s has no metric %s; `uncore info` lists those it has.\n",
+		json_text(info, "platform", "?"), options->metric);
+	return EXIT_FAILED;
+}
+
+static int print_platforms(struct json_object *list)
+{
+	if (!json_object_is_type(list, json_type_array))
+		return not_understood();
+	explain_platforms(list);
 	return 0;
+}
+
+static int print_text(const char *text, const struct options *options)
+{
+	struct json_object *object = json_tokener_parse(text);
+	int status = options->platforms ? print_platforms(object) : print_state(object, options);
+
+	json_object_put(object);
+	return status;
 }
 
 int command_info(int argc, char **argv)
 {
 	_cleanup_free_ char *text = NULL;
 	struct options options = {};
-	int status = parse_options(argc, argv, &options);
+	int r, status = parse_options(argc, argv, &options);
 
 	if (status >= 0)
 		return status;
-	if (uncore_info(options.socket_path, &text) < 0) {
+	r = options.platforms ? uncore_platforms(options.socket_path, &text)
+			      : uncore_info(options.socket_path, &text);
+	if (r < 0) {
 		fprintf(stderr, "uncore info: %s\n", uncore_error_text());
 		return EXIT_FAILED;
 	}
 	if (!options.json)
-		return print_text(text);
+		return print_text(text, &options);
 	printf("%s\n", text);
 	return 0;
 }

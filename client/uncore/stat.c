@@ -178,7 +178,8 @@ static void print_interval_rows(
 	for (uint32_t i = 0; i < interval->n_sockets; i++) {
 		total_show(interval, run->handle, i, &socket);
 		for (uint32_t k = 0; k < socket.n_values; k++) {
-			if (socket.values[k].quality & UNCORE_ABSENT)
+			if (socket.values[k].quality & UNCORE_ABSENT ||
+				format_is_check(socket.values[k].name))
 				continue;
 			fprintf(run->out, "%12.6f  ", (double)time_ns / 1e9);
 			if (run->options.repeat > 1)

@@ -113,6 +113,27 @@ static void reads_every_key(void **state)
 	assert_string_equal(config.platform, "standin");
 }
 
+static void reads_calibrations(void **state)
+{
+	struct config config;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(
+		load("[calibration]\ndram.read = 128\nhbm.write = 32\n", &config, &fault), 0);
+	assert_int_equal(config.n_calibrations, 2);
+	assert_string_equal(config.calibrations[0].metric, "dram.read");
+	assert_int_equal(config.calibrations[0].bytes, 128);
+	assert_string_equal(config.calibrations[1].metric, "hbm.write");
+	assert_int_equal(config.calibrations[1].bytes, 32);
+	refuses("[calibration]\ndram.read = 0\n",
+		"uncored.conf:2: [calibration] dram.read = 0: must be 1 to 1048576 (bytes per "
+		"count).");
+	refuses("[calibration]\ndram.read.and.some.more.letters.too = 1\n",
+		"uncored.conf:2: [calibration] dram.read.and.some.more.letters.too is no metric, "
+		"or one too many.");
+}
+
 static void refuses_bad_values(void **state)
 {
 	(void)state;
@@ -163,7 +184,7 @@ static void refuses_unknown_names(void **state)
 		"uncored.conf:2: unknown key mode in [reader]; known are "
 		"budget_percent, burst_ms, realtime.");
 	refuses("[foo]\n", "uncored.conf:1: unknown section [foo]; known are [server], [reader], "
-			   "[platform].");
+			   "[platform], [calibration].");
 }
 
 static void refuses_what_stands_twice_or_nowhere(void **state)
@@ -194,6 +215,7 @@ int main(void)
 		CASE("Without a file every key has its default", has_defaults),
 		CASE("The shipped file shows every key with its default", ships_its_defaults),
 		CASE("Every key is read", reads_every_key),
+		CASE("Calibrations are read", reads_calibrations),
 		CASE("A bad value is refused with what it must be", refuses_bad_values),
 		CASE("A socket path must fit into sun_path", limits_the_socket_path),
 		CASE("An unknown key or section is refused and the known are listed",

@@ -567,6 +567,52 @@ static void test_sum_on_one_box(void **state)
 	fixture_done(&f);
 }
 
+static struct platform_metric metric_of_term(const char *name, struct platform_term term)
+{
+	struct platform_metric metric = { .n_terms = 1, .terms = { term } };
+
+	snprintf(metric.name, sizeof metric.name, "%s", name);
+	return metric;
+}
+
+/* The metric has no PMU here, its check has. */
+static void test_check_in_place(void **state)
+{
+	struct platform *platform = new_platform("dram.read");
+	struct fixture f;
+
+	(void)state;
+	add_term(platform, raw_term("no_such_pmu", "event=0x05"));
+	platform->metrics[1] = metric_of_term(
+		"check.dram.read", raw_term("uncore_imc_[0-9]*", "event=0x05,umask=0xcf"));
+	platform->metrics[1].uncalibrated = true;
+	platform->n_metrics = 2;
+	fixture_init(&f, "sapphire-rapids-ddr", platform);
+	for (unsigned s = 0; s < 2; s++) {
+		assert_quality(&f, s, "dram.read", PAGE_UNCALIBRATED,
+			"the kernel has no PMU named no_such_pmu");
+		assert_int_equal(f.plan.sockets[s].taken_from[0], 2);
+		assert_int_equal(f.plan.sockets[s].taken_from[1], 0);
+	}
+	fixture_done(&f);
+}
+
+static void test_check_beside(void **state)
+{
+	struct platform *platform = new_platform("dram.read");
+	struct fixture f;
+
+	(void)state;
+	add_term(platform, raw_term("uncore_imc_[0-9]*", "event=0x05,umask=0xcf"));
+	platform->metrics[1] =
+		metric_of_term("check.dram.read", raw_term("no_such_pmu", "event=1"));
+	platform->n_metrics = 2;
+	fixture_init(&f, "sapphire-rapids-ddr", platform);
+	assert_quality(&f, 0, "dram.read", 0, "");
+	assert_int_equal(f.plan.sockets[0].taken_from[0], 0);
+	fixture_done(&f);
+}
+
 /* The second term resolves on all but uncore_imc_5, so that box is left out of both. */
 static void test_half_sum(void **state)
 {
@@ -729,6 +775,8 @@ int main(void)
 		CASE("each die of a package is a box", test_dies),
 		CASE("raw counts have the kernel's names", test_counter_names),
 		CASE("two events of one box make one channel", test_sum_on_one_box),
+		CASE("a check takes the place of a metric that is absent", test_check_in_place),
+		CASE("a metric that is there needs no check", test_check_beside),
 		CASE("a box that lacks one event of a sum is left out", test_half_sum),
 		CASE("a sum that lacks a term on a socket is absent there", test_term_without_box),
 		CASE("equal events are opened once", test_same_event),

@@ -136,7 +136,8 @@ static void refuses_bad_headers(void **state)
 		"/x.conf:4: model = 6,7: must be numbers or ranges separated by spaces, like "
 		"6, 0x6a 0x6c or 0-4.");
 	refuses(HEADER "colour = red\n" METRIC,
-		"/x.conf:4: unknown key colour in [platform]; known are title, standin, vendor, "
+		"/x.conf:4: unknown key colour in [platform]; known are title, standin, "
+		"unsupported, vendor, "
 		"family, model, stepping, cpu, implementer, part, memory_only_node.");
 	refuses(HEADER "standin = 1\n" METRIC, "/x.conf:4: standin = 1: must be yes or no.");
 	refuses(HEADER "cpu =\n" METRIC,
@@ -163,11 +164,21 @@ static void refuses_bad_sections(void **state)
 		"/x.conf:6: [itom/miss] is a term of [itom], which is absent.");
 	refuses(HEADER "[itom]\nabsent = No.\nbytes = 64\n",
 		"/x.conf:4: [itom] is absent, so it can have no other key.");
-	refuses(HEADER METRIC "[dram.read/a]\npmu = b\nevent = raw:e=1\nbytes = 1\n"
-			      "[dram.read/b]\npmu = b\nevent = raw:e=1\nbytes = 1\n"
-			      "[dram.read/c]\npmu = b\nevent = raw:e=1\nbytes = 1\n"
-			      "[dram.read/d]\npmu = b\nevent = raw:e=1\nbytes = 1\n",
-		"/x.conf:22: [dram.read/d] is one term too many: dram.read can have 4.");
+	refuses(HEADER METRIC "[check.dram.write]\npmu = b\nevent = raw:e=1\nbytes = 1\n"
+			      "source = here\nconfidence = low\n",
+		"/x.conf:10: [check.dram.write] is to be compared with [dram.write], which is not "
+		"there.");
+}
+
+static void refuses_too_many_terms(void **state)
+{
+	char text[2048] = HEADER METRIC;
+
+	(void)state;
+	for (char t = 'a'; t < 'a' + PLATFORM_TERMS_MAX; t++)
+		sprintf(text + strlen(text),
+			"[dram.read/%c]\npmu = b\nevent = raw:e=1\nbytes = 1\n", t);
+	refuses(text, "/x.conf:38: [dram.read/h] is one term too many: dram.read can have 8.");
 }
 
 static void refuses_too_many_metrics(void **state)
@@ -344,6 +355,95 @@ static void takes_a_forced_name(void **state)
 	tree_free(&place.tree);
 }
 
+static void says_why_a_machine_is_unsupported(void **state)
+{
+	struct place place;
+	struct platform *platform = NULL;
+	struct fault fault;
+	char expected[512];
+
+	(void)state;
+	place_init(&place, "vendor_id : Maker\n");
+	tree_write(&place.tree, "usr/x.conf", HEADER "unsupported = It cannot count.\n");
+	assert_int_equal(place_find(&place, NULL, &platform, &fault), -EOPNOTSUPP);
+	snprintf(expected, sizeof expected,
+		"This machine is A machine: It cannot count. (%s/x.conf)", place.usr);
+	assert_string_equal(fault.text, expected);
+	assert_null(platform);
+	tree_free(&place.tree);
+	refuses(HEADER "unsupported = It cannot count.\n" METRIC,
+		"/x.conf:1: an unsupported platform can have no metric.");
+}
+
+static int note_name(const struct platform *platform, void *names)
+{
+	strcat(strcat(names, platform->name), " ");
+	return 0;
+}
+
+static int stop_visiting(const struct platform *platform, void *names)
+{
+	note_name(platform, names);
+	return -ECANCELED;
+}
+
+static void visits_all_platforms(void **state)
+{
+	struct place place;
+	struct fault fault;
+	char names[64] = "";
+
+	(void)state;
+	place_init(&place, "vendor_id : Maker\n");
+	tree_write(&place.tree, "etc/y.conf", HEADER METRIC);
+	tree_write(&place.tree, "usr/x.conf", HEADER METRIC);
+	tree_write(&place.tree, "usr/y.conf", "overridden\n");
+	const char *const directories[] = { place.etc, place.usr, NULL };
+
+	assert_int_equal(platform_visit(directories, note_name, names, &fault), 0);
+	assert_string_equal(names, "y x ");
+	names[0] = '\0';
+	assert_int_equal(platform_visit(directories, stop_visiting, names, &fault), -ECANCELED);
+	assert_string_equal(names, "y ");
+	tree_free(&place.tree);
+}
+
+static void takes_the_word_of_the_site(void **state)
+{
+	struct platform *platform = accepts(
+		HEADER METRIC "uncalibrated = yes\n"
+			      "[dram.write]\npmu = b\nevent = raw:e=1\nbytes = 1\nsource = here\n"
+			      "confidence = low\n[dram.write/other]\npmu = b\nevent = "
+			      "raw:e=2\nbytes = 2\n" ABSENT);
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(platform_calibrate(platform, "dram.read", 128, &fault), 0);
+	assert_int_equal(platform->metrics[0].terms[0].bytes, 128);
+	assert_false(platform->metrics[0].uncalibrated);
+	assert_true(platform->metrics[0].calibrated);
+	assert_int_equal(platform_calibrate(platform, "itom", 64, &fault), -ENOENT);
+	assert_string_equal(
+		fault.text, "[calibration] names itom, which platform x does not count.");
+	assert_int_equal(platform_calibrate(platform, "hbm.read", 64, &fault), -ENOENT);
+	assert_int_equal(platform_calibrate(platform, "dram.write", 64, &fault), -EINVAL);
+	assert_non_null(strstr(fault.text, "whose terms are worth 1 and 2 bytes"));
+	platform_free(platform);
+}
+
+static void finds_the_check_of_a_metric(void **state)
+{
+	struct platform *platform = accepts(HEADER METRIC ABSENT
+		"[check.dram.read]\npmu = b\nevent = raw:e=1\nbytes = 1\nsource = here\n"
+		"confidence = low\n");
+
+	(void)state;
+	assert_int_equal(platform_check_of(platform, 0), 2);
+	assert_int_equal(platform_check_of(platform, 1), -1);
+	assert_int_equal(platform_check_of(platform, 2), -1);
+	platform_free(platform);
+}
+
 static void refuses_two_matches(void **state)
 {
 	struct place place;
@@ -503,6 +603,12 @@ int main(void)
 		CASE("Every key of a platform file is read", reads_every_key),
 		CASE("A bad [platform] is refused", refuses_bad_headers),
 		CASE("A bad section is refused", refuses_bad_sections),
+		CASE("More terms than a metric can have are refused", refuses_too_many_terms),
+		CASE("A machine that cannot be counted on is told why",
+			says_why_a_machine_is_unsupported),
+		CASE("All platforms are visited, overridden ones not", visits_all_platforms),
+		CASE("The site says what a count is worth", takes_the_word_of_the_site),
+		CASE("A metric's check is found", finds_the_check_of_a_metric),
 		CASE("More metrics than a page can hold are refused", refuses_too_many_metrics),
 		CASE("A missing key is named with its section", refuses_missing_keys),
 		CASE("A bad value in a metric is refused", refuses_bad_metric_keys),

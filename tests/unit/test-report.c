@@ -15,6 +15,7 @@ static struct json_object *check_machine(const char *machine)
 {
 	char root[512], platforms[512], *text = NULL;
 	const char *const directories[] = { platforms, NULL };
+	const struct config config = {};
 	struct hardware hardware = {};
 	struct json_object *report;
 	struct fault fault = {};
@@ -23,7 +24,7 @@ static struct json_object *check_machine(const char *machine)
 
 	snprintf(root, sizeof root, "%s/tests/machines/%s", getenv("UNCORE_BUILD_ROOT"), machine);
 	snprintf(platforms, sizeof platforms, "%s/conf/platforms", getenv("UNCORE_SOURCE_ROOT"));
-	if (hardware_plan(&hardware, root, directories, NULL, &fault) < 0)
+	if (hardware_plan(&hardware, root, directories, &config, &fault) < 0)
 		fail_msg("%s", fault.text);
 	report_plan_json(&hardware.plan, out);
 	fclose(out);
@@ -130,3 +131,4 @@ int main(void)
 
 	return cmocka_run_group_tests_name("report", cases, NULL, NULL);
 }
+const struct config config = {};

@@ -172,6 +172,24 @@ static void a_sum_without_one_of_its_terms_is_absent(void **state)
 	tally_done(&f.tally);
 }
 
+static void a_check_is_counted_in_the_place_of_its_metric(void **state)
+{
+	struct fixture f;
+	const struct page_value *value;
+
+	(void)state;
+	set_up(&f);
+	f.tally.taken_from[DRAM_READ] = 1 + DRAM_WRITE;
+	f.boxes[0].events[0].count = 10;
+	f.boxes[0].events[1].count = 3;
+	f.boxes[0].quality = PAGE_FROZEN;
+	value = sum(&f, DRAM_READ);
+	assert_int_equal(value->count, 3 * 64);
+	assert_int_equal(value->quality, PAGE_FROZEN);
+	assert_int_equal(f.tally.sweep.values[DRAM_WRITE].count, 3 * 64);
+	tally_done(&f.tally);
+}
+
 static void a_difference_never_goes_back(void **state)
 {
 	struct fixture f;
@@ -264,6 +282,8 @@ int main(void)
 		CASE("no readable box makes a metric absent", no_readable_box_makes_absent),
 		CASE("a sum without one of its terms is absent",
 			a_sum_without_one_of_its_terms_is_absent),
+		CASE("a check is counted in the place of its metric",
+			a_check_is_counted_in_the_place_of_its_metric),
 		CASE("a difference of terms never goes back", a_difference_never_goes_back),
 		CASE("a difference that cannot be is absent",
 			a_difference_that_cannot_be_is_absent),

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/uncore/explain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/uncore/boxes.h"
+#include "client/uncore/json.h"
+
+/* --- one metric --- */
+
+static struct json_object *find_named(struct json_object *list, const char *name)
+{
+	for (size_t i = 0; i < json_length(list); i++) {
+		struct json_object *entry = json_object_array_get_idx(list, i);
+
+		if (strcmp(json_text(entry, "name", ""), name) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+static void print_formula(struct json_object *terms)
+{
+	for (size_t i = 0; i < json_length(terms); i++) {
+		struct json_object *term = json_object_array_get_idx(terms, i);
+
+		printf("  %s %" PRIu64 " bytes x each count of %s\n",
+			json_flag(term, "subtract") ? "less"
+			: i                         ? "plus"
+						    : "is  ",
+			json_number(term, "bytes"), json_text(term, "event", "?"));
+		printf("       on every PMU named %s\n", json_text(term, "pmu", "?"));
+		if (json_has(term, "clock"))
+			printf("       watched by its clock %s\n", json_text(term, "clock", ""));
+	}
+}
+
+static void print_origin(struct json_object *metric)
+{
+	if (json_has(metric, "source"))
+		printf("  source: %s (confidence: %s)\n", json_text(metric, "source", ""),
+			json_text(metric, "confidence", "?"));
+	if (json_flag(metric, "calibrated"))
+		printf("  calibrated: bytes per count are those of [calibration] in "
+		       "uncored.conf\n");
+}
+
+/* The boxes of @socket with those of their events alone that count @metric. */
+static struct json_object *boxes_of(struct json_object *socket, const char *metric)
+{
+	struct json_object *boxes = json_list(socket, "boxes"), *found = json_object_new_array();
+
+	for (size_t i = 0; i < json_length(boxes); i++) {
+		struct json_object *box = NULL, *events = json_object_new_array();
+		struct json_object *all;
+
+		json_object_deep_copy(json_object_array_get_idx(boxes, i), &box, NULL);
+		all = json_list(box, "events");
+		for (size_t k = 0; k < json_length(all); k++) {
+			struct json_object *event = json_object_array_get_idx(all, k);
+
+			if (strcmp(json_text(event, "metric", ""), metric) == 0)
+				json_object_array_add(events, json_object_get(event));
+		}
+		if (json_length(events)) {
+			json_object_object_add(box, "events", events);
+			json_object_array_add(found, box);
+		} else {
+			json_object_put(events);
+			json_object_put(box);
+		}
+	}
+	return found;
+}
+
+/* Alternatives of an event that did not resolve, each reason once. */
+static void print_tried(struct json_object *boxes)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < json_length(boxes); i++) {
+		struct json_object *events =
+			json_list(json_object_array_get_idx(boxes, i), "events");
+
+		for (size_t k = 0; k < json_length(events); k++) {
+			const char *tried =
+				json_text(json_object_array_get_idx(events, k), "tried", "");
+
+			if (*tried && strcmp(tried, last) != 0)
+				printf("    tried before: %s\n", tried);
+			if (*tried)
+				last = tried;
+		}
+	}
+}
+
+static void print_quality(struct json_object *state)
+{
+	struct json_object *words = json_list(state, "quality");
+
+	printf("  socket %" PRIu64 ": ", json_number(state, "socket"));
+	for (size_t i = 0; i < json_length(words); i++)
+		printf("%s%s", i ? ", " : "",
+			json_object_get_string(json_object_array_get_idx(words, i)));
+	if (!json_length(words))
+		printf("good");
+	if (json_has(state, "why"))
+		printf(" (%s)", json_text(state, "why", ""));
+	printf("\n");
+	if (json_has(state, "taken_from"))
+		printf("    counted by %s in its place\n", json_text(state, "taken_from", ""));
+	if (json_has(state, "check_ratio"))
+		printf("    %s times what its check has counted\n",
+			json_text(state, "check_ratio", ""));
+}
+
+static void print_socket(struct json_object *state, struct json_object *sockets, const char *metric)
+{
+	uint64_t number = json_number(state, "socket");
+	struct json_object *boxes = boxes_of(
+		json_object_array_get_idx(sockets, number), json_text(state, "taken_from", metric));
+
+	print_quality(state);
+	if (json_length(boxes))
+		boxes_print_with_names(boxes, number);
+	print_tried(boxes);
+	json_object_put(boxes);
+}
+
+bool explain_metric(struct json_object *info, const char *name)
+{
+	struct json_object *metric = find_named(json_list(info, "metrics"), name);
+	struct json_object *states = json_list(metric, "sockets");
+
+	if (!metric)
+		return false;
+	printf("%s, in %s, on platform %s\n", name, json_text(metric, "unit", "?"),
+		json_text(info, "platform", "?"));
+	if (json_flag(info, "standin"))
+		printf("  NOT memory traffic: this is the stand-in machine.\n");
+	print_formula(json_list(metric, "terms"));
+	print_origin(metric);
+	for (size_t i = 0; i < json_length(states); i++)
+		print_socket(
+			json_object_array_get_idx(states, i), json_list(info, "sockets"), name);
+	return true;
+}
+
+/* --- all platforms --- */
+
+static void print_metric(struct json_object *metric)
+{
+	const char *name = json_text(metric, "name", "?");
+
+	if (json_has(metric, "absent"))
+		printf("  %-17s absent  %s\n", name, json_text(metric, "absent", ""));
+	else
+		printf("  %-17s %-7s %s%s\n", name, json_text(metric, "confidence", "?"),
+			json_flag(metric, "uncalibrated") ? "uncalibrated; " : "",
+			json_text(metric, "source", ""));
+}
+
+static void print_platform(struct json_object *platform)
+{
+	struct json_object *metrics = json_list(platform, "metrics");
+
+	printf("%s: %s\n", json_text(platform, "name", "?"), json_text(platform, "title", "?"));
+	if (json_has(platform, "unsupported"))
+		printf("  unsupported: %s\n", json_text(platform, "unsupported", ""));
+	for (size_t i = 0; i < json_length(metrics); i++)
+		print_metric(json_object_array_get_idx(metrics, i));
+	printf("\n");
+}
+
+void explain_platforms(struct json_object *list)
+{
+	for (size_t i = 0; i < json_length(list); i++)
+		print_platform(json_object_array_get_idx(list, i));
+}
