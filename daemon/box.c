@@ -140,6 +140,29 @@ int box_open(struct box *box, const struct plan_box *plan, const struct source *
 	return box->error;
 }
 
+static bool never_ran(const struct group_read *group)
+{
+	return group->enabled_ns && !group->running_ns;
+}
+
+int box_settle(struct box *box)
+{
+	struct group_read group;
+
+	if (box->mode != BOX_FLEXIBLE || box->plan->n_events == 1 ||
+		read_group(box, 0, &group) < 0 || !never_ran(&group))
+		return 0;
+	box_close(box);
+	box->error = open_as(box, BOX_SINGLES);
+	if (box->error >= 0)
+		box->error = take_baseline(box);
+	if (box->error < 0) {
+		box->quality = PAGE_PARTIAL;
+		box_close(box);
+	}
+	return box->error;
+}
+
 static uint64_t scale(uint64_t count, uint64_t enabled_ns, uint64_t running_ns)
 {
 	return (uint64_t)((unsigned __int128)count * enabled_ns / running_ns);
@@ -198,6 +221,7 @@ static uint32_t advance_group(
 static int read_all(struct box *box, uint64_t now_ns)
 {
 	uint32_t quality = 0;
+	bool incomplete = false;
 
 	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
 		struct group_read group;
@@ -206,10 +230,11 @@ static int read_all(struct box *box, uint64_t now_ns)
 		if (r < 0)
 			return r;
 		quality |= advance_group(box, i, &group, now_ns);
+		incomplete |= never_ran(&group);
 	}
 	box->quality = quality;
 	box->read_ns = now_ns;
-	return 0;
+	return incomplete ? -ENODATA : 0; /* a count of 0 would be made up */
 }
 
 void box_read(struct box *box, uint64_t now_ns)

@@ -8,6 +8,9 @@
  * opened as a pinned group, else as a flexible group, else as single flexible events, in this
  * order. What a shared PMU counted is scaled by enabled / running and called estimated.
  *
+ * Some drivers (AMD's, kernel 6.12 arch/x86/events/amd/uncore.c) take a group that needs more
+ * counters than there are, and never put it on the PMU: box_settle() finds that out.
+ *
  * Counts are kept as sums of differences, so that they go on after the hardware went back.
  */
 #pragma once
@@ -45,8 +48,16 @@ struct box {
 int box_open(struct box *box, const struct plan_box *plan, const struct source *source);
 
 /*
- * Reads all events once. Sets .quality; on failure .error and PAGE_PARTIAL, counts stay. A pinned
- * group that lost its counters fails with -EBUSY until it gets them back. @now_ns: CLOCK_MONOTONIC.
+ * For a flexible group that has been open for SETTLE_MS: if it was not on the PMU in all that time,
+ * opens its events one by one instead. 0, or as box_open().
+ */
+enum { BOX_SETTLE_MS = 20 };
+int box_settle(struct box *box);
+
+/*
+ * Reads all events once. -ENODATA as .error: an event was never on the PMU so far. Sets .quality;
+ * on failure .error and PAGE_PARTIAL, counts stay. A pinned group that lost its counters fails with
+ * -EBUSY until it gets them back. @now_ns: CLOCK_MONOTONIC.
  */
 void box_read(struct box *box, uint64_t now_ns);
 

@@ -9,6 +9,7 @@
 #include "common/macro.h"
 #include "common/wire.h"
 #include "daemon/inifile.h"
+#include "daemon/platform.h"
 
 static int parse_path(
 	const struct inifile_key *key, const char *value, void *ret_chars, struct fault *why)
@@ -58,7 +59,7 @@ static int read_calibration(const struct inifile *ini, const struct inifile_sect
 	struct config *config, struct fault *fault)
 {
 	static const struct inifile_key key = {
-		.minimum = 1, .maximum = 1048576, .what = "bytes per count"
+		.minimum = 1, .maximum = PLATFORM_BYTES_MAX, .what = "bytes per count"
 	};
 
 	for (unsigned i = section->first; i < section->first + section->n; i++) {

@@ -303,7 +303,7 @@ static int check_scale(
 			return fault_set(
 				fault, -EINVAL, "its .scale \"%.24s\" is no factor", scale_text);
 	}
-	return agrees(scale, unit, bytes, fault) ? 0 : -ERANGE;
+	return agrees(scale, unit, bytes, fault) ? 0 : -EDOM;
 }
 
 static int encode_alias(const struct pmu *pmu, const char *name, uint32_t bytes,
@@ -458,11 +458,14 @@ int event_encode(const struct pmu *pmu, const struct event_choices *choices, uin
 	char reasons[PAGE_TEXT_MAX] = "";
 	struct fault fault;
 	size_t length = 0;
+	int r = -ENOENT;
 
-	for (unsigned i = 0; i < choices->n; i++) {
+	/* Where kernel and platform file disagree on the bytes, no other name makes them right. */
+	for (unsigned i = 0; i < choices->n && r != -EDOM; i++) {
 		const struct event_choice *choice = &choices->choice[i];
 
-		if (encode_choice(pmu, choice, bytes, ret, &fault) == 0) {
+		r = encode_choice(pmu, choice, bytes, ret, &fault);
+		if (r == 0) {
 			memcpy(ret->tried, reasons, sizeof reasons);
 			return 0;
 		}

@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/macro.h"
+#include "daemon/machine.h"
 #include "daemon/privilege.h"
 
 enum { DESCRIPTORS_KEPT = 64 };
@@ -34,6 +36,7 @@ int hardware_plan(struct hardware *hardware, const char *root, const char *const
 			config->calibrations[i].bytes, fault);
 	if (r < 0)
 		return r;
+	hardware->is_guest = machine_is_guest(root_fd);
 	r = topology_load(root, &hardware->topology, fault);
 	if (r < 0)
 		return r;
@@ -58,6 +61,21 @@ static unsigned open_boxes(struct hardware *hardware)
 	while (n_places)
 		close(places[--n_places]);
 	return n_open;
+}
+
+/* Boxes that share their counters get a moment to show that they count at all. */
+static void settle_boxes(struct hardware *hardware)
+{
+	const struct timespec moment = { .tv_nsec = BOX_SETTLE_MS * 1000000 };
+	unsigned n_flexible = 0;
+
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		n_flexible += hardware->boxes[i].mode == BOX_FLEXIBLE;
+	if (!n_flexible)
+		return;
+	nanosleep(&moment, NULL);
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		box_settle(&hardware->boxes[i]);
 }
 
 static bool is_denial(int error)
@@ -119,6 +137,7 @@ static int init_reader(struct hardware *hardware, unsigned socket, const struct 
 		.max_doorbells = config->max_clients,
 		.budget_percent = config->budget_percent,
 		.burst_ms = config->burst_ms,
+		.sweep_every_s = hardware->platform->sweep_every_s,
 	};
 	struct tally tally;
 	int r = tally_init(&tally, &hardware->plan, socket, hardware->publication.whys[socket]);
@@ -173,13 +192,15 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 	if (!hardware->plan.n_boxes)
 		return fault_set(fault, -ENODEV,
 			"This machine is %s, but the kernel shows none of the counters it should "
-			"have (`uncored --check` lists what was looked for). A kernel module may "
-			"be "
-			"missing, or this is a virtual machine.",
-			hardware->platform->title);
+			"have (`uncored --check` lists what was looked for). %s",
+			hardware->platform->title,
+			hardware->is_guest ? "It is a virtual machine, and those have no uncore "
+					     "counters."
+					   : "A kernel module may be missing.");
 	n_open = open_boxes(hardware);
 	if (!n_open)
 		return explain_nothing_open(hardware, fault);
+	settle_boxes(hardware);
 	warn_of_refusals(hardware, n_open);
 	warn_of_shared_boxes(hardware);
 	tally_note_refusals(&hardware->plan, hardware->boxes);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/box.h"
@@ -22,6 +23,7 @@ enum { HARDWARE_WARNINGS_MAX = 4 }; /* one of each kind */
 struct hardware {
 	const char *const *platform_dirs; /* borrowed */
 	struct platform *platform;
+	bool is_guest; /* a virtual machine */
 	struct topology topology;
 	struct plan plan;
 	struct box *boxes; /* parallel to plan.boxes */

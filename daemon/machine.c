@@ -232,3 +232,11 @@ int machine_read(int root_fd, struct machine *ret, struct fault *fault)
 	*ret = machine;
 	return 0;
 }
+
+bool machine_is_guest(int root_fd)
+{
+	struct machine machine = {};
+	struct fault fault;
+
+	return read_cpuinfo(root_fd, &machine, &fault) == 0 && machine.is_guest;
+}

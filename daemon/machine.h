@@ -37,6 +37,9 @@ struct machine_pattern {
 /* Reads the machine below @root_fd. 0, or the errno of opening or reading proc/cpuinfo. */
 int machine_read(int root_fd, struct machine *ret, struct fault *fault);
 
+/* Does the CPU say that a hypervisor is below? False also if that cannot be read. */
+bool machine_is_guest(int root_fd);
+
 /* Does every fact that the pattern gives agree? */
 bool machine_matches(const struct machine *machine, const struct machine_pattern *pattern);
 

@@ -174,6 +174,7 @@ static int parse_choices(
 static const struct inifile_key platform_keys[] = {
 	ROW_TEXT("title", inifile_text, platform, title, "what a person calls the machine"),
 	ROW("standin", inifile_bool, platform, standin, 0, NULL),
+	ROW("sweep_every_s", inifile_number, platform, sweep_every_s, 86400, "seconds"),
 	ROW_TEXT("unsupported", inifile_text, platform, unsupported, "why nothing is counted"),
 };
 
@@ -191,7 +192,7 @@ static const struct inifile_key pattern_keys[] = {
 static const struct inifile_key term_keys[] = {
 	ROW_TEXT("pmu", parse_pmu, platform_term, pmu, "glob over PMU names"),
 	ROW("event", parse_choices, platform_term, event, 0, NULL),
-	ROW("bytes", inifile_number, platform_term, bytes, 1048576, "bytes per count"),
+	ROW("bytes", inifile_number, platform_term, bytes, PLATFORM_BYTES_MAX, "bytes per count"),
 	ROW_TEXT("channel", parse_channel, platform_term, channel, "name of a memory channel"),
 	ROW("clock", parse_choices, platform_term, clock, 0, NULL),
 	ROW("clock_ms", inifile_number, platform_term, clock_ms, 10000, "milliseconds"),

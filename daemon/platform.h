@@ -18,6 +18,7 @@ enum {
 	PLATFORM_TERMS_MAX = 8, /* AMD's data fabric has an event for each of 8 channels */
 	PLATFORM_CHOICES_MAX = 4,
 	PLATFORM_SOURCE_MAX = 192,
+	PLATFORM_BYTES_MAX = 16777216, /* POWER10's ocmb: 65536 x 64 */
 };
 
 #define PLATFORM_CHECK "check."
@@ -40,7 +41,7 @@ struct platform_term {
 	struct event_choices event;
 	struct event_choices clock; /* counts the box's own time; n == 0: none */
 	uint32_t clock_ms;          /* the clock must move at least once in so many ms */
-	uint32_t bytes;             /* per count, 1 .. 1048576 */
+	uint32_t bytes;             /* per count, 1 .. PLATFORM_BYTES_MAX */
 	bool subtract;
 	char channel[16]; /* each box is a memory channel of this name; "": none */
 };
@@ -62,6 +63,7 @@ struct platform {
 	char title[96];
 	char path[256];
 	bool standin;
+	uint32_t sweep_every_s; /* counters must be read so often, asked or not; 0: need not */
 	char unsupported[PLATFORM_SOURCE_MAX]; /* why nothing is counted here; "": it is */
 	unsigned n_metrics;
 	struct platform_metric metrics[PAGE_METRICS_MAX];

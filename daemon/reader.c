@@ -202,14 +202,25 @@ static void charge(struct reader *reader)
 
 /* --- the thread --- */
 
+/* When counters that saturate must be read, asked or not. In ms from now; -1: never. */
+static int sweep_due(const struct reader *reader)
+{
+	uint64_t every_ns = reader->options.sweep_every_s * UINT64_C(1000000000);
+	uint64_t since_ns = clock_now_ns() - reader->tally.sweep.end_ns;
+
+	if (!every_ns)
+		return -1;
+	return since_ns < every_ns ? (int)((every_ns - since_ns) / NS_PER_MS) + 1 : 0;
+}
+
 static int next_timeout(struct reader *reader)
 {
-	int timeout_ms;
+	int timeout_ms, due_ms = sweep_due(reader);
 
 	pthread_mutex_lock(&reader->lock);
 	timeout_ms = unpark_due(reader);
 	pthread_mutex_unlock(&reader->lock);
-	return timeout_ms;
+	return timeout_ms < 0 || (due_ms >= 0 && due_ms < timeout_ms) ? due_ms : timeout_ms;
 }
 
 /* Waits for rings and answers them once. False: it is time to stop. */
@@ -226,6 +237,8 @@ static bool turn(struct reader *reader)
 		sweep(reader);
 		crowd_swept(&reader->crowd, reader->tally.sweep.end_ns);
 		let_spin(reader);
+	} else if (sweep_due(reader) == 0) {
+		sweep(reader);
 	}
 	charge(reader);
 	return !stop;

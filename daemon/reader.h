@@ -40,6 +40,7 @@ struct reader_options {
 	unsigned max_doorbells;
 	uint32_t budget_percent;
 	uint32_t burst_ms;
+	uint32_t sweep_every_s; /* so often also if nobody rings; 0: never */
 };
 
 /* What `uncore info` shows of a reader. */

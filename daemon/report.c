@@ -174,6 +174,21 @@ static void print_box(const struct plan *plan, const struct plan_box *box, FILE 
 	fputc('\n', out);
 }
 
+static void print_why(
+	const struct plan *plan, const struct plan_socket *socket, unsigned metric, FILE *out)
+{
+	const char *name = plan->platform->metrics[metric].name;
+	unsigned taken_from = socket->taken_from[metric];
+
+	if (taken_from)
+		fprintf(out, "  %s is counted by %s in its place: %s\n", name,
+			plan->platform->metrics[taken_from - 1].name, socket->why[metric]);
+	else
+		fprintf(out, "  %s is %s: %s\n", name,
+			socket->quality[metric] & PAGE_ABSENT ? "absent" : "partial",
+			socket->why[metric]);
+}
+
 void report_plan_text(const struct plan *plan, FILE *out)
 {
 	fprintf(out, "Platform %s: %s (%s)\n", plan->platform->name, plan->platform->title,
@@ -190,9 +205,7 @@ void report_plan_text(const struct plan *plan, FILE *out)
 			print_box(plan, &plan->boxes[socket->first_box + i], out);
 		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
 			if (socket->why[m][0])
-				fprintf(out, "  %s is %s: %s\n", plan->platform->metrics[m].name,
-					socket->quality[m] & PAGE_ABSENT ? "absent" : "partial",
-					socket->why[m]);
+				print_why(plan, socket, m, out);
 	}
 	for (unsigned i = 0; i < plan->n_missing; i++)
 		fprintf(out, "Not usable: %s: %s\n", plan->missing[i].pmu, plan->missing[i].why);

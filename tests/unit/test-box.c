@@ -106,6 +106,43 @@ static void opens_flexible_when_others_hold_the_counters(void **state)
 	box_close(&box);
 }
 
+/* As AMD's driver does: it takes a group that can never be on the PMU. */
+static void opens_single_events_where_a_group_never_runs(void **state)
+{
+	struct fake_kernel kernel = { .pinned_fails = true };
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box.mode, BOX_FLEXIBLE);
+	fake_pass(&kernel, SECOND, 0);
+	box_read(&box, SECOND);
+	assert_int_equal(box.error, -ENODATA);
+	assert_int_equal(box_settle(&box), 0);
+	assert_int_equal(box.mode, BOX_SINGLES);
+	assert_int_equal(fake_open_events(&kernel), 2);
+	fake_pass(&kernel, SECOND, SECOND);
+	fake_find(&kernel, WRITE)->value = 5;
+	box_read(&box, 2 * SECOND);
+	assert_int_equal(box.error, 0);
+	box_close(&box);
+}
+
+static void leaves_a_group_that_runs_alone(void **state)
+{
+	struct fake_kernel kernel = { .pinned_fails = true };
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_pass(&kernel, SECOND, 1);
+	assert_int_equal(box_settle(&box), 0);
+	assert_int_equal(box.mode, BOX_FLEXIBLE);
+	box_close(&box);
+}
+
 static void notices_a_pinned_group_that_lost_its_counters(void **state)
 {
 	struct fake_kernel kernel = {};
@@ -280,6 +317,9 @@ int main(void)
 			falls_back_to_single_events_when_a_group_is_too_large),
 		CASE("where others hold the counters a box is flexible",
 			opens_flexible_when_others_hold_the_counters),
+		CASE("a group that never runs becomes single events",
+			opens_single_events_where_a_group_never_runs),
+		CASE("a group that runs now and then stays one", leaves_a_group_that_runs_alone),
 		CASE("a pinned group that lost its counters is partial until it has them back",
 			notices_a_pinned_group_that_lost_its_counters),
 		CASE("multiplexed counts are scaled and called estimated",

@@ -127,7 +127,7 @@ static void reads_calibrations(void **state)
 	assert_string_equal(config.calibrations[1].metric, "hbm.write");
 	assert_int_equal(config.calibrations[1].bytes, 32);
 	refuses("[calibration]\ndram.read = 0\n",
-		"uncored.conf:2: [calibration] dram.read = 0: must be 1 to 1048576 (bytes per "
+		"uncored.conf:2: [calibration] dram.read = 0: must be 1 to 16777216 (bytes per "
 		"count).");
 	refuses("[calibration]\ndram.read.and.some.more.letters.too = 1\n",
 		"uncored.conf:2: [calibration] dram.read.and.some.more.letters.too is no metric, "

@@ -334,6 +334,28 @@ static void test_long_reasons(void **state)
 	fixture_done(&fixture);
 }
 
+/* Falling back on raw: would count with bytes that the kernel says are wrong. */
+static void test_contradiction(void **state)
+{
+	struct event_choices choices = { .n = 2,
+		.choice = { { EVENT_SYSFS, "half" }, { EVENT_RAW, "event=0x04,umask=0x0f" } } };
+	struct fixture fixture;
+	struct event_code code;
+	char why[PAGE_TEXT_MAX];
+
+	(void)state;
+	fixture_init(&fixture, "uncore_imc_3");
+	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 64, &code, why), -ENOENT);
+	assert_string_equal(
+		why, "sysfs:half: its .scale and .unit say 32 bytes, the platform file 64");
+	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 32, &code, why), 0);
+	strcpy(choices.choice[0].text, "nonsense");
+	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 64, &code, why), 0);
+	assert_string_equal(code.via, "raw:event=0x04,umask=0x0f");
+	assert_string_equal(code.tried, "sysfs:nonsense: the PMU has no such event");
+	fixture_done(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,6 +369,7 @@ int main(void)
 		CASE("what libpfm4 says must be covered by format/", test_pfm_covered),
 		CASE("a PMU without format/ covers nothing", test_no_format),
 		CASE("the first alternative that resolves is taken", test_alternatives),
+		CASE("a scale that contradicts the bytes ends the search", test_contradiction),
 		CASE("the reasons of many alternatives are cut to fit", test_long_reasons),
 	};
 
