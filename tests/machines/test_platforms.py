@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every shipped platform file on every machine, against the facts of events.csv.
+
+usage: test_platforms.py EVENTS.csv MACHINES PLATFORMS TREES UNCORED
+
+EVENTS.csv is not made from what uncored says: it is the second opinion. Its columns:
+
+platform, machines   the file that must be recognised on each of these machines
+metric               "-": the platform is unsupported, and `why` is its sentence
+socket               "*": all sockets
+cpus                 where boxes are opened, one of each die: "0+2/4+6" is socket 0, socket 1
+terms                PMU=CONFIG, added (+) or subtracted (-). {0..7} makes many PMUs of one, {a,b,..}
+                     gives each of these its own CONFIG. All other words of the event are 0
+bytes, channel       of one count; name of the memory channels
+via                  which kind of alternative is taken; "PMU=KIND" where one PMU differs, "KIND,KIND"
+                     if its terms do
+quality              uncalibrated, partial, absent; check: counted by the check of the metric
+why                  the sentence of partial, absent and check; "..." at its end stands for anything
+source               where the row is known from
+
+A platform, metric, machine or socket without a row fails, as does a machine that two files match, and
+a row that nothing is compared with. The machines of standin have as many CPUs as this computer; they
+are tested where they run.
+"""
+import configparser
+import csv
+import itertools
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+STANDARD = ["dram.read", "dram.write", "hbm.read", "hbm.write", "pmm.read", "pmm.write", "itom",
+            "specitom"]
+# Nothing in proc/cpuinfo tells this one from power9.
+BY_NAME = {"power9-cumulus"}
+
+# Where a range of models ends: (vendor, family, model, stepping) and the file, None for no file. AMD:
+# linux-6.12 arch/x86/kernel/cpu/amd.c and tools/perf/pmu-events/arch/x86/mapfile.csv.
+INTEL, AMD = "GenuineIntel", "AuthenticAMD"
+BORDERS = [
+    ((INTEL, 6, 0x55, 0), "skylake-sp"), ((INTEL, 6, 0x55, 4), "skylake-sp"),
+    ((INTEL, 6, 0x55, 5), "cascade-lake"), ((INTEL, 6, 0x55, 15), "cascade-lake"),
+    ((INTEL, 6, 0x56, 2), "broadwell-ep"), ((INTEL, 6, 0x6a, 6), "icelake-sp"),
+    ((INTEL, 6, 0x6c, 1), "icelake-sp"), ((INTEL, 6, 0x85, 0), "knl-cache"),
+    ((INTEL, 6, 0xcf, 2), "sapphire-rapids"), ((INTEL, 6, 0xae, 1), "granite-rapids"),
+    ((INTEL, 6, 0x2d, 7), None), ((INTEL, 15, 0x55, 4), None),
+    ((AMD, 0x17, 0x2f, 0), None), ((AMD, 0x17, 0x30, 0), "zen2"), ((AMD, 0x17, 0x4f, 0), "zen2"),
+    ((AMD, 0x17, 0x50, 0), None), ((AMD, 0x17, 0x60, 0), "zen2"), ((AMD, 0x17, 0x7f, 0), "zen2"),
+    ((AMD, 0x17, 0xaf, 0), "zen2"), ((AMD, 0x19, 0x00, 0), "zen3"), ((AMD, 0x19, 0x0f, 0), "zen3"),
+    ((AMD, 0x19, 0x10, 0), "zen4"), ((AMD, 0x19, 0x1f, 0), "zen4"), ((AMD, 0x19, 0x20, 0), "zen3"),
+    ((AMD, 0x19, 0x30, 0), None), ((AMD, 0x19, 0x40, 0), "zen3"), ((AMD, 0x19, 0x5f, 0), "zen3"),
+    ((AMD, 0x19, 0x60, 0), "zen4"), ((AMD, 0x19, 0xaf, 0), "zen4"), ((AMD, 0x19, 0xb0, 0), None),
+    ((AMD, 0x1a, 0x00, 0), "zen5"), ((AMD, 0x1a, 0x2f, 0), "zen5"), ((AMD, 0x1a, 0x30, 0), None),
+    ((AMD, 0x1a, 0x4f, 0), "zen5"), ((AMD, 0x1a, 0x50, 0), None), ((AMD, 0x1a, 0x7f, 0), "zen5"),
+]
+
+failures = []
+
+
+def check(ok, text):
+    if not ok:
+        failures.append(text)
+    return ok
+
+
+# --- events.csv ---
+
+
+def load_rows(path):
+    with open(path, encoding="ascii", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for number, row in enumerate(rows, 2):
+        row["line"] = number
+        row["used"] = False
+        row["quality"] = row["quality"].split()
+        row["machines"] = row["machines"].split()
+    return rows
+
+
+def spread(text, count):
+    """"{0..2}" or "{a,b,c}" in a text: one text for each."""
+    span = re.search(r"{(\d+)\.\.(\d+)}", text)
+    many = re.search(r"{([^}]*)}", text)
+    if span:
+        parts = [str(n) for n in range(int(span[1]), int(span[2]) + 1)]
+    elif many:
+        parts = many[1].split(",")
+    else:
+        return [text] * (count or 1)
+    if count and len(parts) != count:
+        raise ValueError(f"{text} is not for {count} PMUs")
+    return [text.replace(many[0], part) for part in parts]
+
+
+def expand_terms(terms):
+    """[(pmu, config, subtracted)] of a whole column."""
+    found = []
+    for sign, term in re.findall(r"(^|\+ |- )(\S+)", terms):
+        names, configs = term.split("=")
+        pmus = spread(names, 0)
+        for pmu, config in zip(pmus, spread(configs, len(pmus))):
+            found.append((pmu, int(config, 16), sign == "- "))
+    return found
+
+
+def kinds_of(row, pmu):
+    """The set of kinds ("sysfs", "raw", "pfm") that events of this PMU are to be found by."""
+    words = row["via"].split()
+    special = {w.partition("=")[0]: w.partition("=")[2] for w in words if "=" in w}
+    usual = [w for w in words if "=" not in w]
+    return set((special.get(pmu) or (usual[0] if usual else "")).split(","))
+
+
+def says(wanted, text):
+    if wanted.endswith("..."):
+        return text.startswith(wanted[:-3])
+    return text == wanted
+
+
+# --- platform files ---
+
+
+def load_platforms(directory):
+    platforms = {}
+    for path in sorted(directory.glob("*.conf")):
+        parser = configparser.ConfigParser(delimiters="=", comment_prefixes=("#", ";"),
+                                           interpolation=None)
+        parser.read_string(path.read_text(encoding="ascii"))
+        platforms[path.stem] = {name: dict(parser[name]) for name in parser.sections()}
+    return platforms
+
+
+def metrics_of(platform):
+    return [name for name in platform if name != "platform" and "/" not in name]
+
+
+def numbers(text):
+    found = set()
+    for word in text.split():
+        first, _, last = word.partition("-")
+        found.update(range(int(first, 0), int(last or first, 0) + 1))
+    return found
+
+
+def may_both_match(one, other):
+    """Is there a machine that both patterns fit? cpu globs: one is the other's beginning."""
+    lists = ("family", "model", "stepping", "implementer", "part")
+    if not any(key in one and key in other for key in ("vendor", "cpu", "implementer")):
+        return False
+    for key in ("vendor", "memory_only_node"):
+        if key in one and key in other and one[key] != other[key]:
+            return False
+    for key in lists:
+        if key in one and key in other and not numbers(one[key]) & numbers(other[key]):
+            return False
+    if "cpu" in one and "cpu" in other:
+        a, b = one["cpu"].rstrip("*"), other["cpu"].rstrip("*")
+        return a.startswith(b) if other["cpu"].endswith("*") else b.startswith(a)
+    return True
+
+
+def check_patterns(platforms):
+    for (a, one), (b, other) in itertools.combinations(platforms.items(), 2):
+        if not {a, b} & BY_NAME:
+            check(not may_both_match(one["platform"], other["platform"]),
+                  f"{a}.conf and {b}.conf can match one machine")
+
+
+def check_metrics(platforms):
+    """Each file has the metrics that users know, and says of each where it is known from."""
+    for name, platform in platforms.items():
+        if "unsupported" in platform["platform"]:
+            continue
+        check(metrics_of(platform)[:len(STANDARD)] == STANDARD,
+              f"{name}.conf does not begin with the metrics of uncore-platform(5)")
+        for metric in metrics_of(platform):
+            keys = platform[metric]
+            if "absent" in keys:
+                check(re.match(r"[A-Z].*\.$", keys["absent"]),
+                      f"{name}.conf [{metric}]: \"{keys['absent']}\" is no sentence")
+
+
+# --- uncored ---
+
+
+class Uncored:
+    def __init__(self, binary, platforms):
+        self.binary, self.platforms = binary, platforms
+
+    def run(self, root, platform, *options):
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as config:
+            if platform in BY_NAME:
+                config.write(f"[platform]\nname = {platform}\n")
+                config.flush()
+            return subprocess.run([self.binary, "--check", "--config", config.name, "--platforms",
+                                   self.platforms, "--root", root, *options], text=True,
+                                  capture_output=True, timeout=60, check=False)
+
+    def plan(self, root, platform=None):
+        """The plan as JSON, with what only the text tells: {socket: {metric: reason}}."""
+        result = self.run(root, platform, "--json")
+        if result.returncode:
+            return None, result.stderr
+        plan = json.loads(result.stdout)
+        plan["partial"], socket = {}, -1
+        for line in self.run(root, platform).stdout.splitlines():
+            begins = re.match(r"Socket (\d+) ", line)
+            reason = re.match(r"  (\S+) is (?!absent)[^:]*: (.*)", line)
+            if begins:
+                socket = int(begins[1])
+                plan["partial"][socket] = {}
+            elif reason:
+                plan["partial"][socket][reason[1]] = reason[2]
+        return plan, result.stderr
+
+
+def events_of(plan, socket, metric):
+    """[(pmu, cpu, config, bytes, subtracted)] and {pmu: kinds}; config1 and config2 must be 0."""
+    events, kinds = [], {}
+    for box in plan["sockets"][socket]["boxes"]:
+        for event in box["events"]:
+            if event["metric"] != metric:
+                continue
+            check(int(event["config1"], 16) == 0 and "config2" not in event,
+                  f"{plan['platform']} {metric}: {box['pmu']} has a second config word")
+            events.append((box["pmu"], box["cpu"], int(event["config"], 16), event["bytes"],
+                           event.get("subtract", False)))
+            kinds.setdefault(box["pmu"], set()).add(event["via"].partition(":")[0])
+    return sorted(events), kinds
+
+
+def absent_because(plan, socket, metric):
+    for entry in plan["absent"]:
+        if entry["metric"] == metric and entry.get("socket", socket) == socket:
+            return entry["why"]
+    return None
+
+
+# --- comparing ---
+
+
+def wanted_events(row, socket):
+    cpus = row["cpus"].split("/")[socket].split("+")
+    return sorted((pmu, int(cpu), config, int(row["bytes"]), subtracted)
+                  for pmu, config, subtracted in expand_terms(row["terms"]) for cpu in cpus)
+
+
+def compare_reasons(where, row, plan, socket, metric):
+    absent = absent_because(plan, socket, metric)
+    partial = plan["partial"][socket].get(metric)
+    if "absent" in row["quality"]:
+        check(absent is not None, f"{where}: is not absent")
+        check(absent is None or says(row["why"], absent),
+              f"{where}: is absent because \"{absent}\", not \"{row['why']}\"")
+        return
+    check(absent is None, f"{where}: is absent because \"{absent}\"")
+    if "partial" in row["quality"] or "check" in row["quality"]:
+        check(partial is not None, f"{where}: is whole")
+        check(partial is None or says(row["why"], partial),
+              f"{where}: is partial because \"{partial}\", not \"{row['why']}\"")
+    else:
+        check(partial is None, f"{where}: is partial because \"{partial}\"")
+        check(not row["why"], f"{where}: has a reason that is compared with nothing")
+
+
+def compare_file(where, row, keys):
+    """What the plan does not print."""
+    check(("uncalibrated" in row["quality"]) == (keys.get("uncalibrated") == "yes") or
+          "absent" in row["quality"], f"{where}: uncalibrated differs")
+    if row["terms"]:
+        check(keys.get("channel", "") == row["channel"], f"{where}: channel differs")
+
+
+def compare(where, row, plan, socket, metric, keys):
+    row["used"] = True
+    if row["cpus"]:
+        n_sockets = len(row["cpus"].split("/"))
+        if not check(n_sockets == len(plan["sockets"]),
+                     f"{where}: there are {len(plan['sockets'])} sockets, not {n_sockets}"):
+            return
+    compare_reasons(where, row, plan, socket, metric)
+    compare_file(where, row, keys)
+    have, kinds = events_of(plan, socket, metric)
+    want = wanted_events(row, socket) if row["terms"] else []
+    for pmu, cpu, config, count, subtracted in sorted(set(want) ^ set(have)):
+        whose = "missing" if (pmu, cpu, config, count, subtracted) in want else "too many"
+        check(False, f"{where}: {whose}: {'-' if subtracted else ''}{pmu} on CPU {cpu}, "
+                     f"{config:#x} x {count}")
+    check(len(want) == len(have), f"{where}: {len(have)} events, not {len(want)}")
+    check(want or set(row["quality"]) & {"absent", "check"}, f"{where}: the row has no terms")
+    for pmu, kind in kinds.items():
+        check(kind == kinds_of(row, pmu),
+              f"{where}: {pmu} is found by {', '.join(sorted(kind))}, not {row['via']}")
+
+
+def check_checks(where, plan, socket, metrics):
+    """What is counted by its check has boxes there."""
+    for metric, row in metrics.items():
+        if "check" in row["quality"]:
+            check(events_of(plan, socket, f"check.{metric}")[0],
+                  f"{where}: the check of {metric} has no boxes")
+
+
+def check_machine(uncored, root, name, platform, rows, platforms):
+    plan, errors = uncored.plan(root, platform)
+    if not check(plan, f"{name}: uncored says {errors.strip()}"):
+        return
+    check(plan["platform"] == platform, f"{name} is {plan['platform']}, not {platform}")
+    known = metrics_of(platforms[platform])
+    for socket in range(len(plan["sockets"])):
+        found = {}
+        for row in rows:
+            if row["socket"] not in ("*", str(socket)):
+                continue
+            where = f"events.csv:{row['line']}: {name}, socket {socket}, {row['metric']}"
+            check(row["metric"] not in found, f"{where}: there is a row before this one")
+            found[row["metric"]] = row
+            if check(row["metric"] in known, f"{where}: {platform}.conf has no such metric"):
+                compare(where, row, plan, socket, row["metric"], platforms[platform][row["metric"]])
+        for metric in set(known) - set(found):
+            check(False, f"events.csv has no row for {name}, socket {socket}, {metric}")
+        check_checks(f"{name}, socket {socket}", plan, socket, found)
+
+
+def check_unsupported(uncored, root, name, row, platforms):
+    row["used"] = True
+    plan, errors = uncored.plan(root)
+    title = platforms[row["platform"]]["platform"]["title"]
+    check(plan is None, f"{name} is not refused")
+    check(f"This machine is {title}: {row['why']}" in errors, f"{name} is refused with {errors}")
+
+
+def check_machines(uncored, rows, machines, trees, platforms):
+    for name in machines:
+        of_machine = [row for row in rows if name in row["machines"]]
+        check(of_machine, f"events.csv has no row for the machine {name}")
+        for platform in sorted({row["platform"] for row in of_machine}):
+            own = [row for row in of_machine if row["platform"] == platform]
+            if not check(platform in platforms, f"there is no {platform}.conf"):
+                continue
+            if "unsupported" in own[0]["quality"]:
+                check_unsupported(uncored, trees / name, name, own[0], platforms)
+            else:
+                check_machine(uncored, trees / name, name, platform, own, platforms)
+
+
+def check_borders(uncored, trees):
+    """The tree of a small machine, saying that it is another CPU."""
+    with tempfile.TemporaryDirectory() as directory:
+        root = pathlib.Path(directory)
+        shutil.copytree(trees / "broadwell-de", root, symlinks=True, dirs_exist_ok=True)
+        for (vendor, family, model, stepping), platform in BORDERS:
+            (root / "proc/cpuinfo").write_text(
+                f"processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\n"
+                f"model\t\t: {model}\nstepping\t: {stepping}\n", encoding="ascii")
+            plan, _ = uncored.plan(root)
+            check((plan or {"platform": None})["platform"] == platform,
+                  f"{vendor} {family:#x} {model:#x} {stepping} is "
+                  f"{plan and plan['platform']}, not {platform}")
+
+
+def main():
+    events, machines, conf, trees, binary = map(pathlib.Path, sys.argv[1:])
+    rows = load_rows(events)
+    platforms = load_platforms(conf)
+    names = sorted(path.stem for path in machines.glob("*.machine")
+                   if not path.stem.startswith("standin"))
+    uncored = Uncored(binary, conf)
+    check_patterns(platforms)
+    check_metrics(platforms)
+    check_machines(uncored, rows, names, trees, platforms)
+    check_borders(uncored, trees)
+    for platform in set(platforms) - {row["platform"] for row in rows} - {"standin"}:
+        check(False, f"events.csv has no row for {platform}.conf")
+    for row in rows:
+        check(row["used"], f"events.csv:{row['line']}: no machine was compared with this row")
+        for name in set(row["machines"]) - set(names):
+            check(False, f"events.csv:{row['line']}: there is no machine {name}")
+    print(f"{len(rows)} rows, {len(names)} machines, {len(platforms)} platform files: "
+          f"{len(failures)} differences")
+    for failure in failures:
+        print(failure)
+    sys.exit(bool(failures))
+
+
+main()
