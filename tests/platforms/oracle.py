@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares what uncored counts on the test machines with what somebody else says is to be counted.
+
+An oracle knows an event by name, and says for a machine which word each PMU counts it with. The
+comparison is exact: the same PMUs, words and signs, and nothing besides.
+"""
+import collections
+import re
+
+import plan
+import tap
+
+Machine = collections.namedtuple("Machine", "name root plan cpu")
+
+
+def cpu_facts(root):
+    """The first processor of proc/cpuinfo: {"vendor_id": ..., "model": ...}"""
+    text = (root / "proc/cpuinfo").read_text(encoding="ascii").split("\n\n")[0]
+    return {label.strip(): value.strip() for label, _, value in
+            (line.partition(":") for line in text.splitlines())}
+
+
+def cpuid(facts):
+    """As perf writes it: GenuineIntel-6-6A-6. Empty for what is not x86."""
+    if "vendor_id" not in facts or "cpu family" not in facts:
+        return ""
+    return (f"{facts['vendor_id']}-{facts['cpu family']}-{int(facts['model']):X}"
+            f"-{int(facts.get('stepping', 0)):X}")
+
+
+def machines():
+    """All test machines that uncored has a platform for."""
+    for root in sorted(path for path in plan.MACHINES.iterdir() if (path / "proc/cpuinfo").exists()):
+        machine_plan = plan.read(root)
+        if "refused" not in machine_plan:
+            yield Machine(root.name, root, machine_plan, cpu_facts(root))
+
+
+def is_healthy(machine, metric):
+    """Whether nothing that the metric should count is missing on purpose."""
+    return not any(entry.get("metric") in (metric, None) for entry in machine.plan["missing"]) and \
+        "-broken" not in machine.name
+
+
+def pmus_of(machine, pattern):
+    devices = machine.root / "sys/bus/event_source/devices"
+    return sorted(path.name for path in devices.iterdir() if re.fullmatch(pattern, path.name))
+
+
+def number(pmu):
+    """The number in a PMU's name, by which platform files mean its {n}."""
+    found = re.findall(r"\d+", pmu)
+    return int(found[-1]) if found else 0
+
+
+def counted(machine, metric):
+    """{pmu: {(sign, word), ...}} over all sockets."""
+    boxes = collections.defaultdict(set)
+    for socket in plan.uses(machine.plan, metric):
+        for pmu, uses in socket.items():
+            boxes[pmu] |= {(use.sign, use.word) for use in uses}
+    return dict(boxes)
+
+
+def expected(way, resolve):
+    """The same for a sum of events, or None if the oracle does not know one of them.
+
+    resolve(event) gives {pmu: word}, or None."""
+    boxes = collections.defaultdict(set)
+    for event in way:
+        words = resolve(event.lstrip("-"))
+        if words is None:
+            return None
+        for pmu, word in words.items():
+            boxes[pmu].add((-1 if event.startswith("-") else 1, word))
+    return dict(boxes)
+
+
+def show(boxes):
+    """{"pmu": ...} in words, PMUs that count the same together."""
+    alike = collections.defaultdict(list)
+    for pmu, words in boxes.items():
+        alike[tuple(sorted(words))].append(pmu)
+    return "; ".join(
+        f"{' '.join(sorted(pmus, key=number))}: "
+        + " ".join(f"{'-' if sign < 0 else '+'}{'/'.join(map(hex, word))}" for sign, word in words)
+        for words, pmus in alike.items()) or "nothing"
+
+
+def agrees(machine, metric, have, want):
+    if is_healthy(machine, metric):
+        return have == want
+    return bool(have) and all(have[pmu] == want.get(pmu) for pmu in have)
+
+
+class Comparison:
+    """One oracle against all machines; remembers what was compared, so that no row goes unused."""
+
+    def __init__(self, name, differences):
+        self.name = name
+        self.differences = differences  # {(key of the machine, metric): why they may disagree}
+        self.compared = set()           # (key, metric, number of the way)
+        self.disagreed = set()
+
+    def metric(self, machine, key, metric, ways, resolve):
+        """ways: sums of events that count the metric; one must be what uncored does."""
+        have = counted(machine, metric)
+        wants = [expected(way, resolve) for way in ways]
+        if all(want is None for want in wants):
+            return
+        if not have and (not any(wants) or not is_healthy(machine, metric)):
+            return  # no PMU of this machine can count it, or what should is missing on purpose
+        matching = [n for n, want in enumerate(wants)
+                    if want is not None and agrees(machine, metric, have, want)]
+        self.compared |= {(key, metric, n) for n in matching}
+        if matching or None in wants:  # where it is one of several ways, the unknown may be the right
+            return
+        self.disagreed.add((key, metric))
+        tap.check((key, metric) in self.differences,
+                  f"{machine.name}: uncored counts {metric} by {show(have)}"
+                  + "".join(f"\n  {self.name}: {show(want)}" for want in wants if want is not None)
+                  + f"\n  uncored says: {plan.why_absent(machine.plan, metric)}" * (not have))
+
+    def check_rows(self, rows):
+        """rows: (key, metric, ways), one of which must have been compared by now."""
+        for key, metric, ways in rows:
+            tap.check(any((key, metric, way) in self.compared for way in ways)
+                      or (key, metric) in self.disagreed,
+                      f"{key}: {metric} (way {ways}) was never compared: a test machine is missing")
+        for stale in sorted(set(self.differences) - self.disagreed):
+            tap.check(False, f"{stale} is listed as a difference, but there is none")

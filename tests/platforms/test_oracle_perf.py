@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""uncored counts by the same words, on the same PMUs, as `perf` does on the same machine.
+
+It needs perf (Debian: linux-perf). perf carries the kernel's event tables; PERF_CPUID makes it take
+those of another CPU, and SYSFS_PATH another machine's sysfs. It then finds the PMUs, reads their
+format files and encodes, all by itself. `perf stat -vv` says so before it opens the first event, and
+whether it can open it does not matter.
+"""
+import functools
+import os
+import re
+import shutil
+import subprocess
+
+import kernel_events
+import oracle
+import plan
+import tap
+
+# What perf of Debian 12 (Linux 6.1) cannot say, and why; newer ones may.
+UNKNOWN_TO_PERF = {
+    "x86/knightslanding": ({"UNC_M_CAS_COUNT.RD", "UNC_M_CAS_COUNT.WR"},
+                           "perf looks for uncore_imc_dclk, the kernel calls it uncore_imc"),
+    "x86/sapphirerapids": ({"UNC_MCHBM_CAS_COUNT.RD", "UNC_MCHBM_CAS_COUNT.WR"},
+                           "not in the tables of 6.1; later ones look for uncore_mchbm, which the"
+                           " kernel calls uncore_hbm"),
+}
+NEWER_THAN_PERF = {"x86/emeraldrapids", "x86/graniterapids", "x86/sierraforest", "x86/grandridge",
+                   "x86/amdzen4", "x86/amdzen5"}
+
+# Where perf and uncored count a metric by different events, and why.
+DIFFERENCES = {
+    ("x86/icelakex", "pmm.read"): "as in test_oracle_kernel.py",
+    ("x86/icelakex", "pmm.write"): "as in test_oracle_kernel.py",
+    ("x86/sapphirerapids", "pmm.read"): "as in test_oracle_kernel.py",
+    ("x86/sapphirerapids", "pmm.write"): "as in test_oracle_kernel.py",
+}
+
+# CPUs by what perf calls them, and whose tables it takes.
+CPUS = [
+    ("GenuineIntel-6-(57|85)", "x86/knightslanding"),
+    ("GenuineIntel-6-3F", "x86/haswellx"),
+    ("GenuineIntel-6-4F", "x86/broadwellx"),
+    ("GenuineIntel-6-56", "x86/broadwellde"),
+    ("GenuineIntel-6-55-[0-4]", "x86/skylakex"),
+    ("GenuineIntel-6-55", "x86/cascadelakex"),
+    ("GenuineIntel-6-6[AC]", "x86/icelakex"),
+    ("GenuineIntel-6-8F", "x86/sapphirerapids"),
+    ("GenuineIntel-6-CF", "x86/emeraldrapids"),
+    ("GenuineIntel-6-A[DE]", "x86/graniterapids"),
+    ("GenuineIntel-6-AF", "x86/sierraforest"),
+    ("GenuineIntel-6-B6", "x86/grandridge"),
+    ("AuthenticAMD-23", "x86/amdzen2"),
+    ("AuthenticAMD-25-([245][0-9A-F]|[0-9A-F])-", "x86/amdzen3"),
+    ("AuthenticAMD-25", "x86/amdzen4"),
+    ("AuthenticAMD-26", "x86/amdzen5"),
+]
+
+
+def needed():
+    if not shutil.which("perf"):
+        raise tap.Skip("there is no perf: install linux-perf")
+
+
+def perf(machine, event):
+    environment = {**os.environ, "LC_ALL": "C", "PERF_CPUID": oracle.cpuid(machine.cpu),
+                   "SYSFS_PATH": str(machine.root / "sys")}
+    result = subprocess.run(["perf", "stat", "-vv", "-a", "-e", event.lower(), "--", "true"],
+                            env=environment, capture_output=True, text=True, check=False)
+    return result.stdout + result.stderr
+
+
+def read_attributes(text, machine):
+    """{pmu: word} of the events that perf tried to open; only the first, if it may open none."""
+    names = {(path / "type").read_text(encoding="ascii").strip(): path.name
+             for path in (machine.root / "sys/bus/event_source/devices").iterdir()
+             if (path / "type").exists()}
+    words = {}
+    for block in text.split("perf_event_attr:")[1:]:
+        fields = dict(re.findall(r"^  (type|config\d?)\s+(0x[0-9a-f]+|\d+)", block, re.MULTILINE))
+        pmu = names.get(fields.get("type"))
+        if pmu:
+            words[pmu] = tuple(int(fields.get(name, "0"), 0)
+                               for name in ("config", "config1", "config2"))
+    return words
+
+
+@functools.lru_cache(maxsize=None)
+def resolve(machine_name, event):
+    """{pmu: word}: by the terms that perf prints, or by its own encoding where it did one."""
+    machine = MACHINES[machine_name]
+    text = perf(machine, event)
+    terms = dict(re.findall(rf"^{re.escape(event.lower())} -> ([^/\n]+)/([^/\n]+)/", text,
+                            re.MULTILINE))
+    if not terms:
+        tap.check("event syntax error" in text, f"perf says nothing that is known here:\n{text}")
+        return None
+    words = {pmu: plan.encode(machine.root, pmu, plan.parse_terms(text_of))
+             for pmu, text_of in terms.items()}
+    encoded = read_attributes(text, machine)
+    tap.check(encoded, f"perf did not print the first event of {event}:\n{text}")
+    return {**words, **encoded}
+
+
+def may_be_unknown(folder, event):
+    return folder in NEWER_THAN_PERF or event in UNKNOWN_TO_PERF.get(folder, [()])[0]
+
+
+def resolve_or_explain(machine, folder, metric, event):
+    """perf knows no event of a PMU that the machine does not have."""
+    words = resolve(machine.name, event)
+    tap.check(words is not None or may_be_unknown(folder, event)
+              or not oracle.is_healthy(machine, metric),
+              f"{machine.name}: perf does not know {event}")
+    return words
+
+
+def folder_of(machine):
+    for models, folder in CPUS:
+        if re.match(models, oracle.cpuid(machine.cpu)):
+            return folder
+    return None
+
+
+def check_machine(comparison, machine, folder):
+    needed()
+    for metric, ways in kernel_events.METRICS[folder].items():
+        comparison.metric(machine, folder, metric, ways,
+                          functools.partial(resolve_or_explain, machine, folder, metric))
+
+
+def check_rows(comparison, folders):
+    needed()
+    for folder in kernel_events.METRICS:
+        tap.check(folder in folders, f"no test machine is of {folder}")
+    comparison.check_rows(
+        (folder, metric, {way}) for folder, metrics in kernel_events.METRICS.items()
+        for metric, ways in metrics.items() for way, events in enumerate(ways)
+        if not any(may_be_unknown(folder, event.lstrip("-")) for event in events))
+
+
+MACHINES = {machine.name: machine for machine in oracle.machines() if "-broken" not in machine.name}
+
+
+def main():
+    comparison = oracle.Comparison("perf", DIFFERENCES)
+    cases, folders = [], set()
+    for machine in MACHINES.values():
+        folder = folder_of(machine)
+        if folder:
+            folders.add(folder)
+            cases.append((f"{machine.name} counts as perf does",
+                          functools.partial(check_machine, comparison, machine, folder)))
+    tap.run(cases + [("each metric that perf knows was compared on some machine",
+                      functools.partial(check_rows, comparison, folders))])
+
+
+main()
