@@ -243,6 +243,7 @@ pmdaMetric metrics_table[] = {
 	TRAFFIC(5, "pmm.write"),
 	TRAFFIC(6, "itom"),
 	TRAFFIC(7, "specitom"),
+	TRAFFIC(8, "dram.total"),
 	CHANNEL(0, DIRECTION_READ),
 	CHANNEL(1, DIRECTION_WRITE),
 	QUALITY(0, U32, quality),

@@ -9,7 +9,7 @@ SETUP_TO_BUILD=(
 )
 SETUP_TO_TEST=(
 	binutils clang clang-format g++ git libclang-rt-14-dev mandoc
-	systemd util-linux valgrind
+	systemd util-linux valgrind linux-perf xz-utils
 	pcp python3-pcp
 )
 
