@@ -159,8 +159,9 @@ int box_settle(struct box *box)
 	if (box->error < 0) {
 		box->quality = PAGE_PARTIAL;
 		box_close(box);
+		return box->error;
 	}
-	return box->error;
+	return 1;
 }
 
 static uint64_t scale(uint64_t count, uint64_t enabled_ns, uint64_t running_ns)

@@ -49,9 +49,10 @@ int box_open(struct box *box, const struct plan_box *plan, const struct source *
 
 /*
  * For a flexible group that has been open for SETTLE_MS: if it was not on the PMU in all that time,
- * opens its events one by one instead. 0, or as box_open().
+ * opens its events one by one instead; in BOX_ROTATION_MS each of them has its turn (12 of 4 ms,
+ * perf_event_mux_interval_ms). 1: it did that; 0: it did not; or as box_open().
  */
-enum { BOX_SETTLE_MS = 20 };
+enum { BOX_SETTLE_MS = 20, BOX_ROTATION_MS = 60 };
 int box_settle(struct box *box);
 
 /*

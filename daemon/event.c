@@ -301,7 +301,7 @@ static int check_scale(
 		scale = strtod(scale_text, &end);
 		if (*end || !(scale > 0))
 			return fault_set(
-				fault, -EINVAL, "its .scale \"%.24s\" is no factor", scale_text);
+				fault, -EDOM, "its .scale \"%.24s\" is no factor", scale_text);
 	}
 	return agrees(scale, unit, bytes, fault) ? 0 : -EDOM;
 }
@@ -474,5 +474,5 @@ int event_encode(const struct pmu *pmu, const struct event_choices *choices, uin
 				i ? "; " : "", kinds[choice->kind].name, choice->text, fault.text);
 	}
 	snprintf(why, PAGE_TEXT_MAX, "%s", choices->n ? reasons : "no event is given");
-	return -ENOENT;
+	return r == -EDOM ? r : -ENOENT;
 }

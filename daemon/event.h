@@ -21,7 +21,8 @@ struct event_code {
 /*
  * Encodes the first alternative that resolves on @pmu. For sysfs: the alias's .scale and .unit,
  * where present, must agree with @bytes per count (0: not asked, as of a clock).
- * 0; -ENOENT: no alternative resolves, @why says why for each tried (cut to fit).
+ * 0; -ENOENT: no alternative resolves, -EDOM: the kernel states another scale, or one that is no
+ * number; @why says why for each tried (cut to fit).
  */
 int event_encode(const struct pmu *pmu, const struct event_choices *choices, uint32_t bytes,
 	struct event_code *ret, char why[PAGE_TEXT_MAX]);

@@ -21,6 +21,22 @@ static struct fault *new_warning(struct hardware *hardware)
 	return &hardware->warnings[hardware->n_warnings++];
 }
 
+/* What the site says must not contradict the kernel. */
+static int check_calibration(const struct plan *plan, struct fault *fault)
+{
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
+			if (plan->platform->metrics[m].calibrated &&
+				plan->sockets[s].contradicted[m])
+				return fault_set(fault, -EINVAL,
+					"[calibration] says that a count of %s is worth %u bytes, "
+					"but the kernel knows better: %s.",
+					plan->platform->metrics[m].name,
+					plan->platform->metrics[m].terms[0].bytes,
+					plan->sockets[s].why[m]);
+	return 0;
+}
+
 int hardware_plan(struct hardware *hardware, const char *root, const char *const platform_dirs[],
 	const struct config *config, struct fault *fault)
 {
@@ -40,7 +56,8 @@ int hardware_plan(struct hardware *hardware, const char *root, const char *const
 	r = topology_load(root, &hardware->topology, fault);
 	if (r < 0)
 		return r;
-	return plan_make(hardware->platform, root_fd, &hardware->topology, &hardware->plan, fault);
+	r = plan_make(hardware->platform, root_fd, &hardware->topology, &hardware->plan, fault);
+	return r < 0 ? r : check_calibration(&hardware->plan, fault);
 }
 
 /*
@@ -68,6 +85,7 @@ static void settle_boxes(struct hardware *hardware)
 {
 	const struct timespec moment = { .tv_nsec = BOX_SETTLE_MS * 1000000 };
 	unsigned n_flexible = 0;
+	bool reopened = false;
 
 	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
 		n_flexible += hardware->boxes[i].mode == BOX_FLEXIBLE;
@@ -75,7 +93,9 @@ static void settle_boxes(struct hardware *hardware)
 		return;
 	nanosleep(&moment, NULL);
 	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
-		box_settle(&hardware->boxes[i]);
+		reopened |= box_settle(&hardware->boxes[i]) > 0;
+	for (int i = 0; reopened && i < BOX_ROTATION_MS / BOX_SETTLE_MS; i++)
+		nanosleep(&moment, NULL);
 }
 
 static bool is_denial(int error)
@@ -194,9 +214,9 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 			"This machine is %s, but the kernel shows none of the counters it should "
 			"have (`uncored --check` lists what was looked for). %s",
 			hardware->platform->title,
-			hardware->is_guest ? "It is a virtual machine, and those have no uncore "
-					     "counters."
-					   : "A kernel module may be missing.");
+			hardware->is_guest
+				? "It is a virtual machine, and those have no uncore counters."
+				: "A kernel module may be missing, or this is a virtual machine.");
 	n_open = open_boxes(hardware);
 	if (!n_open)
 		return explain_nothing_open(hardware, fault);

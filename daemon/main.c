@@ -131,9 +131,9 @@ static const char *const *platform_dirs(const struct options *options)
 	return directories;
 }
 
-static int check(
-	const struct options *options, const struct hardware *hardware, struct fault *fault)
+static int check(const struct options *options, struct hardware *hardware, struct fault *fault)
 {
+	plan_take_checks(&hardware->plan);
 	(options->json ? report_plan_json : report_plan_text)(&hardware->plan, stdout);
 	if (fflush(stdout) || ferror(stdout))
 		return fault_set(fault, -EIO, "Cannot write the report: %m.");

@@ -79,6 +79,7 @@ static void resolve(
 {
 	const struct pmu *pmu = match->pmu;
 	unsigned placed = 0, lost = 0;
+	int r;
 
 	if (pmu->cpumask)
 		count_cpus(pmu, topology, &placed, &lost);
@@ -93,7 +94,9 @@ static void resolve(
 		return;
 	}
 	match->whole_pmu = false;
-	match->usable = event_encode(pmu, &term->event, term->bytes, &match->code, match->why) == 0;
+	r = event_encode(pmu, &term->event, term->bytes, &match->code, match->why);
+	match->usable = r == 0;
+	match->contradicted = r == -EDOM;
 	if (term->clock.n)
 		match->has_clock =
 			event_encode(pmu, &term->clock, 0, &match->clock, match->clock_why) == 0;

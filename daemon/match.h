@@ -13,9 +13,10 @@
 /* A PMU that the term's glob names. */
 struct match {
 	const struct pmu *pmu;
-	bool usable;    /* @code holds */
-	bool has_clock; /* @clock holds */
-	bool whole_pmu; /* it is the PMU that is of no use, not the event */
+	bool usable;       /* @code holds */
+	bool has_clock;    /* @clock holds */
+	bool contradicted; /* the kernel states another scale */
+	bool whole_pmu;    /* it is the PMU that is of no use, not the event */
 	struct event_code code, clock;
 	char why[PAGE_TEXT_MAX];       /* if not usable */
 	char clock_why[PAGE_TEXT_MAX]; /* if the term has a clock that this PMU has not */

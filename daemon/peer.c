@@ -133,13 +133,14 @@ static int answer_info(struct peer *peer, const union wire_message *request)
 {
 	const struct report *report;
 	union wire_message reply;
+	struct fault fault;
 	int r;
 
 	if (request->info.topic > WIRE_PLATFORMS || request->info.reserved)
 		return answer_error(peer, -EINVAL, "uncored has nothing to say on such a topic.");
-	r = server_report(peer->server, request->info.topic, &report);
+	r = server_report(peer->server, request->info.topic, &report, &fault);
 	if (r < 0)
-		return answer_error(peer, r, "uncored has no memory or descriptor for a report.");
+		return answer_error(peer, r, fault.text);
 	wire_begin(&reply, WIRE_REPORT);
 	reply.report.json_bytes = report->size_bytes;
 	return wire_send(peer->fd, &reply, &report->fd, 1);

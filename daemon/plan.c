@@ -414,7 +414,6 @@ int plan_make(const struct platform *platform, int root_fd, const struct topolog
 		return fault_set(fault, r, "there is no memory for the plan");
 	if (r < 0)
 		return r;
-	plan_take_checks(&planner.plan);
 	*ret = planner.plan;
 	planner.plan = (struct plan){ 0 };
 	return 0;
@@ -422,7 +421,8 @@ int plan_make(const struct platform *platform, int root_fd, const struct topolog
 
 static void take_check(struct plan_socket *socket, unsigned metric, unsigned check)
 {
-	if (!(socket->quality[metric] & PAGE_ABSENT) || socket->quality[check] & PAGE_ABSENT)
+	if (!(socket->quality[metric] & PAGE_ABSENT) || socket->quality[check] & PAGE_ABSENT ||
+		socket->contradicted[metric])
 		return;
 	socket->taken_from[metric] = check + 1;
 	socket->quality[metric] = socket->quality[check];

@@ -55,6 +55,7 @@ struct plan_socket {
 	uint32_t quality[PAGE_METRICS_MAX]; /* static flags: uncalibrated, standin, partial, absent
 					     */
 	char why[PAGE_METRICS_MAX][PAGE_TEXT_MAX]; /* if absent or partial, or counted by a check */
+	bool contradicted[PAGE_METRICS_MAX];  /* absent because the kernel states another scale */
 	uint8_t taken_from[PAGE_METRICS_MAX]; /* 1 + the check that is counted in its place; 0: none
 					       */
 };
@@ -87,7 +88,8 @@ int plan_make(const struct platform *platform, int root_fd, const struct topolog
 
 /*
  * Where a metric is absent on a socket, but its check (platform_check_of()) is there: takes that
- * one's boxes for it. The reason is kept in .why. For whenever a metric may have become absent.
+ * one's boxes for it. The reason is kept in .why. Not where the kernel states another scale: then
+ * one of the two is wrong. To be called once, when it is known what can be opened.
  */
 void plan_take_checks(struct plan *plan);
 

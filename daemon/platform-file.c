@@ -391,13 +391,19 @@ static int read_section(const struct inifile *ini, const struct inifile_section 
 static int require_checked(const struct inifile *ini, struct platform *platform,
 	const struct platform_metric *metric, struct fault *fault)
 {
-	const char *checked = metric->name + strlen(PLATFORM_CHECK);
+	const char *name = metric->name + strlen(PLATFORM_CHECK);
+	const struct platform_metric *checked;
 
-	if (strncmp(metric->name, PLATFORM_CHECK, strlen(PLATFORM_CHECK)) ||
-		find_metric(platform, checked))
+	if (strncmp(metric->name, PLATFORM_CHECK, strlen(PLATFORM_CHECK)))
+		return 0;
+	checked = find_metric(platform, name);
+	if (checked && !*checked->absent && !strcmp(checked->unit, metric->unit) &&
+		strncmp(name, PLATFORM_CHECK, strlen(PLATFORM_CHECK)))
 		return 0;
 	return inifile_fault(ini, inifile_section(ini, metric->name)->line, fault,
-		"[%s] is to be compared with [%s], which is not there.", metric->name, checked);
+		"[%s] is to be compared with [%s], which is not there, absent, itself a check, "
+		"or of another unit.",
+		metric->name, name);
 }
 
 static int read_sections(const struct inifile *ini, struct platform *platform,

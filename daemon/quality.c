@@ -71,6 +71,7 @@ static void explain_absent(struct plan_socket *socket, unsigned metric,
 	} else {
 		explain_match(lacks, why);
 		set_quality(socket, metric, PAGE_ABSENT, "%s", why);
+		socket->contradicted[metric] = lacks->contradicted;
 	}
 }
 

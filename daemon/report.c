@@ -294,23 +294,44 @@ static struct json_object *terms_json(const struct platform_metric *metric)
 
 /* --- agreement of a metric with its check --- */
 
-/* What both have counted since the generation began must be more than chance. */
-static const uint64_t ENOUGH_BYTES = 64 << 20;
+/* A part of a set, or a time without counting, makes a difference of its own. */
+static const uint32_t INCOMPARABLE = PAGE_ABSENT | PAGE_PARTIAL | PAGE_ESTIMATED | PAGE_FROZEN;
 
-/* Value / check on @socket; 0: too little was counted, or one of them is not there. */
-static double agreement(
-	const struct publication *publication, unsigned socket, unsigned metric, unsigned check)
+/* What a metric's counters cannot tell apart: each box may be one count behind. */
+static uint64_t coarseness(const struct plan *plan, unsigned socket, unsigned metric)
 {
+	const struct plan_socket *s = &plan->sockets[socket];
+	uint64_t bytes = 0;
+
+	for (unsigned i = s->first_box; i < s->first_box + s->n_boxes; i++)
+		for (unsigned k = 0; k < plan->boxes[i].n_uses; k++)
+			if (plan->boxes[i].uses[k].metric == metric)
+				bytes += plan->boxes[i].uses[k].bytes;
+	return bytes;
+}
+
+/*
+ * Value / check on @socket since the generation began. False: nothing can be said, for one of them
+ * is not whole, or none has counted much yet. One that stands at 0 while the other counts is the
+ * worst.
+ */
+static bool compare(const struct hardware *hardware, unsigned socket, unsigned metric,
+	unsigned check, double *ret_ratio)
+{
+	const struct page_header *page = hardware->publication.header;
+	uint64_t enough = 64 << 20;
 	struct page_sweep sweep;
 	const struct page_value *value = &sweep.values[metric], *other = &sweep.values[check];
 
-	if (page_copy(page_cell(publication->header, socket), &sweep,
-		    publication->header->n_metrics, NULL, 0) < 0)
-		return 0;
-	if ((value->quality | other->quality) & PAGE_ABSENT || value->count < ENOUGH_BYTES ||
-		other->count < ENOUGH_BYTES)
-		return 0;
-	return (double)value->count / (double)other->count;
+	if (page_copy(page_cell(page, socket), &sweep, page->n_metrics, NULL, 0) < 0)
+		return false;
+	enough += 64 * (coarseness(&hardware->plan, socket, metric) +
+			       coarseness(&hardware->plan, socket, check));
+	if ((value->quality | other->quality) & INCOMPARABLE ||
+		(value->count < enough && other->count < enough))
+		return false;
+	*ret_ratio = other->count ? (double)value->count / (double)other->count : 1e9;
+	return true;
 }
 
 static void add_check(struct json_object *entry, const struct hardware *hardware, unsigned socket,
@@ -319,13 +340,11 @@ static void add_check(struct json_object *entry, const struct hardware *hardware
 	const struct plan *plan = &hardware->plan;
 	unsigned taken_from = plan->sockets[socket].taken_from[metric];
 	int check = platform_check_of(plan->platform, metric);
-	double ratio = 0;
+	double ratio;
 
 	if (taken_from)
 		add_string(entry, "taken_from", plan->platform->metrics[taken_from - 1].name);
-	else if (check >= 0)
-		ratio = agreement(&hardware->publication, socket, metric, (unsigned)check);
-	if (ratio > 0)
+	else if (check >= 0 && compare(hardware, socket, metric, (unsigned)check, &ratio))
 		add(entry, "check_ratio", json_object_new_double(ratio));
 }
 
@@ -451,13 +470,13 @@ static int add_platform(const struct platform *platform, void *list)
 	return 0;
 }
 
-char *report_platforms(const char *const directories[])
+char *report_platforms(const char *const directories[], struct fault *fault)
 {
 	_cleanup_json_ struct json_object *list = json_object_new_array();
-	struct fault fault;
 	const char *text;
 
-	if (platform_visit(directories, add_platform, list, &fault) < 0)
+	fault->text[0] = '\0';
+	if (platform_visit(directories, add_platform, list, fault) < 0)
 		return NULL;
 	text = json_object_to_json_string_ext(list, JSON_C_TO_STRING_NOSLASHESCAPE);
 	return text ? strdup(text) : NULL;

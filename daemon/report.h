@@ -16,7 +16,5 @@ void report_plan_json(const struct plan *plan, FILE *out);
 /* The whole state as JSON, for free(3); NULL: out of memory. */
 char *report_state(const struct server *server);
 
-/*
- * All platforms in @directories as JSON, likewise. NULL also if a platform file is wrong by now.
- */
-char *report_platforms(const char *const directories[]);
+/* All platforms in @directories as JSON, likewise; @fault says which file is wrong, or "". */
+char *report_platforms(const char *const directories[], struct fault *fault);

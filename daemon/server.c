@@ -154,12 +154,20 @@ void server_resume_accepting(struct server *server)
 
 static bool is_recent(const struct report *report, enum wire_topic topic)
 {
-	/* Platform files are not read anew while uncored runs. */
 	return report->fd >= 0 &&
 	       (topic == WIRE_PLATFORMS || clock_now_ns() - report->made_ns < REPORT_AGE_NS);
 }
 
-int server_report(struct server *server, enum wire_topic topic, const struct report **ret)
+static char *make_report(struct server *server, enum wire_topic topic, struct fault *fault)
+{
+	fault->text[0] = '\0';
+	if (topic == WIRE_PLATFORMS)
+		return report_platforms(server->hardware->platform_dirs, fault);
+	return report_state(server);
+}
+
+int server_report(struct server *server, enum wire_topic topic, const struct report **ret,
+	struct fault *fault)
 {
 	struct report *report = &server->reports[topic];
 	_cleanup_free_ char *json = NULL;
@@ -167,15 +175,16 @@ int server_report(struct server *server, enum wire_topic topic, const struct rep
 	*ret = report;
 	if (is_recent(report, topic))
 		return 0;
-	json = topic == WIRE_PLATFORMS ? report_platforms(server->hardware->platform_dirs)
-				       : report_state(server);
-	if (!json)
-		return -ENOMEM;
+	json = make_report(server, topic, fault);
+	if (!json && fault->text[0])
+		return -EINVAL;
 	close_fd(&report->fd);
-	report->fd = publication_of_text(json, strlen(json));
-	report->size_bytes = strlen(json);
+	report->fd = json ? publication_of_text(json, strlen(json)) : -ENOMEM;
+	report->size_bytes = json ? strlen(json) : 0;
 	report->made_ns = clock_now_ns();
-	return report->fd < 0 ? report->fd : 0;
+	if (report->fd >= 0)
+		return 0;
+	return fault_set(fault, report->fd, "uncored has no memory or descriptor for a report.");
 }
 
 static void tell_clients(struct server *server)

@@ -57,11 +57,13 @@ void server_count_refusal(struct server *server);
 void server_note_refusal(struct server *server, uint32_t uid, const char *why);
 
 /*
- * What there is to say on @topic as JSON in a sealed memfd, at most a tenth of a second old: asking
- * often must cost neither CPU nor memory. It stays the server's. -ENOMEM, -EMFILE; -EINVAL: a
- * platform file has been broken since uncored started.
+ * What there is to say on @topic as JSON in a sealed memfd: the state at most a tenth of a second
+ * old, the platforms as they were when first asked for. Asking often must cost neither CPU nor
+ * memory. It stays the server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong by now. The
+ * fault says it.
  */
-int server_report(struct server *server, enum wire_topic topic, const struct report **ret);
+int server_report(struct server *server, enum wire_topic topic, const struct report **ret,
+	struct fault *fault);
 
 /* A peer has gone: its descriptors are free again. */
 void server_resume_accepting(struct server *server);

@@ -110,17 +110,29 @@ static void print_quality(struct json_object *state)
 		printf(" (%s)", json_text(state, "why", ""));
 	printf("\n");
 	if (json_has(state, "taken_from"))
-		printf("    counted by %s in its place\n", json_text(state, "taken_from", ""));
+		printf("    counted by %s in its place, see below\n",
+			json_text(state, "taken_from", ""));
 	if (json_has(state, "check_ratio"))
-		printf("    %s times what its check has counted\n",
-			json_text(state, "check_ratio", ""));
+		printf("    %.3f times what its check has counted\n",
+			json_object_get_double(json_member(state, "check_ratio")));
+}
+
+static struct json_object *find_socket(struct json_object *sockets, uint64_t number)
+{
+	for (size_t i = 0; i < json_length(sockets); i++) {
+		struct json_object *socket = json_object_array_get_idx(sockets, i);
+
+		if (json_number(socket, "socket") == number)
+			return socket;
+	}
+	return NULL;
 }
 
 static void print_socket(struct json_object *state, struct json_object *sockets, const char *metric)
 {
 	uint64_t number = json_number(state, "socket");
-	struct json_object *boxes = boxes_of(
-		json_object_array_get_idx(sockets, number), json_text(state, "taken_from", metric));
+	struct json_object *boxes =
+		boxes_of(find_socket(sockets, number), json_text(state, "taken_from", metric));
 
 	print_quality(state);
 	if (json_length(boxes))
@@ -129,13 +141,25 @@ static void print_socket(struct json_object *state, struct json_object *sockets,
 	json_object_put(boxes);
 }
 
-bool explain_metric(struct json_object *info, const char *name)
+/* The check that is counted in the place of @metric on some socket; NULL: none is. */
+static const char *substitute(struct json_object *metric)
 {
-	struct json_object *metric = find_named(json_list(info, "metrics"), name);
 	struct json_object *states = json_list(metric, "sockets");
 
-	if (!metric)
-		return false;
+	for (size_t i = 0; i < json_length(states); i++) {
+		struct json_object *state = json_object_array_get_idx(states, i);
+
+		if (json_has(state, "taken_from"))
+			return json_text(state, "taken_from", "");
+	}
+	return NULL;
+}
+
+static void print_metric_here(struct json_object *info, struct json_object *metric)
+{
+	struct json_object *states = json_list(metric, "sockets");
+	const char *name = json_text(metric, "name", "?");
+
 	printf("%s, in %s, on platform %s\n", name, json_text(metric, "unit", "?"),
 		json_text(info, "platform", "?"));
 	if (json_flag(info, "standin"))
@@ -145,12 +169,27 @@ bool explain_metric(struct json_object *info, const char *name)
 	for (size_t i = 0; i < json_length(states); i++)
 		print_socket(
 			json_object_array_get_idx(states, i), json_list(info, "sockets"), name);
+}
+
+bool explain_metric(struct json_object *info, const char *name)
+{
+	struct json_object *metrics = json_list(info, "metrics");
+	struct json_object *metric = find_named(metrics, name);
+	const char *other = substitute(metric);
+
+	if (!metric)
+		return false;
+	print_metric_here(info, metric);
+	if (other && find_named(metrics, other)) {
+		printf("\n");
+		print_metric_here(info, find_named(metrics, other));
+	}
 	return true;
 }
 
 /* --- all platforms --- */
 
-static void print_metric(struct json_object *metric)
+static void print_platform_metric(struct json_object *metric)
 {
 	const char *name = json_text(metric, "name", "?");
 
@@ -170,7 +209,7 @@ static void print_platform(struct json_object *platform)
 	if (json_has(platform, "unsupported"))
 		printf("  unsupported: %s\n", json_text(platform, "unsupported", ""));
 	for (size_t i = 0; i < json_length(metrics); i++)
-		print_metric(json_object_array_get_idx(metrics, i));
+		print_platform_metric(json_object_array_get_idx(metrics, i));
 	printf("\n");
 }
 

@@ -38,7 +38,9 @@ static void write_help(void)
 	       "      --socket PATH  where uncored listens (default: $UNCORE_SOCKET, then\n"
 	       "                     /run/uncored/socket)\n"
 	       "  -h, --help\n\n"
-	       "Exit status: 0; 1 if uncored cannot be reached or the output not be written; 2 "
+	       "Exit status: 0; 1 if uncored cannot be reached, the platform has no such METRIC or "
+	       "the\n"
+	       "output cannot be written; 2 "
 	       "for a\n"
 	       "wrong option.\n");
 }
@@ -156,9 +158,9 @@ static void format_check(struct json_object *socket, char *buffer, size_t size_b
 	if (json_has(socket, "taken_from"))
 		snprintf(buffer, size_bytes, ", counted by %s in its place",
 			json_text(socket, "taken_from", ""));
-	else if (ratio > 0)
+	else if (json_has(socket, "check_ratio"))
 		snprintf(buffer, size_bytes, ", %.3f times what its check counts%s", ratio,
-			ratio < 0.9 || ratio > 1.1 ? ": ONE OF THE TWO IS WRONG" : "");
+			ratio < 0.9 || ratio > 1.1 ? ": THE TWO DISAGREE" : "");
 }
 
 /* "standin, partial (5 of 6 boxes: ...)"; "good" if no flag is raised. */

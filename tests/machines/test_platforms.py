@@ -54,7 +54,8 @@ BORDERS = [
     ((AMD, 0x17, 0xaf, 0), "zen2"), ((AMD, 0x19, 0x00, 0), "zen3"), ((AMD, 0x19, 0x0f, 0), "zen3"),
     ((AMD, 0x19, 0x10, 0), "zen4"), ((AMD, 0x19, 0x1f, 0), "zen4"), ((AMD, 0x19, 0x20, 0), "zen3"),
     ((AMD, 0x19, 0x30, 0), None), ((AMD, 0x19, 0x40, 0), "zen3"), ((AMD, 0x19, 0x5f, 0), "zen3"),
-    ((AMD, 0x19, 0x60, 0), "zen4"), ((AMD, 0x19, 0xaf, 0), "zen4"), ((AMD, 0x19, 0xb0, 0), None),
+    ((AMD, 0x19, 0x60, 0), "zen4"), ((AMD, 0x19, 0x8f, 0), "zen4"), ((AMD, 0x19, 0x90, 0), None),
+    ((AMD, 0x19, 0x9f, 0), None), ((AMD, 0x19, 0xa0, 0), "zen4"), ((AMD, 0x19, 0xaf, 0), "zen4"), ((AMD, 0x19, 0xb0, 0), None),
     ((AMD, 0x1a, 0x00, 0), "zen5"), ((AMD, 0x1a, 0x2f, 0), "zen5"), ((AMD, 0x1a, 0x30, 0), None),
     ((AMD, 0x1a, 0x4f, 0), "zen5"), ((AMD, 0x1a, 0x50, 0), None), ((AMD, 0x1a, 0x7f, 0), "zen5"),
 ]
@@ -335,7 +336,13 @@ def check_unsupported(uncored, root, name, row, platforms):
     check(f"This machine is {title}: {row['why']}" in errors, f"{name} is refused with {errors}")
 
 
+def check_unknown(uncored, root):
+    plan, errors = uncored.plan(root)
+    check(plan is None and "No platform file in" in errors, f"unknown is refused with {errors}")
+
+
 def check_machines(uncored, rows, machines, trees, platforms):
+    check_unknown(uncored, trees / "unknown")
     for name in machines:
         of_machine = [row for row in rows if name in row["machines"]]
         check(of_machine, f"events.csv has no row for the machine {name}")
@@ -369,7 +376,7 @@ def main():
     rows = load_rows(events)
     platforms = load_platforms(conf)
     names = sorted(path.stem for path in machines.glob("*.machine")
-                   if not path.stem.startswith("standin"))
+                   if not path.stem.startswith("standin") and path.stem != "unknown")
     uncored = Uncored(binary, conf)
     check_patterns(platforms)
     check_metrics(platforms)

@@ -591,6 +591,7 @@ static void test_check_in_place(void **state)
 	platform->metrics[1].uncalibrated = true;
 	platform->n_metrics = 2;
 	fixture_init(&f, "sapphire-rapids-ddr", platform);
+	plan_take_checks(&f.plan);
 	for (unsigned s = 0; s < 2; s++) {
 		assert_quality(&f, s, "dram.read", PAGE_UNCALIBRATED,
 			"the kernel has no PMU named no_such_pmu");
@@ -611,6 +612,7 @@ static void test_check_beside(void **state)
 		metric_of_term("check.dram.read", raw_term("no_such_pmu", "event=1"));
 	platform->n_metrics = 2;
 	fixture_init(&f, "sapphire-rapids-ddr", platform);
+	plan_take_checks(&f.plan);
 	assert_quality(&f, 0, "dram.read", 0, "");
 	assert_int_equal(f.plan.sockets[0].taken_from[0], 0);
 	fixture_done(&f);

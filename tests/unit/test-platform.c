@@ -167,7 +167,7 @@ static void refuses_bad_sections(void **state)
 	refuses(HEADER METRIC "[check.dram.write]\npmu = b\nevent = raw:e=1\nbytes = 1\n"
 			      "source = here\nconfidence = low\n",
 		"/x.conf:10: [check.dram.write] is to be compared with [dram.write], which is not "
-		"there.");
+		"there, absent, itself a check, or of another unit.");
 }
 
 static void refuses_too_many_terms(void **state)

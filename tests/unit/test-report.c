@@ -73,7 +73,7 @@ static void ice_lake_is_reported_with_the_promised_keys(void **state)
 	assert_number(socket, "socket", 1);
 	box = element(socket, "boxes", 0);
 	assert_text(box, "pmu", "uncore_imc_0");
-	assert_number(box, "type", 10);
+	assert_number(box, "type", 4000);
 	assert_number(box, "cpu", 4);
 	event = element(box, "events", 0);
 	assert_text(event, "metric", "dram.read");

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the running daemon makes of a platform file: `uncore info` in all its forms, [calibration], and
+a metric's check, on stand-in machines made for the case. Prints TAP; needs root.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
+BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
+sys.path.insert(0, str(SOURCE / "tests/platforms"))
+import tap
+from tap import equal
+PAGES = 40000
+SECONDS = 10
+
+# Whatever the kernel is asked for with this type it refuses.
+MACHINE = """
+[machine]
+packages = 0 1
+cpus = host
+order = alternate
+[cpuinfo]
+vendor_id = Standin
+[pmu uncore_standin_0]
+type = 1
+cpumask = packages
+format event = config:0-7
+event page_faults = event=0x2
+event minor_faults = event=0x5
+event scaled = event=0x2 @ 4096 Bytes
+[pmu uncore_refused_0]
+type = 4095
+cpumask = packages
+format event = config:0-7
+"""
+HEAD = "[platform]\ntitle = Made for a test\nvendor = Standin\nstandin = yes\n"
+
+
+def metric(name, event="sysfs:page_faults", size=4096, pmu="uncore_standin_[0-9]*", more=""):
+    return (f"[{name}]\npmu = {pmu}\nevent = {event}\nbytes = {size}\n"
+            f"source = source of {name}\nconfidence = low\n{more}")
+
+
+class Daemon:
+    """uncored on such a machine, with one platform file."""
+
+    def __init__(self, folder, platform, config=""):
+        self.folder = pathlib.Path(folder)
+        (self.folder / "platforms").mkdir()
+        (self.folder / "platforms/made.conf").write_text(platform, encoding="ascii")
+        (self.folder / "made.machine").write_text(MACHINE, encoding="ascii")
+        (self.folder / "conf").write_text(config, encoding="ascii")
+        subprocess.run([sys.executable, SOURCE / "tests/machines/mktree",
+                        self.folder / "made.machine", self.folder / "tree"], check=True)
+        self.process = subprocess.Popen(
+            [BUILD / "daemon/uncored", "--platforms", self.folder / "platforms", "--root",
+             self.folder / "tree", "--config", self.folder / "conf", "--socket",
+             self.folder / "socket"], stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        deadline = time.monotonic() + SECONDS
+        while self.process.poll() is None and self.uncore("info").returncode:
+            assert time.monotonic() < deadline, "uncored does not answer"
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate(timeout=SECONDS)
+        shutil.rmtree(self.folder)
+
+    def uncore(self, *words):
+        return subprocess.run([BUILD / "client/uncore", *words], check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS,
+                              env=dict(os.environ, UNCORE_SOCKET=str(self.folder / "socket")))
+
+    def text(self, *words):
+        done = self.uncore(*words)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def metrics(self):
+        return {m["name"]: m for m in json.loads(self.text("info", "--json"))["metrics"]}
+
+    def touch(self):
+        subprocess.run([BUILD / "tests/workload/touch-pages", str(PAGES), "0"], check=True,
+                       stdout=subprocess.DEVNULL)
+        self.text("stat", "true")  # a sweep after it
+        time.sleep(0.15)  # until then uncored tells what it told before
+
+
+def serve(platform, config=""):
+    return Daemon(tempfile.mkdtemp(prefix="uncored-platform-"), platform, config)
+
+
+def within(text, *parts):
+    for part in parts:
+        assert part in text, f"{part!r} is not in: {text}"
+
+
+# --- the cases ---
+
+
+def explains():
+    """--explain says terms, bytes, PMUs, encodings, what was tried before, and the source"""
+    platform = HEAD + metric("dram.read", "sysfs:no_such | raw:event=0x2") + (
+        "[dram.read/less]\npmu = uncore_standin_[0-9]*\nevent = sysfs:minor_faults\nbytes = 1\n"
+        "subtract = yes\n")
+    with serve(platform) as daemon:
+        text = daemon.text("info", "--explain", "dram.read")
+        within(text, "dram.read, in bytes, on platform made", "NOT memory traffic",
+               "is   4096 bytes x each count of sysfs:no_such | raw:event=0x2",
+               "less 1 bytes x each count of sysfs:minor_faults",
+               "on every PMU named uncore_standin_[0-9]*",
+               "source: source of dram.read (confidence: low)",
+               "uncore_standin_0 on CPU 0: dram.read 0x2 (raw:event=0x2), "
+               "-dram.read 0x5 (sysfs:minor_faults)",
+               "tried before: sysfs:no_such: the PMU has no such event")
+        done = daemon.uncore("info", "--explain", "hbm.read")
+        equal(done.returncode, 1, "status")
+        within(done.stdout, "platform made has no metric hbm.read")
+        equal(daemon.uncore("info", "--json", "--explain", "dram.read").returncode, 2, "status")
+
+
+def lists_platforms():
+    """--platforms lists every platform file with source, confidence and what is missing"""
+    with serve(HEAD + metric("dram.read", more="uncalibrated = yes\n")
+               + "[itom]\nabsent = No such event.\n") as daemon:
+        (daemon.folder / "platforms/other.conf").write_text(
+            "[platform]\ntitle = Another\nvendor = Other\nunsupported = It cannot count.\n",
+            encoding="ascii")
+        equal(daemon.text("info", "--platforms").split("\n\n"), [
+            "made: Made for a test\n"
+            "  dram.read         low     uncalibrated; source of dram.read\n"
+            "  itom              absent  No such event.",
+            "other: Another\n  unsupported: It cannot count.", ""], "the list")
+        equal([p["name"] for p in json.loads(daemon.text("info", "--platforms", "--json"))],
+              ["made", "other"], "the names")
+
+
+def tells_of_broken_files():
+    """--platforms names a file that has been broken since the start"""
+    with serve(HEAD + metric("dram.read")) as daemon:
+        (daemon.folder / "platforms/zz.conf").write_text("junk\n", encoding="ascii")
+        done = daemon.uncore("info", "--platforms")
+        equal(done.returncode, 1, "status")
+        within(done.stdout, "zz.conf:1:")
+
+
+def calibrates():
+    """[calibration] says what a count is worth, and clears the flag"""
+    platform = HEAD + metric("dram.read", more="uncalibrated = yes\n") + metric(
+        "dram.write", more="uncalibrated = yes\n")
+    with serve(platform, "[calibration]\ndram.read = 8192\n") as daemon:
+        daemon.touch()
+        metrics = daemon.metrics()
+        equal(metrics["dram.read"]["terms"][0]["bytes"], 8192, "bytes")
+        assert metrics["dram.read"]["calibrated"]
+        equal(metrics["dram.read"]["sockets"][0]["quality"], ["standin"], "quality")
+        equal(metrics["dram.write"]["sockets"][0]["quality"], ["uncalibrated", "standin"],
+              "quality of the other")
+        stat = json.loads(daemon.text("stat", "--json", "true"))["sockets"][0]["metrics"]
+        equal(stat["dram.read"]["bytes"], 2 * stat["dram.write"]["bytes"], "bytes")
+
+
+def refuses_what_the_kernel_denies():
+    """[calibration] that contradicts the kernel's own scale is refused, check or no check"""
+    platform = HEAD + metric("dram.read", "sysfs:scaled") + metric("check.dram.read")
+    daemon = serve(platform, "[calibration]\ndram.read = 8192\n")
+    equal(daemon.process.wait(SECONDS), 1, "status")
+    within(daemon.process.stderr.read(), "[calibration] says that a count of dram.read is worth",
+           "its .scale and .unit say 4096 bytes")
+    shutil.rmtree(daemon.folder)
+
+
+def compares():
+    """a metric and its check are compared, once enough was counted; they may disagree"""
+    platform = HEAD + metric("dram.read") + metric("check.dram.read", "sysfs:minor_faults", 8192)
+    platform += metric("dram.write") + metric("check.dram.write", "sysfs:minor_faults")
+    with serve(platform) as daemon:
+        daemon.touch()
+        text = daemon.text("info")
+        ratio = daemon.metrics()["dram.read"]["sockets"][0]["check_ratio"]
+        assert 0.49 < ratio < 0.51, ratio
+        within(text, f", {ratio:.3f} times what its check counts: THE TWO DISAGREE")
+        ratio = daemon.metrics()["dram.write"]["sockets"][0]["check_ratio"]
+        assert 0.98 < ratio < 1.02, ratio
+        assert "check." not in daemon.text("stat", "true")
+        within(daemon.text("stat", "--json", "true"), "check.dram.read")
+
+
+def compares_with_nothing():
+    """a check that stands at 0 while its metric counts is told"""
+    platform = HEAD + metric("dram.read") + metric("check.dram.read", "raw:event=0x6")
+    with serve(platform) as daemon:
+        daemon.touch()
+        within(daemon.text("info"), "THE TWO DISAGREE")
+
+
+def counts_a_check_instead():
+    """where the kernel refuses a metric's counters, those of its check are counted and said to be"""
+    platform = HEAD + metric("dram.read", "raw:event=0x1", 64, "uncore_refused_[0-9]*")
+    platform += metric("check.dram.read", size=8192, more="uncalibrated = yes\n")
+    with serve(platform) as daemon:
+        daemon.touch()
+        state = daemon.metrics()["dram.read"]["sockets"][0]
+        equal(state["taken_from"], "check.dram.read", "taken_from")
+        equal(state["quality"], ["uncalibrated", "standin"], "quality")
+        within(state["why"], "the kernel refused to open 1 of 1 boxes")
+        stat = json.loads(daemon.text("stat", "--json", "true"))["sockets"][0]["metrics"]
+        equal(stat["dram.read"], stat["check.dram.read"], "figures")
+        equal(stat["dram.read"]["bytes"] % 8192, 0, "remainder")
+        text = daemon.text("info", "--explain", "dram.read")
+        within(text, "counted by check.dram.read in its place", "is   8192 bytes x each count of",
+               "source: source of check.dram.read")
+
+
+CASES = [explains, lists_platforms, tells_of_broken_files, calibrates,
+         refuses_what_the_kernel_denies, compares, compares_with_nothing, counts_a_check_instead]
+
+
+if os.geteuid() == 0:
+    tap.run([(case.__doc__, case) for case in CASES])
+print("1..0 # SKIP it opens counters, which needs root")
