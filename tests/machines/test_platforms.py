@@ -39,6 +39,34 @@ STANDARD = ["dram.read", "dram.write", "hbm.read", "hbm.write", "pmm.read", "pmm
 # Nothing in proc/cpuinfo tells this one from power9.
 BY_NAME = {"power9-cumulus"}
 
+# How sure the sources are, where not "high": inferred scales and names, sources that disagree, counters
+# that no source has validated.
+LESS_SURE = {
+    "ampereone": {"dram.read": "low", "dram.write": "low"},
+    "cascade-lake": {"pmm.read": "medium", "pmm.write": "medium"},
+    "grace": {"dram.read": "medium", "dram.write": "medium"},
+    "grand-ridge": {"dram.read": "medium", "dram.write": "medium"},
+    "icelake-sp": {"pmm.read": "medium", "pmm.write": "medium", "check.dram.read": "medium",
+                   "check.dram.write": "medium"},
+    "knl-cache": {"hbm.read": "medium", "hbm.write": "medium"},
+    "power10": {"dram.read": "medium", "dram.write": "medium", "check.dram.read": "low",
+                "check.dram.write": "low"},
+    "power9": {"dram.read": "medium", "dram.write": "medium", "check.dram.read": "medium",
+               "check.dram.write": "medium"},
+    "power9-cumulus": {"dram.read": "low", "dram.write": "low"},
+    "sapphire-rapids": {"hbm.read": "low", "hbm.write": "low"},
+    "sierra-forest": {"dram.read": "medium", "dram.write": "medium"},
+    "zen2": {"dram.total": "low"},
+    "zen3": {"dram.total": "low"},
+}
+# What a source is one of.
+SOURCE = re.compile(r"linux|perfmon|likwid|ima-catalog|perf pmu-events|libpfm4|EAR|occ|inferred")
+# Firmware may stop these (OCC's 24x7 engine), so a clock watches them: (event, most ms between steps).
+CLOCKS = {"power9": ("sysfs:PM_MBA{n}_CLK_CYC", "20"),
+          "power9-cumulus": ("sysfs:PM_CEN{n}_PORT0_DRAM_CLK_CYC", "20")}
+# These saturate (linux-6.12 arch/x86/events/amd/uncore.c:920): 2^47 transfers at 6e8 a second are 65 h.
+SWEEPS = {"zen4": "36000", "zen5": "36000"}
+
 # Where a range of models ends: (vendor, family, model, stepping) and the file, None for no file. AMD:
 # linux-6.12 arch/x86/kernel/cpu/amd.c and tools/perf/pmu-events/arch/x86/mapfile.csv.
 INTEL, AMD = "GenuineIntel", "AuthenticAMD"
@@ -51,13 +79,17 @@ BORDERS = [
     ((INTEL, 6, 0x2d, 7), None), ((INTEL, 15, 0x55, 4), None),
     ((AMD, 0x17, 0x2f, 0), None), ((AMD, 0x17, 0x30, 0), "zen2"), ((AMD, 0x17, 0x4f, 0), "zen2"),
     ((AMD, 0x17, 0x50, 0), None), ((AMD, 0x17, 0x60, 0), "zen2"), ((AMD, 0x17, 0x7f, 0), "zen2"),
+    ((AMD, 0x17, 0x80, 0), None), ((AMD, 0x17, 0x8f, 0), None), ((AMD, 0x17, 0x90, 0), "zen2"),
+    ((AMD, 0x17, 0x91, 0), "zen2"), ((AMD, 0x17, 0x92, 0), None), ((AMD, 0x17, 0xa0, 0), "zen2"),
     ((AMD, 0x17, 0xaf, 0), "zen2"), ((AMD, 0x19, 0x00, 0), "zen3"), ((AMD, 0x19, 0x0f, 0), "zen3"),
     ((AMD, 0x19, 0x10, 0), "zen4"), ((AMD, 0x19, 0x1f, 0), "zen4"), ((AMD, 0x19, 0x20, 0), "zen3"),
     ((AMD, 0x19, 0x30, 0), None), ((AMD, 0x19, 0x40, 0), "zen3"), ((AMD, 0x19, 0x5f, 0), "zen3"),
     ((AMD, 0x19, 0x60, 0), "zen4"), ((AMD, 0x19, 0x8f, 0), "zen4"), ((AMD, 0x19, 0x90, 0), None),
-    ((AMD, 0x19, 0x9f, 0), None), ((AMD, 0x19, 0xa0, 0), "zen4"), ((AMD, 0x19, 0xaf, 0), "zen4"), ((AMD, 0x19, 0xb0, 0), None),
+    ((AMD, 0x19, 0x9f, 0), None), ((AMD, 0x19, 0xa0, 0), "zen4"), ((AMD, 0x19, 0xaf, 0), "zen4"),
+    ((AMD, 0x19, 0xb0, 0), None),
     ((AMD, 0x1a, 0x00, 0), "zen5"), ((AMD, 0x1a, 0x2f, 0), "zen5"), ((AMD, 0x1a, 0x30, 0), None),
-    ((AMD, 0x1a, 0x4f, 0), "zen5"), ((AMD, 0x1a, 0x50, 0), None), ((AMD, 0x1a, 0x7f, 0), "zen5"),
+    ((AMD, 0x1a, 0x4f, 0), "zen5"), ((AMD, 0x1a, 0x50, 0), None), ((AMD, 0x1a, 0x5f, 0), None), ((AMD, 0x1a, 0x60, 0), "zen5"),
+    ((AMD, 0x1a, 0x7f, 0), "zen5"),
 ]
 
 failures = []
@@ -184,6 +216,17 @@ def check_metrics(platforms):
             if "absent" in keys:
                 check(re.match(r"[A-Z].*\.$", keys["absent"]),
                       f"{name}.conf [{metric}]: \"{keys['absent']}\" is no sentence")
+                continue
+            if name == "standin":
+                continue
+            sure = LESS_SURE.get(name, {}).get(metric, "high")
+            check(keys["confidence"] == sure, f"{name}.conf [{metric}]: confidence is not {sure}")
+            check(SOURCE.search(keys["source"]), f"{name}.conf [{metric}] names no known source")
+            clock = CLOCKS.get(name) if not metric.startswith("check.") else None
+            check((keys.get("clock"), keys.get("clock_ms")) == (clock or (None, None)),
+                  f"{name}.conf [{metric}]: its clock is not {clock}")
+        check(platform["platform"].get("sweep_every_s") == SWEEPS.get(name),
+              f"{name}.conf: sweep_every_s is not {SWEEPS.get(name)}")
 
 
 # --- uncored ---
