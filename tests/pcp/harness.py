@@ -70,6 +70,14 @@ def pcp_file(variable, *rest):
     return pathlib.Path(PCP_CONF.get(variable, "/nonexistent"), *rest)
 
 
+def metric_section(name, pmu, event, n_bytes, channel=None):
+    """Of a platform file; a further term if the name has a slash."""
+    lines = [f"[{name}]", f"pmu = {pmu}", f"event = sysfs:{event}", f"bytes = {n_bytes}"]
+    lines += [f"channel = {channel}"] if channel else []
+    lines += [] if "/" in name else ["source = test", "confidence = high"]
+    return "\n".join([*lines, ""])
+
+
 def n_sockets():
     """Of the stand-in machine: its even CPUs are socket 0, its odd ones socket 1."""
     return min(2, os.cpu_count())
@@ -154,7 +162,8 @@ class PrivatePcp:
     # --- uncored ---
 
     def start_uncored(self, machine="standin", config="", **options):
-        """config: text of uncored.conf; further options are long options of uncored."""
+        """machine: of tests/machines, or what make_machine() returned; config: text of
+        uncored.conf; further options are long options of uncored."""
         (self.folder / "uncored.conf").write_text(config, encoding="utf-8")
         argv = [build_root() / "daemon/uncored", "--config", self.folder / "uncored.conf",
                 "--platforms", source_root() / "conf/platforms",
@@ -166,6 +175,25 @@ class PrivatePcp:
             self.uncored = self._start(argv, "uncored.log",
                                        env=dict(os.environ, NOTIFY_SOCKET=str(notify.path)))
             notify.wait_for_ready()
+
+    def make_machine(self, text):
+        """A tree for start_uncored(), of a text in the format of tests/machines/mktree: what is
+        different from the stand-in machine."""
+        machines = source_root() / "tests/machines"
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="machine-", dir=self.folder))
+        shutil.copy(machines / "standin.machine", folder)
+        (folder / "own.machine").write_text(f"[machine]\nlike = standin\n{text}",
+                                            encoding="ascii")
+        subprocess.run([sys.executable, machines / "mktree", folder / "own.machine",
+                        folder / "tree"], check=True, timeout=20)
+        return folder / "tree"
+
+    def make_platform(self, *sections):
+        """A folder for start_uncored(platforms=...): a stand-in platform with these sections."""
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="platforms-", dir=self.folder))
+        head = "[platform]\ntitle = Stand-in of a test\nvendor = Standin\nstandin = yes\n"
+        (folder / "standin.conf").write_text("\n".join([head, *sections]), encoding="ascii")
+        return folder
 
     def stop_uncored(self):
         """It must end by itself, with status 0."""

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The agent without pmcd: PCP's debugger for agents speaks with it directly."""
+import os
+import pwd
 import re
 
+import processes
 from harness import DOMAIN, Case, n_sockets, run_cases, wait_until
 from reading import TRY_AGAIN_WORDS
 
+USER = "nobody"  # rather than PCP's own user
 SCRIPT = """
 getdesc on
 desc uncore.dram.read
@@ -93,7 +97,7 @@ class Script:
 
     def test_labels(self):
         """labels itself, the sockets and the channels"""
-        self.assertIn('platform="standin"', self.spoken.to("label domain"))
+        self.assert_lines('agent="uncore"\nplatform="standin"', self.spoken.to("label domain"))
         self.assert_lines('device_type=["socket","memory"]\nindom_name="per socket"',
                           self.spoken.to("label indom 470.0"))
         self.assert_lines('tier="dram"', self.spoken.to("label item uncore.dram.read"))
@@ -142,7 +146,6 @@ class Pipe(Script, Case):
         folder = cls.pcp.folder
         return f"open pipe {folder}/bin/pmdauncore -d {DOMAIN} -l {folder}/log/pipe.log"
 
-
     def test_path(self):
         """may be told where uncored listens"""
         text = self.pcp.run(
@@ -151,6 +154,22 @@ class Pipe(Script, Case):
             input=f"{self.open_command()} -s {self.pcp.env['UNCORE_SOCKET']}\n"
                   "fetch uncore.daemon.up\nquit\n").stdout
         self.assertRegex(text, r"\(uncore.daemon.up\): numval: 1\b.*\n *value 1\b")
+
+    def test_user(self):
+        """started by root it becomes the user that it is told, with the groups of that user alone"""
+        path = self.pcp.folder / "run/user.socket"
+        agent = processes.start([self.pcp.folder / "bin/pmdauncore", "-d", DOMAIN, "-U", USER,
+                                 "-u", path, "-l", self.pcp.folder / "log/user.log"],
+                                env=self.pcp.env)
+        self.addCleanup(processes.end, agent)
+        wait_until(path.exists, 5, "the agent listens")
+        with open(f"/proc/{agent.pid}/status", encoding="utf-8") as file:
+            status = dict(line.split(":\t", 1) for line in file if ":\t" in line)
+        user = pwd.getpwnam(USER)
+        self.assertEqual(status["Uid"].split(), [str(user.pw_uid)] * 4)
+        self.assertEqual(status["Gid"].split(), [str(user.pw_gid)] * 4)
+        self.assertEqual(set(map(int, status["Groups"].split())),
+                         set(os.getgrouplist(USER, user.pw_gid)))
 
 
 class Socket(Script, Case):

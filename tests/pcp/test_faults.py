@@ -18,6 +18,8 @@ WATCHED = [METRIC, "uncore.channel.read", "uncore.sample.time", "uncore.daemon.c
 OTHER_AGENT = "pmcd.numagents"
 ANSWER_NS = 100000000      # the contract: every fetch is answered within this time
 SCHEDULING_NS = 100000000  # what a busy test machine may add to a single one
+WAIT_MS = 60               # what an agent waits for uncored, with what the machine may add
+WAITED_MS = 20             # an answer that took longer was waited for
 BACK_SECONDS = 1 + 1       # after uncored answers again; one of them for a busy machine
 RECORD_MS = 300
 N_CLIENTS = 16
@@ -134,6 +136,26 @@ class Away(Fault):
         after = self.pcp.values("uncore.daemon.generation", METRIC)
         self.assertNotEqual(before["uncore.daemon.generation"], after["uncore.daemon.generation"])
         self.assertEqual(after["uncore.daemon.generation"]["-1"], self.pcp.info()["generation"])
+
+    def assert_waits(self, fetches):
+        """What was answered at once is none of them: uncored was left alone."""
+        waits_ms = sorted(fetch["took_ns"] / 1e6 for fetch in fetches)
+        waits_ms = [wait_ms for wait_ms in waits_ms if wait_ms > WAITED_MS]
+        self.assertGreaterEqual(len(waits_ms), 3)
+        self.assertLess(waits_ms[len(waits_ms) // 2], WAIT_MS)
+
+    def test_patience(self):
+        """a fetch waits for an uncored that hangs, connected or not, but half as long as it may"""
+        self.wait_for_values()
+        self.stop()
+        waiting = self.pcp.fetch(METRIC, n=100, interval_ms=10)
+        self.resume()
+        self.assert_waits(waiting)
+        pcp = self.new_pcp()
+        pcp.start_uncored()
+        pcp.uncored.send_signal(signal.SIGSTOP)
+        pcp.start_pmcd(agent=self.agent)
+        self.assert_waits(pcp.fetch(METRIC, n=100, interval_ms=10))
 
     def log_lines(self):
         name = {"pipe": "uncore.log", "dso": "pmcd/pmcd.log"}[self.agent]

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every metric as it is described and as it is served, against one table."""
 import mmap
+import json
 import os
 import re
+import subprocess
 import tempfile
 import time
 
-from harness import Case, build_root, n_sockets, run_cases
+from harness import Case, build_root, metric_section, n_sockets, run_cases
 from reading import NO_VALUES_WORDS, TRY_AGAIN, descriptions_of, labels_of, values_of
 
 U32, U64, STRING = "32-bit unsigned int", "64-bit unsigned int", "string"
@@ -59,6 +61,7 @@ ABSENT = [*EXPLAINED, "dram.total"]
 PRESENT = ["dram.read", "dram.write", "itom"]
 PARTIAL, STANDIN = 0x02, 0x20
 SECOND_NS = 1000000000
+N_HELD, N_REFUSED = 200, 2
 REPORT_AGE_SECONDS = 0.15  # uncored gives the same report again for 0.1 s
 
 
@@ -279,11 +282,11 @@ class SharedObject(Pipe):
 
 
 class OtherMachines(Case):
-    """Two more stand-ins: one with boxes that cannot be opened, one with many."""
+    """More stand-ins: one with boxes that cannot be opened, one with many, and others."""
 
-    def serve(self, machine):
+    def serve(self, machine, **options):
         pcp = self.new_pcp()
-        pcp.start_uncored(machine=machine)
+        pcp.start_uncored(machine=machine, **options)
         pcp.start_pmcd()
         return pcp
 
@@ -328,6 +331,163 @@ class OtherMachines(Case):
         self.assertEqual(heading.splitlines()[0].count("standin"), 48 * n_sockets())
         self.wait_until(lambda: pcp.values(channels)[channels] != TRY_AGAIN, 3, "values come back")
         self.assertEqual(len(pcp.values(channels)[channels]), 48 * n_sockets())
+
+    def test_packages(self):
+        """labels a socket with the kernel's number of its package, which may be another one"""
+        pcp = self.new_pcp()
+        pcp.start_uncored(machine=pcp.make_machine("packages = 3 5\n"))
+        pcp.start_pmcd()
+        labels = labels_of(pcp.run("pminfo", "-l", "uncore.dram.read").stdout)["uncore.dram.read"]
+        self.assertEqual([(labels[f"socket{i}"]["socket"], labels[f"socket{i}"]["package"])
+                          for i in range(n_sockets())], [(0, 3), (1, 5)][:n_sockets()])
+
+
+BOX = """
+type = 1
+cpumask = packages
+format event = config:0-7
+event page_faults = event=0x2
+event minor_faults = event=0x5
+"""
+TIERED_MACHINE = f"""
+[pmu uncore_standin_0]
+absent = yes
+[pmu uncore_standin_clock]
+absent = yes
+[pmu uncore_imc_1]{BOX}
+[pmu uncore_edge_{{1..2}}]{BOX}
+[pmu uncore_hbm_5]{BOX}
+"""
+
+
+def tiered_section(name, event, n_bytes):
+    """Controllers of two kinds, whose numbers are from 1 on."""
+    return "\n".join(metric_section(term, f"uncore_{kind}_[0-9]*", event, n_bytes, kind)
+                     for term, kind in ((name, "imc"), (f"{name}/edge", "edge")))
+
+
+# One event on one box is one counter: what two metrics make of it differs in nothing but the factor.
+TIERED_PLATFORM = [
+    tiered_section("dram.read", "page_faults", 4096),
+    tiered_section("dram.write", "page_faults", 64),
+    metric_section("hbm.read", "uncore_hbm_[0-9]*", "minor_faults", 1, "stack"),
+    metric_section("hbm.write", "uncore_hbm_[0-9]*", "minor_faults", 32, "stack"),
+    tiered_section("pmm.read", "page_faults", 2),
+    tiered_section("pmm.write", "page_faults", 8),
+]
+DRAM, HBM, PMM = 0 << 12, 1 << 12, 2 << 12
+# Of each socket. The second of two channels with one number takes the next that is free, and so does
+# the third, whose number is taken now.
+TIERED_CHANNELS = {
+    DRAM | 1: ("imc1", "imc1", "dram"),
+    DRAM | 2: ("edge1", "edge1", "dram"),
+    DRAM | 3: ("edge2", "edge2", "dram"),
+    HBM | 5: ("stack5", "stack5", "hbm"),
+    PMM | 1: ("imc1.pmm", "imc1", "pmm"),
+    PMM | 2: ("edge1.pmm", "edge1", "pmm"),
+    PMM | 3: ("edge2.pmm", "edge2", "pmm"),
+}
+
+
+class Tiers(Case):
+    """Three kinds of memory, two of them behind the same controllers."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.pcp = cls.shared_pcp()
+        cls.machine = cls.pcp.make_machine(TIERED_MACHINE)
+        cls.pcp.start_uncored(machine=cls.machine,
+                              platforms=cls.pcp.make_platform(*TIERED_PLATFORM))
+        cls.pcp.start_pmcd()
+
+    def test_instances(self):
+        """numbers channels by tier and box, each its own; of a name for two tiers one says which"""
+        text = self.pcp.run("pminfo", "-f", "uncore.channel.write").stdout
+        found = dict(re.findall(r'inst \[(\d+) or "(.*)"\] value', text))
+        self.assertEqual(found, {str(i << 16 | number): f"socket{i}/{name}"
+                                 for i in range(n_sockets())
+                                 for number, (name, _, _) in TIERED_CHANNELS.items()})
+
+    def test_labels(self):
+        """labels each channel with its tier, and with its name alone"""
+        labels = labels_of(self.pcp.run("pminfo", "-l", "uncore.channel.read").stdout)
+        for i in range(n_sockets()):
+            for name, channel, tier in TIERED_CHANNELS.values():
+                label = labels["uncore.channel.read"][f"socket{i}/{name}"]
+                self.assertEqual((label["socket"], label["channel"], label["tier"]),
+                                 (i, channel, tier))
+
+    def values(self):
+        """{way: {tier: bytes by socket}}, and the same of the sums of channels; of one sweep."""
+        tiers, ways = {"dram": DRAM, "hbm": HBM, "pmm": PMM}, ("read", "write")
+        values = self.pcp.values(*(f"uncore.{tier}.{way}" for tier in tiers for way in ways),
+                                 *(f"uncore.channel.{way}" for way in ways))
+        sums = {way: {tier: [0] * n_sockets() for tier in tiers} for way in ways}
+        for way in ways:
+            for number, count in values[f"uncore.channel.{way}"].items():
+                tier = TIERED_CHANNELS[int(number) & 0xffff][2]
+                sums[way][tier][int(number) >> 16] += count
+        return {way: {tier: list(values[f"uncore.{tier}.{way}"].values()) for tier in tiers}
+                for way in ways}, sums
+
+    def assert_values(self):
+        for cpu in range(n_sockets()):
+            self.pcp.run("touch-pages", 100, cpu)
+        values, sums = self.values()
+        self.assertEqual(sums, values)
+        n_faults = [n_bytes // 2 for n_bytes in values["read"]["pmm"]]
+        n_minor = values["read"]["hbm"]
+        self.assertTrue(all(n >= 100 and 3 * n <= m * 2 for n, m in zip(n_minor, n_faults)))
+        for way, factors in (("read", (4096, 1, 2)), ("write", (64, 32, 8))):
+            for tier, n, factor in zip(("dram", "hbm", "pmm"), (n_faults, n_minor, n_faults),
+                                       factors):
+                self.assertEqual(values[way][tier], [count * factor for count in n], (way, tier))
+
+    def test_values(self):
+        """gives each tier its own counters, and to each channel its part"""
+        self.assert_values()
+
+    def test_other_order(self):
+        """values follow the names of the metrics when a later uncored has them in another order"""
+        self.pcp.values("uncore.hbm.read")
+        self.pcp.stop_uncored()
+        self.pcp.start_uncored(machine=self.machine,
+                               platforms=self.pcp.make_platform(*reversed(TIERED_PLATFORM)))
+        self.wait_until(lambda: self.pcp.values("uncore.daemon.up")["uncore.daemon.up"]["-1"],
+                        3, "values come back")
+        self.assert_values()
+
+
+class Limited(Case):
+    """uncored with room for one connection of a user, and with hardly any time to read."""
+
+    def test_counters(self):
+        """connections that were refused and readings that were held back are counted apart"""
+        self.pcp = self.new_pcp()
+        self.pcp.start_uncored(config="[server]\nmax_clients_per_user = 1\n"
+                                      "[reader]\nbudget_percent = 1\nburst_ms = 1\n")
+        self.pcp.start_pmcd()
+        self.pcp.fetch("uncore.dram.read", n=N_HELD)
+        for _ in range(N_REFUSED):
+            self.assertNotEqual(self.pcp.run("uncore", "info", check=False).returncode, 0)
+        before = self.info_as_root()
+        values = self.pcp.values("uncore.daemon.refused", "uncore.daemon.throttled")
+        after = self.info_as_root()
+        self.assertEqual(before["refused"], N_REFUSED)
+        self.assertEqual(values["uncore.daemon.refused"], {"-1": N_REFUSED})
+        held = values["uncore.daemon.throttled"]["-1"]
+        self.assertTrue(self.n_held(before) <= held <= self.n_held(after))
+        self.assertGreater(held, N_REFUSED)
+
+    def info_as_root(self):
+        """Another user than the agent's."""
+        time.sleep(REPORT_AGE_SECONDS)
+        return json.loads(subprocess.run(["uncore", "info", "--json"], env=self.pcp.env, check=True,
+                                         stdout=subprocess.PIPE, timeout=20).stdout)
+
+    @staticmethod
+    def n_held(info):
+        return sum(socket["throttled"] for socket in info["sockets"])
 
 
 if __name__ == "__main__":

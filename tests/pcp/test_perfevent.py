@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The names below perfevent on other machines than the plain stand-in, and the file in which their
+counts outlive the agent."""
+import os
+import re
+import signal
+
+from harness import Case, metric_section, n_sockets, run_cases
+from reading import labels_of, values_of
+
+HWCOUNTERS = "perfevent.hwcounters"
+PAGE_FAULTS = f"{HWCOUNTERS}.uncore_standin_0.page_faults.value"
+MINOR_FAULTS = f"{HWCOUNTERS}.uncore_standin_0.minor_faults.value"
+MAJOR_FAULTS = f"{HWCOUNTERS}.uncore_standin_0.major_faults.value"
+PAGE_BYTES, PAGES = 4096, 1000
+NOBODY_MAY_WRITE, ALL_MAY_WRITE = 0o555, 0o777
+HEADING = "uncore perfevent 1 "
+WORKING_BOX = "[pmu uncore_standin_1]\ntype = 1\ncpumask = packages\n" \
+    "format event = config:0-7\nevent page_faults = event=0x2\nevent minor_faults = event=0x5\n" \
+    "event major_faults = event=0x6\n"
+STANDIN = "uncore_standin_[0-9]*"
+# A line of it: PMU, event, cluster, item, CPU, offered, base, count, bytes per count.
+GARBAGE = [
+    b"",
+    b"\0\xff" * 3000,
+    b"uncore perfevent 2 0 0 0\n",
+    b"uncore perfevent 1 0 0 4000000000\n",
+    b"uncore perfevent 1 0 0 3\nuncore_standin_0 page_faults 64 0 0 1 0 5 4096\n",
+    b"uncore perfevent 1 0 0 1\n" + b"x" * 5000 + b" page_faults 64 0 0 1 0 5 4096\n",
+    b"uncore perfevent 1 0 0 1\nuncore_standin_0 page_faults 64 0 0 1 9 5 4096\n",
+    b"uncore perfevent 1 0 0 1\nuncore_standin_0 page_faults 64 0 0 1 0 5 0\n",
+    b"uncore perfevent 1 0 0 1\nuncore_standin_0 page_faults 9999 9999 0 1 0 5 4096\n",
+]
+
+
+class Tree(Case):
+    def serve(self, **options):
+        pcp = self.new_pcp()
+        pcp.start_uncored(**{name: make(pcp) for name, make in options.items()})
+        pcp.start_pmcd(perfevent=True)
+        return pcp
+
+    def names(self, pcp):
+        return sorted(pcp.run("pminfo", "perfevent").stdout.split())
+
+    def wait_for_uncored(self, pcp):
+        self.wait_until(lambda: pcp.values("uncore.daemon.up")["uncore.daemon.up"]["-1"], 3,
+                        "uncored is there")
+
+
+class Names(Tree):
+    def test_broken(self):
+        """a box that cannot be opened has no names: PAPI would take what it lacks for a count"""
+        pcp = self.serve(machine=lambda pcp: "standin-broken")
+        self.assertEqual(self.names(pcp), [MINOR_FAULTS, PAGE_FAULTS])
+
+    def test_allowed(self):
+        """what a name may not hold is an underscore in it"""
+        platform = [metric_section("dram.read", STANDIN, "page-faults", PAGE_BYTES, "standin")]
+        pcp = self.serve(platforms=lambda pcp: pcp.make_platform(*platform),
+                         machine=lambda pcp: pcp.make_machine(
+                             "[pmu uncore_standin_0]\nevent page-faults = event=0x2\n"))
+        self.assertEqual(self.names(pcp), [PAGE_FAULTS])
+        self.assertTrue(all(pcp.values(PAGE_FAULTS)[PAGE_FAULTS].values()))
+
+    def test_cpu(self):
+        """an instance is named and labelled after its CPU, whatever its number"""
+        if n_sockets() < 2:
+            self.skipTest("needs two CPUs")
+        pcp = self.serve(machine=lambda pcp: pcp.make_machine(
+            "[pmu uncore_standin_0]\ncpumask = 1\n"))
+        self.assertEqual(list(pcp.values(PAGE_FAULTS)[PAGE_FAULTS]), ["0"])
+        self.assertEqual(list(values_of(pcp.run("pminfo", "-f", PAGE_FAULTS).stdout)[PAGE_FAULTS]),
+                         ["cpu1"])
+        labels = labels_of(pcp.run("pminfo", "-l", PAGE_FAULTS).stdout)[PAGE_FAULTS]
+        self.assertEqual(labels["cpu1"]["cpu"], 1)
+
+
+class Counts(Tree):
+    def test_other_order(self):
+        """counts go on under their names when a later uncored has the events in another order"""
+        sections = [metric_section("dram.read", STANDIN, "page_faults", PAGE_BYTES, "standin"),
+                    metric_section("dram.write", STANDIN, "major_faults", 1, "standin")]
+        pcp = self.serve(platforms=lambda pcp: pcp.make_platform(*sections))
+        pcp.run("touch-pages", PAGES, 0)
+        before = pcp.values(PAGE_FAULTS, MAJOR_FAULTS)
+        pcp.stop_uncored()
+        pcp.start_uncored(platforms=pcp.make_platform(*reversed(sections)))
+        self.wait_for_uncored(pcp)
+        pcp.run("touch-pages", PAGES, 0)
+        after = pcp.values(PAGE_FAULTS, MAJOR_FAULTS)
+        grown = {name: after[name]["0"] - before[name]["0"] for name in before}
+        self.assertGreaterEqual(grown[PAGE_FAULTS], PAGES)
+        self.assertLess(grown[MAJOR_FAULTS], PAGES)
+
+    def test_absent_later(self):
+        """a box that a later uncored cannot open keeps its names and its last counts"""
+        pcp = self.serve(machine=lambda pcp: pcp.make_machine(WORKING_BOX))
+        metric = PAGE_FAULTS.replace("standin_0", "standin_1")
+        before, names = pcp.values(metric), self.names(pcp)
+        pcp.stop_uncored()
+        last = pcp.values(metric)
+        pcp.start_uncored(machine="standin-broken")
+        self.wait_for_uncored(pcp)
+        self.assertEqual(pcp.values(metric), last)
+        self.assertGreaterEqual(last[metric]["0"], before[metric]["0"])
+        self.assertEqual(self.names(pcp), names)
+
+    def test_same_uncored(self):
+        """an agent that is started anew while uncored lives counts nothing twice"""
+        pcp = self.serve()
+        for _ in range(2):
+            self.assert_counted_once(pcp)
+            pcp.uncored.send_signal(signal.SIGSTOP)
+            pcp.values(PAGE_FAULTS)  # the agent sees that uncored is away, and keeps the counts
+            pcp.uncored.send_signal(signal.SIGCONT)
+            pcp.stop_pmcd()
+            pcp.start_pmcd(perfevent=True)
+            self.wait_for_uncored(pcp)
+        self.assert_counted_once(pcp)
+
+    def assert_counted_once(self, pcp):
+        """What this uncored has counted, and nothing else."""
+        values = pcp.values(PAGE_FAULTS, "uncore.channel.read")
+        self.assertEqual(list(values[PAGE_FAULTS].values()),
+                         [count // PAGE_BYTES for count in values["uncore.channel.read"].values()])
+
+
+class Record(Tree):
+    def path(self, pcp):
+        return pcp.folder / "var/config/pmda/uncore.perfevent"
+
+    def assert_works(self, pcp):
+        """It has its names, a whole record's worth of counts of this uncored, and still runs."""
+        pid = pcp.pmda_pid()
+        self.assertEqual(self.names(pcp), [MINOR_FAULTS, PAGE_FAULTS])
+        Counts.assert_counted_once(self, pcp)
+        self.assertEqual(pcp.pmda_pid(), pid)
+
+    def test_whole(self):
+        """the record has a line for each event on each CPU"""
+        pcp = self.serve()
+        self.assert_works(pcp)
+        heading, *lines = self.path(pcp).read_text(encoding="ascii").splitlines()
+        generation = pcp.info()["generation"]
+        self.assertEqual(f"{heading} ", f"{HEADING}{generation[:16].lstrip('0')} "
+                         f"{generation[16:].lstrip('0')} {2 * n_sockets()} ")
+        self.assertEqual(
+            sorted(line.split()[:2] + line.split()[4:5] for line in lines),
+            [["uncore_standin_0", event, str(cpu)] for event in ("minor_faults", "page_faults")
+             for cpu in range(n_sockets())])
+
+    def test_garbage(self):
+        """a file that is no record is none: the agent starts without it, and replaces it"""
+        pcp = self.new_pcp()
+        pcp.start_uncored()
+        for garbage in GARBAGE:
+            with self.subTest(garbage=garbage[:60]):
+                self.path(pcp).write_bytes(garbage)
+                self.path(pcp).chmod(0o644)
+                pcp.start_pmcd(perfevent=True)
+                self.assert_works(pcp)
+                pcp.stop_pmcd()
+                text = self.path(pcp).read_text(encoding="ascii")
+                self.assertRegex(text, f"^{HEADING}[0-9a-f]+ [0-9a-f]+ {2 * n_sockets()}\n")
+
+    def test_unwritable(self):
+        """where nothing may be written the agent does without a record, and leaves nothing behind"""
+        pcp = self.new_pcp()
+        folder = self.path(pcp).parent
+        os.chown(folder, 0, 0)
+        folder.chmod(0o755)
+        pcp.start_uncored()
+        pcp.start_pmcd(perfevent=True)
+        self.assert_works(pcp)
+        self.assertEqual(list(folder.iterdir()), [])
+        folder.rmdir()
+        pcp.stop_pmcd()
+        pcp.start_pmcd(perfevent=True)
+        self.assert_works(pcp)
+
+
+if __name__ == "__main__":
+    run_cases()
