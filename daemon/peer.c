@@ -212,7 +212,7 @@ static unsigned count_of_user(const struct server *server, uid_t uid)
 /* Fills @ret_text with why another connection of @uid is refused; false: it is not. */
 static bool over_quota(const struct server *server, uid_t uid, char *ret_text, size_t size_bytes)
 {
-	unsigned of_user = server->config->max_clients_per_user;
+	unsigned of_user = server->max_peers_of_user;
 
 	if (server->n_peers >= server->max_peers)
 		snprintf(ret_text, size_bytes,
@@ -223,7 +223,7 @@ static bool over_quota(const struct server *server, uid_t uid, char *ret_text, s
 	else if (count_of_user(server, uid) >= of_user)
 		snprintf(ret_text, size_bytes,
 			"User %u already has %u connections to uncored, the limit "
-			"(max_clients_per_user of uncored.conf).",
+			"(max_clients_per_user of uncored.conf, or the unit's LimitNOFILE).",
 			uid, of_user);
 	else
 		return false;

@@ -234,11 +234,15 @@ static void limit_peers(struct server *server)
 	unsigned fit = peers_that_fit(server->hardware);
 
 	server->max_peers = server->config->max_clients;
+	server->max_peers_of_user = server->config->max_clients_per_user;
 	if (fit < server->max_peers) {
 		log_warning("The limit of open files leaves room for %u clients, not for the %u of "
 			    "max_clients: raise LimitNOFILE of the unit.",
 			fit, server->max_peers);
 		server->max_peers = fit;
+		/* Nobody decided that one user may have all of these few. */
+		if (server->max_peers_of_user > (fit + 1) / 2)
+			server->max_peers_of_user = (fit + 1) / 2;
 	}
 }
 

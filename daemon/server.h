@@ -26,6 +26,7 @@ struct server {
 	struct peer *peers; /* doubly linked */
 	unsigned n_peers;
 	unsigned max_peers; /* the configured limit, or what the file limit leaves */
+	unsigned max_peers_of_user;
 	uint64_t n_refused;
 	uint64_t refusal_logged_ns;
 	struct report {
