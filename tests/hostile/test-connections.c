@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clients that come and go, too many of them, or never become a client. */
+#include "tests/hostile/attack.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/wire.h"
+
+enum { CONNECTS = 10000, FORKS = 32 };
+
+static _Noreturn int connect_and_close(void *argument)
+{
+	(void)argument;
+	attack_is_on();
+	for (;;) {
+		close(attack_connect());
+		attack_did(1);
+	}
+}
+
+static void connecting_10000_times(void **state)
+{
+	const struct attack attack = {
+		.name = "10,000 connects",
+		.body = connect_and_close,
+		.n_processes = 1,
+		.deeds = CONNECTS,
+		.busy_percent = 100,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+static int connect_in_silence(void *argument)
+{
+	(void)argument;
+	for (unsigned i = 0; i < 2 * CONNECTIONS_MAX; i++)
+		attack_connect();
+	attack_is_on();
+	pause();
+	return 0;
+}
+
+static void never_saying_hello(void **state)
+{
+	const struct attack attack = {
+		.name = "1024 connections that say nothing",
+		.body = connect_in_silence,
+		.n_processes = 1,
+		.busy_percent = 5,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+/* Each child takes what it can get and tries again and again. */
+static _Noreturn int grab_connections(void)
+{
+	int doorbells[CONNECTIONS_MAX];
+
+	for (;;) {
+		unsigned n = attack_hold(doorbells, CONNECTIONS_MAX);
+
+		attack_did(1);
+		for (unsigned i = 0; i < n; i++)
+			eventfd_write(doorbells[i], 1);
+	}
+}
+
+static int fork_bomb(void *argument)
+{
+	(void)argument;
+	for (unsigned i = 0; i < FORKS; i++)
+		if (fork() == 0)
+			grab_connections();
+	attack_is_on();
+	pause();
+	return 0;
+}
+
+static void a_fork_bomb_of_connections(void **state)
+{
+	const struct attack attack = {
+		.name = "32 processes that grab connections",
+		.body = fork_bomb,
+		.n_processes = 1,
+		.deeds = 1000,
+		.busy_percent = 100,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+/* Leaves the greeting at step @step; closes what came in one order and in the other. */
+static void leave_at(unsigned step)
+{
+	union wire_message hello;
+	struct wire_packet packet = { .n_fds = 0 };
+	int fd = attack_connect();
+
+	wire_begin(&hello, WIRE_HELLO);
+	hello.hello.version = WIRE_VERSION;
+	if (step == 0)
+		shutdown(fd, SHUT_RD);
+	else if (step == 1)
+		shutdown(fd, SHUT_WR);
+	if (step == 2)
+		send(fd, &hello, sizeof hello.hello / 2, MSG_NOSIGNAL);
+	else if (step != 3)
+		wire_send(fd, &hello, NULL, 0);
+	if (step == 4)
+		shutdown(fd, SHUT_RD);
+	if (step >= 5 && wire_receive(fd, WIRE_FROM_DAEMON, &packet) != 1)
+		packet.n_fds = 0;
+	if (step == 6)
+		wire_packet_done(&packet);
+	close(fd);
+	if (packet.n_fds > 1)
+		eventfd_write(packet.fds[1], 1); /* after the daemon's end has gone */
+	wire_packet_done(&packet);
+}
+
+static _Noreturn int leave_at_every_step(void *argument)
+{
+	(void)argument;
+	attack_is_on();
+	for (unsigned i = 0;; i++) {
+		leave_at(i % 8);
+		attack_did(1);
+	}
+}
+
+static void closing_at_every_step(void **state)
+{
+	const struct attack attack = {
+		.name = "closing at every step of the greeting",
+		.body = leave_at_every_step,
+		.n_processes = 1,
+		.deeds = 1000,
+		.busy_percent = 100,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+static int stop_with_all_in_hand(void *argument)
+{
+	int doorbells[CONNECTIONS_MAX];
+	unsigned n = attack_hold(doorbells, CONNECTIONS_MAX);
+
+	(void)argument;
+	for (unsigned i = 0; i < n; i++)
+		eventfd_write(doorbells[i], 1);
+	attack_did(n);
+	attack_is_on();
+	raise(SIGSTOP);
+	return 0;
+}
+
+static void stopping_while_holding(void **state)
+{
+	const struct attack attack = {
+		.name = "stopped with 512 connections, all rung",
+		.body = stop_with_all_in_hand,
+		.n_processes = 1,
+		.deeds = CONNECTIONS_MAX,
+		.busy_percent = 5,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("connecting 10,000 times", connecting_10000_times),
+		CASE("connecting and never saying hello", never_saying_hello),
+		CASE("processes without end that take connections", a_fork_bomb_of_connections),
+		CASE("closing at every step of the greeting", closing_at_every_step),
+		CASE("stopping with every connection in hand", stopping_while_holding),
+		CASE("nothing of it is left in the daemon", nothing_is_left),
+	};
+
+	return attack_run("connections", cases, sizeof cases / sizeof *cases);
+}
