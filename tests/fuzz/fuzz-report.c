@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Any text in the place of uncored's reports, through every form of `uncore info`. */
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/uncore.h"
+#include "client/uncore/command.h"
+#include "common/macro.h"
+#include "tests/fuzz/target.h"
+
+static const char *report;
+
+/* --- in the place of libuncore --- */
+
+int uncore_info(const char *socket_path, char **ret_json)
+{
+	(void)socket_path;
+	*ret_json = strdup(report);
+	return *ret_json ? 0 : -ENOMEM;
+}
+
+int uncore_platforms(const char *socket_path, char **ret_json)
+{
+	return uncore_info(socket_path, ret_json);
+}
+
+const char *uncore_error_text(void)
+{
+	return "There is no memory.";
+}
+
+/* --- the command --- */
+
+static void run(int argc, char *argv[])
+{
+	int status;
+
+	optind = 0; /* glibc's getopt starts anew */
+	status = command_info(argc, argv);
+	if (status != 0 && status != EXIT_FAILED)
+		abort();
+}
+
+static void run_all(void)
+{
+	const char *forms[][4] = {
+		{ "info", NULL },
+		{ "info", "--platforms", NULL },
+		{ "info", "--explain", "dram.read", NULL },
+		{ "info", "--explain", "dram.total", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		int argc = 0;
+
+		while (forms[i][argc])
+			argc++;
+		run(argc, (char **)forms[i]);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	static FILE *nowhere;
+	FILE *const out = stdout, *const complaints = stderr;
+	_cleanup_free_ char *text = malloc(size_bytes + 1);
+
+	if (!nowhere)
+		nowhere = fopen("/dev/null", "we");
+	if (!nowhere || !text)
+		err(1, "Cannot begin");
+	if (size_bytes)
+		memcpy(text, data, size_bytes);
+	text[size_bytes] = '\0';
+	report = text;
+	stdout = stderr = nowhere;
+	run_all();
+	stdout = out;
+	stderr = complaints;
+	return 0;
+}
