@@ -21,12 +21,20 @@ static void make_path(char ret[MAXPATHLEN], const char *suffix)
 		suffix);
 }
 
-static bool read_counter(FILE *file, struct counter *ret)
+/* One line of text; false: there is none, or it holds a NUL, which no name may. */
+static bool read_line(FILE *file, char **line, size_t *size_bytes)
+{
+	ssize_t n = getline(line, size_bytes, file);
+
+	return n > 0 && strlen(*line) == (size_t)n;
+}
+
+static bool parse_counter(const char *line, struct counter *ret)
 {
 	int offered;
 
 	ret->channel = -1;
-	if (fscanf(file, LINE, ret->pmu, ret->event, &ret->cluster, &ret->item, &ret->cpu, &offered,
+	if (sscanf(line, LINE, ret->pmu, ret->event, &ret->cluster, &ret->item, &ret->cpu, &offered,
 		    &ret->base, &ret->count, &ret->bytes) != 9)
 		return false;
 	ret->offered = offered;
@@ -36,10 +44,28 @@ static bool read_counter(FILE *file, struct counter *ret)
 /* The file is whole or not at all: it is replaced by rename(2). */
 static bool read_all(FILE *file, struct record *record)
 {
-	for (unsigned i = 0; i < record->n_counters; i++)
-		if (!read_counter(file, &record->counters[i]))
-			return false;
-	return true;
+	char *line = NULL;
+	size_t size_bytes = 0;
+	bool good = true;
+
+	for (unsigned i = 0; good && i < record->n_counters; i++)
+		good = read_line(file, &line, &size_bytes) &&
+		       parse_counter(line, &record->counters[i]);
+	free(line);
+	return good;
+}
+
+static bool read_heading(FILE *file, struct record *record)
+{
+	char *line = NULL;
+	size_t size_bytes = 0;
+	bool good = read_line(file, &line, &size_bytes) &&
+		    sscanf(line, HEADING, &record->generation[0], &record->generation[1],
+			    &record->n_counters) == 3 &&
+		    record->n_counters <= COUNTERS_MAX;
+
+	free(line);
+	return good;
 }
 
 static FILE *open_record(struct record *record)
@@ -49,11 +75,7 @@ static FILE *open_record(struct record *record)
 
 	make_path(path, "");
 	file = fopen(path, "re");
-	if (!file)
-		return NULL;
-	if (fscanf(file, HEADING, &record->generation[0], &record->generation[1],
-		    &record->n_counters) == 3 &&
-		record->n_counters <= COUNTERS_MAX)
+	if (!file || read_heading(file, record))
 		return file;
 	fclose(file);
 	return NULL;
