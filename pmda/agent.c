@@ -192,6 +192,7 @@ const char *agent_help_path(void)
 /* pmcd unloads the shared object when it reads its configuration again. */
 __attribute__((destructor)) static void end(void)
 {
+	perfevent_end();
 	view_done(&view);
 }
 

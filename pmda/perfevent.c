@@ -254,11 +254,17 @@ void perfevent_update(const struct view *view)
 	if (view->has_channels) {
 		follow(view);
 		take_counts(view);
-	} else if (tree.unsaved && !view->is_current) {
-		record_save(&tree.record);
-		tree.unsaved = false;
+	} else if (!view->is_current) {
+		perfevent_end();
 	}
 	publish();
+}
+
+void perfevent_end(void)
+{
+	if (tree.unsaved)
+		record_save(&tree.record);
+	tree.unsaved = false;
 }
 
 /* --- for the agent --- */

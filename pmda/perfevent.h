@@ -14,15 +14,19 @@
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
 
+#include "pmda/record.h"
 #include "pmda/view.h"
 
-enum { PERFEVENT_FIRST_CLUSTER = 64 };
+enum { PERFEVENT_FIRST_CLUSTER = RECORD_FIRST_CLUSTER };
 
 /*
  * Takes over what the view has, also that it has nothing. Makes the tree if there is none yet. For
  * each snapshot with channels from the first question on that is about this tree.
  */
 void perfevent_update(const struct view *view);
+
+/* Writes down the last counts: uncored is away, or the agent ends. */
+void perfevent_end(void);
 
 /*
  * The metrics of the tree, for the agent's table; NULL and 0 while there is no tree. They never

@@ -38,7 +38,8 @@ static bool parse_counter(const char *line, struct counter *ret)
 		    &ret->base, &ret->count, &ret->bytes) != 9)
 		return false;
 	ret->offered = offered;
-	return ret->cluster < 4096 && ret->item < 1024 && ret->base <= ret->count && ret->bytes;
+	return ret->cluster >= RECORD_FIRST_CLUSTER && ret->cluster < 4096 && ret->item < 1024 &&
+	       ret->base <= ret->count && ret->bytes;
 }
 
 /* The file is whole or not at all: it is replaced by rename(2). */

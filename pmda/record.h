@@ -11,6 +11,8 @@
 
 #include "client/uncore.h"
 
+enum { RECORD_FIRST_CLUSTER = 64 }; /* those before are of the names below uncore */
+
 /* One event of one box on one CPU. */
 struct counter {
 	char pmu[UNCORE_NAME_MAX], event[UNCORE_NAME_MAX]; /* the kernel's names */
