@@ -237,21 +237,6 @@ static uint64_t daemon_rss_kib(void)
 	return kib;
 }
 
-static long daemon_descriptors(void)
-{
-	char path[64];
-	DIR *directory;
-	long n = 0;
-
-	snprintf(path, sizeof path, "/proc/%d/fd", the_daemon.pid);
-	directory = opendir(path);
-	assert_non_null(directory);
-	while (readdir(directory))
-		n++;
-	closedir(directory);
-	return n;
-}
-
 /*
  * A flooder that died is noticed when its second of being ignored is over. What the daemon opens at
  * first need and keeps is no leak: the last report, the event loop's timer.
@@ -266,10 +251,10 @@ static void assert_comes_to_rest(long descriptors)
 		cpu_ns = main_thread_cpu_ns();
 		usleep(50000);
 		cpu_ns = main_thread_cpu_ns() - cpu_ns;
-	} while ((cpu_ns > AT_REST_NS || daemon_descriptors() > descriptors + KEPT) &&
+	} while ((cpu_ns > AT_REST_NS || daemon_descriptors(&the_daemon) > descriptors + KEPT) &&
 		 clock_now_ns() < deadline_ns);
 	assert_in_range(cpu_ns, 0, AT_REST_NS);
-	assert_in_range(daemon_descriptors(), descriptors, descriptors + KEPT);
+	assert_in_range(daemon_descriptors(&the_daemon), descriptors, descriptors + KEPT);
 }
 
 /* --- the attack --- */
@@ -364,7 +349,7 @@ void attack_beside_victim(const struct attack *attack)
 	victim_median_us(&victim); /* warm, and all it will ever hold is open */
 	if (!rss_before_kib) {
 		rss_before_kib = daemon_rss_kib();
-		descriptors_before = daemon_descriptors();
+		descriptors_before = daemon_descriptors(&the_daemon);
 	}
 	for (unsigned i = 0; i < BATCHES && !good; i++) {
 		outcome = run_batch(attack, &victim);

@@ -3,6 +3,7 @@
 
 #include "tests/test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -180,6 +181,21 @@ void run_uncore(struct run *ret, const char *const arguments[])
 
 	prepend(all, program, arguments);
 	run_program(ret, NOBODY, all);
+}
+
+long daemon_descriptors(const struct daemon_process *daemon)
+{
+	char path[64];
+	DIR *directory;
+	long n = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/fd", daemon->pid);
+	directory = opendir(path);
+	assert_non_null(directory);
+	while (readdir(directory))
+		n++;
+	closedir(directory);
+	return n;
 }
 
 void daemon_run(struct run *ret, const char *const arguments[])

@@ -58,6 +58,9 @@ void daemon_remove(const struct daemon_process *daemon);
 /* SIGTERM; fails the case unless it exits with status 0 within ten seconds. */
 void daemon_stop(struct daemon_process *daemon);
 
+/* Entries of /proc/PID/fd: its open descriptors, "." and "..". */
+long daemon_descriptors(const struct daemon_process *daemon);
+
 /* Runs uncored to its end with these arguments (NULL-terminated); --platforms is added. */
 void daemon_run(struct run *ret, const char *const arguments[]);
 

@@ -252,21 +252,6 @@ static int exceed_the_quota(void *argument)
 	return 0;
 }
 
-static long descriptors_of_daemon(void)
-{
-	char path[64];
-	DIR *directory;
-	long n = 0;
-
-	snprintf(path, sizeof path, "/proc/%d/fd", the_daemon.pid);
-	directory = opendir(path);
-	assert_non_null(directory);
-	while (readdir(directory))
-		n++;
-	closedir(directory);
-	return n;
-}
-
 /* A flooder that died is noticed when its second of being ignored is over. */
 static void wait_until_alone(void)
 {
@@ -281,10 +266,10 @@ static void quotas_hold_and_death_frees_everything(void **state)
 
 	(void)state;
 	wait_until_alone();
-	before = descriptors_of_daemon();
+	before = daemon_descriptors(&the_daemon);
 	assert_int_equal(as_nobody(exceed_the_quota, NULL), 128 + SIGKILL);
 	for (unsigned i = 0; i < 100; i++) {
-		after = descriptors_of_daemon();
+		after = daemon_descriptors(&the_daemon);
 		if (after == before)
 			break;
 		usleep(20000);
