@@ -7,6 +7,7 @@
 
 #include "client/uncore/boxes.h"
 #include "client/uncore/json.h"
+#include "client/uncore/quality.h"
 
 /* --- one metric --- */
 
@@ -98,17 +99,10 @@ static void print_tried(struct json_object *boxes)
 
 static void print_quality(struct json_object *state)
 {
-	struct json_object *words = json_list(state, "quality");
+	char text[QUALITY_TEXT_MAX];
 
-	printf("  socket %" PRIu64 ": ", json_number(state, "socket"));
-	for (size_t i = 0; i < json_length(words); i++)
-		printf("%s%s", i ? ", " : "",
-			json_object_get_string(json_object_array_get_idx(words, i)));
-	if (!json_length(words))
-		printf("good");
-	if (json_has(state, "why"))
-		printf(" (%s)", json_text(state, "why", ""));
-	printf("\n");
+	quality_format(state, text, sizeof text);
+	printf("  socket %" PRIu64 ": %s\n", json_number(state, "socket"), text);
 	if (json_has(state, "taken_from"))
 		printf("    counted by %s in its place, see below\n",
 			json_text(state, "taken_from", ""));

@@ -15,6 +15,7 @@
 #include "client/uncore/command.h"
 #include "client/uncore/explain.h"
 #include "client/uncore/json.h"
+#include "client/uncore/quality.h"
 #include "common/macro.h"
 
 struct options {
@@ -163,28 +164,17 @@ static void format_check(struct json_object *socket, char *buffer, size_t size_b
 			ratio < 0.9 || ratio > 1.1 ? ": THE TWO DISAGREE" : "");
 }
 
-/* "standin, partial (5 of 6 boxes: ...)"; "good" if no flag is raised. */
 static void format_quality(struct json_object *socket, char *buffer, size_t size_bytes)
 {
-	struct json_object *words = json_list(socket, "quality");
-	size_t used = 0;
+	size_t used = quality_format(socket, buffer, size_bytes);
 
-	snprintf(buffer, size_bytes, "good");
-	for (size_t i = 0; i < json_length(words) && used < size_bytes; i++)
-		used += (size_t)snprintf(buffer + used, size_bytes - used, "%s%s", i ? ", " : "",
-			json_object_get_string(json_object_array_get_idx(words, i)));
-	used = strlen(buffer);
-	if (json_has(socket, "why"))
-		used += (size_t)snprintf(
-			buffer + used, size_bytes - used, " (%s)", json_text(socket, "why", ""));
-	if (used < size_bytes)
-		format_check(socket, buffer + used, size_bytes - used);
+	format_check(socket, buffer + used, size_bytes - used);
 }
 
 /* One line where all sockets agree, else one for each. */
 static void print_qualities(struct json_object *sockets)
 {
-	char first[512] = "", text[512];
+	char first[QUALITY_TEXT_MAX] = "", text[QUALITY_TEXT_MAX];
 	bool agree = true;
 
 	for (size_t i = 0; i < json_length(sockets); i++) {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/uncore/json.h"
+#include "client/uncore/quality.h"
+
+size_t quality_format(struct json_object *state, char *buffer, size_t size_bytes)
+{
+	struct json_object *words = json_list(state, "quality");
+	size_t used = 0;
+
+	snprintf(buffer, size_bytes, "good");
+	for (size_t i = 0; i < json_length(words) && used < size_bytes; i++)
+		used += (size_t)snprintf(buffer + used, size_bytes - used, "%s%s", i ? ", " : "",
+			json_object_get_string(json_object_array_get_idx(words, i)));
+	used = strlen(buffer);
+	if (json_has(state, "why"))
+		snprintf(buffer + used, size_bytes - used, " (%s)", json_text(state, "why", ""));
+	return strlen(buffer);
+}
