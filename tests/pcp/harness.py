@@ -394,8 +394,12 @@ class NotifySocket:
         self.socket.close()
 
     def wait_for_ready(self):
-        if b"READY=1" not in self.socket.recv(512):
-            raise AssertionError("uncored did not say that it is ready")
+        """Descriptors that come before are for a store that there is not."""
+        try:
+            while b"READY=1" not in self.socket.recv(512):
+                pass
+        except TimeoutError:
+            raise AssertionError("uncored did not say that it is ready") from None
 
 
 # --- cases ---

@@ -9,7 +9,6 @@
 #include <grp.h>
 #include <json-c/json.h>
 #include <linux/perf_event.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +20,6 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <systemd/sd-daemon.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,7 +28,7 @@
 #include "common/macro.h"
 #include "common/wire.h"
 
-enum { READY_TIMEOUT_MS = 10000, STOP_TIMEOUT_S = 10, RUN_TIMEOUT_S = 60 };
+enum { STOP_TIMEOUT_S = 10, RUN_TIMEOUT_S = 60 };
 
 struct daemon_process the_daemon;
 static const char *the_machine, *the_config;
@@ -212,19 +210,6 @@ void daemon_run(struct run *ret, const char *const arguments[])
 
 /* --- the daemon --- */
 
-static int notify_socket(const struct daemon_process *daemon, char *ret_path, size_t size_bytes)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	assert_true(fd >= 0);
-	snprintf(ret_path, size_bytes, "%s/notify", daemon->directory);
-	snprintf(address.sun_path, sizeof address.sun_path, "%s", ret_path);
-	unlink(ret_path);
-	assert_int_equal(bind(fd, (const void *)&address, sizeof address), 0);
-	return fd;
-}
-
 static void print_log(const struct daemon_process *daemon)
 {
 	char text[4096] = "";
@@ -235,40 +220,38 @@ static void print_log(const struct daemon_process *daemon)
 	print_message("uncored said: %s\n", text);
 }
 
-static void wait_until_ready(const struct daemon_process *daemon, int notify_fd)
-{
-	struct pollfd poll_fd = { .fd = notify_fd, .events = POLLIN };
-	char message[512];
-	ssize_t n;
-
-	if (poll(&poll_fd, 1, READY_TIMEOUT_MS) == 1) {
-		n = recv(notify_fd, message, sizeof message - 1, 0);
-		message[n > 0 ? n : 0] = '\0';
-		if (strstr(message, "READY=1"))
-			return;
-	}
-	print_log(daemon);
-	fail_msg("uncored did not become ready");
-}
-
-static void make_directory(struct daemon_process *daemon, const char *config)
+void daemon_configure(const struct daemon_process *daemon, const char *config)
 {
 	char path[128];
 	_cleanup_file_ FILE *file = NULL;
 
-	strcpy(daemon->directory, "/tmp/uncored-test-XXXXXX");
-	assert_non_null(mkdtemp(daemon->directory));
-	assert_int_equal(chmod(daemon->directory, 0755), 0);
-	snprintf(daemon->socket_path, sizeof daemon->socket_path, "%s/socket", daemon->directory);
-	snprintf(daemon->log_path, sizeof daemon->log_path, "%s/log", daemon->directory);
 	snprintf(path, sizeof path, "%s/conf", daemon->directory);
 	file = fopen(path, "we");
 	assert_non_null(file);
 	fputs(config ? config : "", file);
 }
 
-static void exec_daemon(
-	const struct daemon_process *daemon, const char *machine, const char *notify_path)
+bool daemon_has_said(const struct daemon_process *daemon, const char *words)
+{
+	char text[65536] = "";
+	_cleanup_file_ FILE *log = fopen(daemon->log_path, "re");
+
+	assert_non_null(log);
+	text[fread(text, 1, sizeof text - 1, log)] = '\0';
+	return strstr(text, words) != NULL;
+}
+
+static void make_directory(struct daemon_process *daemon, const char *config)
+{
+	strcpy(daemon->directory, "/tmp/uncored-test-XXXXXX");
+	assert_non_null(mkdtemp(daemon->directory));
+	assert_int_equal(chmod(daemon->directory, 0755), 0);
+	snprintf(daemon->socket_path, sizeof daemon->socket_path, "%s/socket", daemon->directory);
+	snprintf(daemon->log_path, sizeof daemon->log_path, "%s/log", daemon->directory);
+	daemon_configure(daemon, config);
+}
+
+static void exec_daemon(const struct daemon_process *daemon, const char *machine)
 {
 	char root[512], config[128], platforms[512], program[512];
 	int log_fd = open(daemon->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -279,7 +262,7 @@ static void exec_daemon(
 
 	if (daemon->descriptor_limit)
 		setrlimit(RLIMIT_NOFILE, &descriptors);
-	setenv("NOTIFY_SOCKET", notify_path, 1);
+	setenv("NOTIFY_SOCKET", daemon->manager.notify_path, 1);
 	snprintf(program, sizeof program, "%s", build_path("daemon/uncored"));
 	snprintf(root, sizeof root, "%s/%s", build_path("tests/machines"), machine);
 	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
@@ -289,56 +272,79 @@ static void exec_daemon(
 	_exit(127);
 }
 
-/* Starts it in its directory; @listen_fd: a socket to pass as systemd does, or -1. */
-static void launch(struct daemon_process *daemon, const char *machine, int listen_fd)
+void daemon_launch(struct daemon_process *daemon, const char *machine)
 {
-	char notify_path[96], pid_text[16];
-	_cleanup_close_ int notify_fd = notify_socket(daemon, notify_path, sizeof notify_path);
-
 	daemon->pid = fork();
 	assert_true(daemon->pid >= 0);
-	if (daemon->pid == 0) {
-		if (listen_fd >= 0) {
-			snprintf(pid_text, sizeof pid_text, "%d", getpid());
-			setenv("LISTEN_PID", pid_text, 1);
-			setenv("LISTEN_FDS", "1", 1);
-			dup2(listen_fd, SD_LISTEN_FDS_START);
-			fcntl(SD_LISTEN_FDS_START, F_SETFD, 0);
-		}
-		exec_daemon(daemon, machine, notify_path);
-	}
-	wait_until_ready(daemon, notify_fd);
-}
-
-void daemon_start(struct daemon_process *daemon, const char *machine, const char *config)
-{
-	make_directory(daemon, config);
-	launch(daemon, machine, -1);
+	if (daemon->pid > 0)
+		return;
+	if (daemon->manager.listen_fd >= 0 || daemon->manager.keeps)
+		manager_pass_all(&daemon->manager);
+	if (daemon->stops_first)
+		raise(SIGSTOP);
+	exec_daemon(daemon, machine);
 }
 
 void daemon_restart(struct daemon_process *daemon, const char *machine)
 {
-	launch(daemon, machine, -1);
+	daemon_launch(daemon, machine);
+	if (manager_wait_until_ready(&daemon->manager))
+		return;
+	print_log(daemon);
+	fail_msg("uncored did not become ready");
 }
 
-void daemon_start_activated(struct daemon_process *daemon, const char *machine)
+static void prepare(struct daemon_process *daemon, const char *config, bool keeps)
+{
+	char path[96];
+
+	make_directory(daemon, config);
+	snprintf(path, sizeof path, "%s/notify", daemon->directory);
+	manager_open(&daemon->manager, path, keeps);
+}
+
+void daemon_start(struct daemon_process *daemon, const char *machine, const char *config)
+{
+	prepare(daemon, config, false);
+	daemon_restart(daemon, machine);
+}
+
+static void listen_for(struct daemon_process *daemon)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	make_directory(daemon, NULL);
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", daemon->socket_path);
 	assert_int_equal(bind(fd, (const void *)&address, sizeof address), 0);
 	assert_int_equal(chmod(daemon->socket_path, 0666), 0);
 	assert_int_equal(listen(fd, 16), 0);
-	launch(daemon, machine, fd);
+	daemon->manager.listen_fd = fd;
 }
 
-void daemon_remove(const struct daemon_process *daemon)
+void daemon_start_activated(
+	struct daemon_process *daemon, const char *machine, const char *config, bool keeps)
 {
-	static const char *const names[] = { "conf", "log", "notify" };
+	prepare(daemon, config, keeps);
+	listen_for(daemon);
+	daemon_restart(daemon, machine);
+}
+
+void daemon_kill(struct daemon_process *daemon)
+{
+	kill(daemon->pid, SIGKILL);
+	assert_int_equal(wait_for(daemon->pid, STOP_TIMEOUT_S), 128 + SIGKILL);
+	manager_dispatch(&daemon->manager);
+}
+
+void daemon_remove(struct daemon_process *daemon)
+{
+	static const char *const names[] = { "conf", "log" };
 	char path[128];
 
+	/* A socket that we made for it is ours to remove. */
+	if (daemon->manager.listen_fd >= 0)
+		unlink(daemon->socket_path);
+	manager_close(&daemon->manager);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(path, sizeof path, "%s/%s", daemon->directory, names[i]);
 		unlink(path);

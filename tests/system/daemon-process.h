@@ -9,13 +9,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tests/system/service-manager.h"
 #include "tests/test.h"
 
 enum { NOBODY = 65534, SOMEBODY = 65533, OUTPUT_MAX = 65536, ARGUMENTS_MAX = 24 };
 
 struct daemon_process {
 	unsigned descriptor_limit; /* set before the start: RLIMIT_NOFILE; 0: as it is */
+	bool stops_first;          /* set before the start: SIGSTOP, so that it can be traced */
 	pid_t pid;
+	struct service_manager manager;
 	char directory[64];
 	char socket_path[96];
 	char log_path[96];
@@ -46,14 +49,29 @@ bool system_tests_can_run(void);
  */
 void daemon_start(struct daemon_process *daemon, const char *machine, const char *config);
 
-/* After the daemon was killed: starts another in the same directory, on the same socket. */
+/*
+ * As daemon_start(), but as systemd would: with a listening socket, which stays when it ends.
+ * @keeps: and with a descriptor store.
+ */
+void daemon_start_activated(
+	struct daemon_process *daemon, const char *machine, const char *config, bool keeps);
+
+/* SIGKILL, and what it had asked of its manager is done. */
+void daemon_kill(struct daemon_process *daemon);
+
+/* After the daemon has ended: starts another in the same directory, on the same socket, with what
+ * the manager has kept; the first does not wait for READY. */
+void daemon_launch(struct daemon_process *daemon, const char *machine);
 void daemon_restart(struct daemon_process *daemon, const char *machine);
 
-/* As daemon_start(), but as systemd would: with a listening socket, which stays when it ends. */
-void daemon_start_activated(struct daemon_process *daemon, const char *machine);
+/* Writes another configuration for the next to read. */
+void daemon_configure(const struct daemon_process *daemon, const char *config);
+
+/* Whether the daemons so far have logged these words. */
+bool daemon_has_said(const struct daemon_process *daemon, const char *words);
 
 /* Removes the directory of a daemon that has ended; fails if it left anything behind. */
-void daemon_remove(const struct daemon_process *daemon);
+void daemon_remove(struct daemon_process *daemon);
 
 /* SIGTERM; fails the case unless it exits with status 0 within ten seconds. */
 void daemon_stop(struct daemon_process *daemon);

@@ -269,8 +269,7 @@ static void a_left_over_socket_is_taken_over(void **state)
 
 	(void)state;
 	daemon_start(&daemon, "standin", NULL);
-	kill(daemon.pid, SIGKILL);
-	wait_for(daemon.pid, 5);
+	daemon_kill(&daemon);
 	/* The same again, in the directory where the socket was left. */
 	daemon_restart(&daemon, "standin");
 	daemon_stop(&daemon);
@@ -283,14 +282,13 @@ static void systemd_may_pass_the_socket(void **state)
 	char why[UNCORE_TEXT_MAX];
 
 	(void)state;
-	daemon_start_activated(&daemon, "standin");
+	daemon_start_activated(&daemon, "standin", NULL, false);
 	read_dram(&daemon, 0, &value, why);
 	assert_false(value.quality & UNCORE_ABSENT);
 	/* It was not ours to remove. */
 	kill(daemon.pid, SIGTERM);
 	assert_int_equal(wait_for(daemon.pid, 10), 0);
 	assert_int_equal(access(daemon.socket_path, F_OK), 0);
-	unlink(daemon.socket_path);
 	daemon_remove(&daemon);
 }
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The part of a service manager that uncored talks to: a notify socket, on which it says READY and
+ * leaves descriptors, and what is passed to the next process. As systemd does it (sd_notify(3),
+ * sd_listen_fds(3)), without its opinions.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+enum { MANAGER_KEPT_MAX = 2048 };
+
+struct manager_kept {
+	int fd;
+	char name[256];
+};
+
+struct service_manager {
+	bool keeps; /* false: has no store, and closes what comes */
+	int notify_fd;
+	char notify_path[96];
+	int listen_fd; /* to pass; -1: none */
+	unsigned n_kept;
+	struct manager_kept kept[MANAGER_KEPT_MAX];
+};
+
+/* Listens for messages at @notify_path. */
+void manager_open(struct service_manager *manager, const char *notify_path, bool keeps);
+
+/* Does all that the messages so far ask for. True: READY=1 was among them. */
+bool manager_dispatch(struct service_manager *manager);
+
+/* ... until one says READY; false: none did in ten seconds. */
+bool manager_wait_until_ready(struct service_manager *manager);
+
+/* In the child, last thing before execve(2): passes the socket, if there is one, and the store. */
+void manager_pass_all(const struct service_manager *manager);
+
+/* The descriptor of this name; -1: none is kept. It stays the manager's. */
+int manager_find(const struct service_manager *manager, const char *name);
+
+/* Loses what is kept under @name; all if NULL, as when a service is stopped. */
+void manager_lose(struct service_manager *manager, const char *name);
+
+void manager_close(struct service_manager *manager);
