@@ -39,8 +39,10 @@ static int check_reading(const struct uncore *handle, int how)
 			"UNCORE_FRESH.",
 			how);
 	if (__atomic_load_n(&handle->page->state, __ATOMIC_RELAXED) == PAGE_RETIRED)
-		return error_say(-EACCES, "uncored has withdrawn this page: access to the counters "
-					  "was revoked. `uncore info` says which policy applies.");
+		return error_say(-EACCES,
+			"uncored has withdrawn this page: who may read changed, or what is "
+			"counted. Close this handle and open a new one; `uncore info` says which "
+			"policy applies.");
 	return 0;
 }
 
@@ -291,8 +293,10 @@ static int check_pair(const struct uncore_sample *from, const struct uncore_samp
 	if (!from->sweep && !from->n_values)
 		return error_say(-EINVAL, "The first sample was never read.");
 	if (from->generation[0] != to->generation[0] || from->generation[1] != to->generation[1])
-		return error_say(-ESTALE, "uncored lost its counts between the two samples (it was "
-					  "restarted without a descriptor store): measure again.");
+		return error_say(-ESTALE,
+			"uncored began to count anew between the two samples (it was stopped, or "
+			"came back without a descriptor store or with other counters): measure "
+			"again.");
 	if (to->sweep < from->sweep || to->n_values != from->n_values ||
 		to->n_values > UNCORE_METRICS_MAX)
 		return error_say(-EINVAL,

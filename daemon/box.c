@@ -39,8 +39,8 @@ void box_close(struct box *box)
 	if (box->mode == BOX_CLOSED)
 		return;
 	for (unsigned i = 0; i < box->plan->n_events; i++)
-		if (box->events[i].fd >= 0)
-			box->source->close(box->source, box->events[i].fd);
+		if (box->fds[i] >= 0)
+			box->source->close(box->source, box->fds[i]);
 	box->mode = BOX_CLOSED;
 }
 
@@ -54,7 +54,7 @@ static int read_group(const struct box *box, unsigned first, struct group_read *
 {
 	unsigned n = events_per_group(box);
 	size_t expected = offsetof(struct group_read, values) + n * sizeof(uint64_t);
-	ssize_t size = box->source->read(box->source, box->events[first].fd, ret, sizeof *ret);
+	ssize_t size = box->source->read(box->source, box->fds[first], ret, sizeof *ret);
 
 	if (size < 0)
 		return (int)size;
@@ -86,21 +86,20 @@ static int take_baseline(struct box *box)
 static int open_as(struct box *box, enum box_mode mode)
 {
 	box->mode = mode;
-	for (unsigned i = 0; i < box->plan->n_events; i++) {
-		box->events[i].fd = -1;
-		box->events[i].clock_ms = box->plan->events[i].clock_ms;
-	}
+	for (unsigned i = 0; i < box->plan->n_events; i++)
+		box->fds[i] = -1;
 	for (unsigned i = 0; i < box->plan->n_events; i++) {
 		bool leads = i == 0 || mode == BOX_SINGLES;
 		struct perf_event_attr attr = event_attr(box->plan, i, leads && mode == BOX_PINNED);
 		int fd = box->source->open(
-			box->source, &attr, box->plan->cpu, leads ? -1 : box->events[0].fd);
+			box->source, &attr, box->plan->cpu, leads ? -1 : box->fds[0]);
 
 		if (fd < 0) {
 			box_close(box);
 			return fd;
 		}
-		box->events[i].fd = fd;
+		box->fds[i] = fd;
+		box->events[i].id = box->source->id(box->source, fd);
 	}
 	return 0;
 }
@@ -131,13 +130,54 @@ static int open_in_some_mode(struct box *box)
 	return first_error;
 }
 
-int box_open(struct box *box, const struct plan_box *plan, const struct source *source)
+static void set_plan(struct box *box, const struct plan_box *plan, const struct source *source)
 {
 	box->plan = plan;
 	box->source = source;
+	for (unsigned i = 0; i < plan->n_events; i++)
+		box->clock_ms[i] = plan->events[i].clock_ms;
+}
+
+int box_open(struct box *box, const struct plan_box *plan, const struct source *source)
+{
+	set_plan(box, plan, source);
+	box->read_ns = 0;
 	box->error = open_in_some_mode(box);
 	box->quality = box->error < 0 ? PAGE_PARTIAL : 0;
 	return box->error;
+}
+
+int box_reopen(struct box *box, const struct plan_box *plan, const struct source *source)
+{
+	box->reopened = true;
+	return box_open(box, plan, source);
+}
+
+/* Whether the events still count; what says they may not is read again by the next sweep. */
+static bool still_counts(const struct box *box, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
+		struct group_read group;
+		int r = read_group(box, i, &group);
+
+		if (r < 0 && r != -EBUSY)
+			return false;
+		if (r == 0 && group.enabled_ns == box->events[i].enabled_ns &&
+			now_ns - box->read_ns >= FROZEN_AFTER_NS)
+			return false;
+	}
+	return true;
+}
+
+int box_adopt(struct box *box, const struct plan_box *plan, const struct source *source,
+	const int fds[], uint64_t now_ns)
+{
+	set_plan(box, plan, source);
+	memcpy(box->fds, fds, plan->n_events * sizeof *fds);
+	if (still_counts(box, now_ns))
+		return 0;
+	box_close(box);
+	return -ESTALE;
 }
 
 static bool never_ran(const struct group_read *group)
@@ -193,11 +233,12 @@ static uint32_t advance(struct box_event *event, const struct group_read *group,
 	return quality;
 }
 
-static bool clock_stands(struct box_event *event, uint64_t count_before, uint64_t now_ns)
+static bool clock_stands(
+	struct box_event *event, uint64_t count_before, uint32_t clock_ms, uint64_t now_ns)
 {
 	if (event->count != count_before || !event->moved_ns)
 		event->moved_ns = now_ns;
-	return now_ns - event->moved_ns >= event->clock_ms * UINT64_C(1000000);
+	return now_ns - event->moved_ns >= clock_ms * UINT64_C(1000000);
 }
 
 static uint32_t advance_group(
@@ -213,7 +254,8 @@ static uint32_t advance_group(
 		uint64_t before = event->count;
 
 		quality |= advance(event, group, group->values[k]);
-		if (event->clock_ms && clock_stands(event, before, now_ns))
+		if (box->clock_ms[first + k] &&
+			clock_stands(event, before, box->clock_ms[first + k], now_ns))
 			quality |= PAGE_FROZEN;
 	}
 	return quality;
@@ -221,7 +263,7 @@ static uint32_t advance_group(
 
 static int read_all(struct box *box, uint64_t now_ns)
 {
-	uint32_t quality = 0;
+	uint32_t quality = box->reopened ? PAGE_RESET : 0;
 	bool incomplete = false;
 
 	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
@@ -234,6 +276,7 @@ static int read_all(struct box *box, uint64_t now_ns)
 		incomplete |= never_ran(&group);
 	}
 	box->quality = quality;
+	box->reopened = false;
 	box->read_ns = now_ns;
 	return incomplete ? -ENODATA : 0; /* a count of 0 would be made up */
 }
@@ -246,7 +289,7 @@ void box_read(struct box *box, uint64_t now_ns)
 	if (box->error < 0)
 		box->quality = PAGE_PARTIAL;
 	if (box->error == -EBUSY)
-		box->source->enable(box->source, box->events[0].fd); /* for the next sweep */
+		box->source->enable(box->source, box->fds[0]); /* for the next sweep */
 }
 
 const char *box_mode_name(enum box_mode mode)

@@ -23,12 +23,12 @@
 
 enum box_mode { BOX_CLOSED, BOX_PINNED, BOX_FLEXIBLE, BOX_SINGLES };
 
+/* All that must outlive the process for the count to go on; see ledger.h. */
 struct box_event {
+	uint64_t id;                          /* the kernel's, PERF_EVENT_IOC_ID */
 	uint64_t raw, enabled_ns, running_ns; /* as last read */
-	uint64_t count;                       /* sum of differences since the box was opened */
+	uint64_t count;                       /* sum of differences since the generation began */
 	uint64_t moved_ns;                    /* a clock: when its count was last seen to change */
-	uint32_t clock_ms;                    /* a clock: how long it may stand; else 0 */
-	int fd;
 };
 
 struct box {
@@ -37,8 +37,11 @@ struct box {
 	enum box_mode mode;
 	int error;        /* negative errno of the last open or read; 0: it was read */
 	uint32_t quality; /* passing flags of the last read */
-	uint64_t read_ns; /* when it was last read, CLOCK_MONOTONIC */
+	uint64_t read_ns; /* when it was last read, CLOCK_MONOTONIC; 0: not since it was opened */
+	bool reopened;    /* counts were lost before it was opened; the next read says so */
 	struct box_event events[PLAN_EVENTS_MAX];
+	int fds[PLAN_EVENTS_MAX];           /* of the events */
+	uint32_t clock_ms[PLAN_EVENTS_MAX]; /* a clock: how long it may stand; else 0 */
 };
 
 /*
@@ -46,6 +49,17 @@ struct box {
  * its counts. 0, or the errno of perf_event_open(2): the box then stays closed, and .error says it.
  */
 int box_open(struct box *box, const struct plan_box *plan, const struct source *source);
+
+/*
+ * Takes over an open box from the process before: @box has its mode, events and all else that
+ * outlives a process, @fds (which become the box's) are its descriptors. -ESTALE: they stand still
+ * or fell apart, as after their socket was offline, and are closed; box_reopen() is next. 0.
+ */
+int box_adopt(struct box *box, const struct plan_box *plan, const struct source *source,
+	const int fds[], uint64_t now_ns);
+
+/* Opens new events for a closed box; their counts are added to those it has. As box_open(). */
+int box_reopen(struct box *box, const struct plan_box *plan, const struct source *source);
 
 /*
  * For a flexible group that has been open for SETTLE_MS: if it was not on the PMU in all that time,

@@ -12,6 +12,7 @@
 #include "common/macro.h"
 #include "daemon/machine.h"
 #include "daemon/privilege.h"
+#include "daemon/resume.h"
 
 enum { DESCRIPTORS_KEPT = 64 };
 
@@ -61,41 +62,46 @@ int hardware_plan(struct hardware *hardware, const char *root, const char *const
 }
 
 /*
- * Opens all boxes; returns how many are open. Where there are too few descriptors for all of them,
+ * Opens all boxes. Where there are too few descriptors for all of them,
  * some places are kept for what is opened after: page, readers, event loop, the first clients.
  */
-static unsigned open_boxes(struct hardware *hardware)
+static void open_boxes(struct hardware *hardware)
 {
 	int places[DESCRIPTORS_KEPT];
-	unsigned n_open = 0, n_places = 0;
+	unsigned n_places = 0;
 
 	while (n_places < DESCRIPTORS_KEPT &&
 		(places[n_places] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
 		n_places++;
 	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
-		if (box_open(&hardware->boxes[i], &hardware->plan.boxes[i], &source_perf) == 0)
-			n_open++;
+		box_open(&hardware->boxes[i], &hardware->plan.boxes[i], &source_perf);
 	while (n_places)
 		close(places[--n_places]);
-	return n_open;
 }
 
-/* Boxes that share their counters get a moment to show that they count at all. */
+static void sleep_ms(long ms)
+{
+	const struct timespec time = { .tv_nsec = ms * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* Boxes that share their counters, and were opened just now, get a moment to show that they count
+ * at all. */
 static void settle_boxes(struct hardware *hardware)
 {
-	const struct timespec moment = { .tv_nsec = BOX_SETTLE_MS * 1000000 };
-	unsigned n_flexible = 0;
-	bool reopened = false;
+	bool any_flexible = false, any_singles = false;
 
 	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
-		n_flexible += hardware->boxes[i].mode == BOX_FLEXIBLE;
-	if (!n_flexible)
+		any_flexible |=
+			hardware->boxes[i].mode == BOX_FLEXIBLE && !hardware->boxes[i].read_ns;
+	if (!any_flexible)
 		return;
-	nanosleep(&moment, NULL);
+	sleep_ms(BOX_SETTLE_MS);
 	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
-		reopened |= box_settle(&hardware->boxes[i]) > 0;
-	for (int i = 0; reopened && i < BOX_ROTATION_MS / BOX_SETTLE_MS; i++)
-		nanosleep(&moment, NULL);
+		any_singles |= box_settle(&hardware->boxes[i]) > 0;
+	if (any_singles)
+		sleep_ms(BOX_ROTATION_MS);
 }
 
 static bool is_denial(int error)
@@ -147,6 +153,22 @@ static void warn_of_shared_boxes(struct hardware *hardware)
 			n_shared, hardware->plan.n_boxes);
 }
 
+static void warn_of_reopening(struct hardware *hardware, const struct fault *why)
+{
+	if (why->text[0])
+		fault_set(new_warning(hardware), 0,
+			"What an uncored before left with the service manager cannot be gone on "
+			"with: %s. A new generation begins.",
+			why->text);
+	if (hardware->n_reopened)
+		fault_set(new_warning(hardware), 0,
+			"%u of %u counter boxes had stopped or were missing when uncored came "
+			"back, "
+			"and were opened anew: what they counted meanwhile is lost, and their "
+			"values are flagged as reset.",
+			hardware->n_reopened, hardware->plan.n_boxes);
+}
+
 static int init_reader(struct hardware *hardware, unsigned socket, const struct config *config)
 {
 	const struct plan_socket *s = &hardware->plan.sockets[socket];
@@ -166,7 +188,8 @@ static int init_reader(struct hardware *hardware, unsigned socket, const struct 
 		return r;
 	hardware->n_readers++;
 	return reader_init(&hardware->readers[socket], &options, &hardware->boxes[s->first_box],
-		s->n_boxes, &tally, publication_cell(&hardware->publication, socket));
+		s->n_boxes, &tally, publication_cell(&hardware->publication, socket),
+		ledger_book(&hardware->ledger, socket));
 }
 
 static int start_readers(
@@ -201,9 +224,61 @@ static int start_readers(
 	return 0;
 }
 
-int hardware_open(struct hardware *hardware, const struct config *config, struct fault *fault)
+static unsigned count_open(const struct hardware *hardware)
 {
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		n += hardware->boxes[i].error >= 0;
+	return n;
+}
+
+/* Opens the boxes, if they are not those of a process before, and says what became of them. */
+static int acquire_boxes(struct hardware *hardware, struct store *store, struct fault *fault)
+{
+	struct fault why = {};
 	unsigned n_open;
+
+	hardware->resumed = resume_generation(hardware, store, &why);
+	if (!hardware->resumed)
+		open_boxes(hardware);
+	n_open = count_open(hardware);
+	if (!n_open)
+		return explain_nothing_open(hardware, fault);
+	settle_boxes(hardware);
+	warn_of_reopening(hardware, &why);
+	warn_of_refusals(hardware, n_open);
+	warn_of_shared_boxes(hardware);
+	tally_note_refusals(&hardware->plan, hardware->boxes);
+	plan_take_checks(&hardware->plan);
+	return 0;
+}
+
+static int make_generation(struct hardware *hardware, struct fault *fault)
+{
+	int r = publication_init(&hardware->publication, &hardware->plan, fault);
+
+	if (r < 0)
+		return r;
+	return ledger_init(&hardware->ledger, &hardware->plan, hardware->boxes,
+		hardware->publication.header, hardware->publication.whys, fault);
+}
+
+/* From here on a process that ends leaves a generation to go on with, if a manager keeps it. */
+static int hand_over(struct hardware *hardware, struct fault *fault)
+{
+	int r = resume_hand_over(hardware);
+
+	return r < 0 && r != -ENOTCONN
+		       ? fault_set(fault, r,
+				 "Cannot leave the counters with the service manager: %s.",
+				 strerror(-r))
+		       : 0;
+}
+
+int hardware_open(struct hardware *hardware, const struct config *config, struct store *store,
+	struct fault *fault)
+{
 	int r;
 
 	hardware->boxes = calloc(hardware->plan.n_boxes + 1, sizeof *hardware->boxes);
@@ -217,24 +292,18 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 			hardware->is_guest
 				? "It is a virtual machine, and those have no uncore counters."
 				: "A kernel module may be missing, or this is a virtual machine.");
-	n_open = open_boxes(hardware);
-	if (!n_open)
-		return explain_nothing_open(hardware, fault);
-	settle_boxes(hardware);
-	warn_of_refusals(hardware, n_open);
-	warn_of_shared_boxes(hardware);
-	tally_note_refusals(&hardware->plan, hardware->boxes);
-	plan_take_checks(&hardware->plan);
-	r = publication_init(&hardware->publication, &hardware->plan, fault);
+	r = acquire_boxes(hardware, store, fault);
+	if (r >= 0 && !hardware->resumed)
+		r = make_generation(hardware, fault);
+	if (r >= 0)
+		r = hand_over(hardware, fault);
+	if (r >= 0)
+		r = start_readers(hardware, config, fault);
 	if (r < 0)
 		return r;
-	r = start_readers(hardware, config, fault);
-	if (r < 0)
-		return r;
+	ledger_complete(&hardware->ledger);
 	r = privilege_drop();
-	if (r < 0)
-		return fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r));
-	return 0;
+	return r < 0 ? fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r)) : 0;
 }
 
 void hardware_done(struct hardware *hardware)
@@ -242,6 +311,7 @@ void hardware_done(struct hardware *hardware)
 	for (unsigned s = 0; s < hardware->n_readers; s++)
 		reader_done(&hardware->readers[s]);
 	free(hardware->readers);
+	ledger_done(&hardware->ledger);
 	if (hardware->publication.header)
 		publication_done(&hardware->publication);
 	for (unsigned i = 0; hardware->boxes && i < hardware->plan.n_boxes; i++)

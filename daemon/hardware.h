@@ -12,13 +12,15 @@
 #include "daemon/box.h"
 #include "daemon/config.h"
 #include "daemon/fault.h"
+#include "daemon/ledger.h"
 #include "daemon/plan.h"
 #include "daemon/platform.h"
 #include "daemon/publish.h"
 #include "daemon/reader.h"
+#include "daemon/store.h"
 #include "daemon/topology.h"
 
-enum { HARDWARE_WARNINGS_MAX = 4 }; /* one of each kind */
+enum { HARDWARE_WARNINGS_MAX = 6 }; /* one of each kind */
 
 struct hardware {
 	const char *const *platform_dirs; /* borrowed */
@@ -26,8 +28,11 @@ struct hardware {
 	bool is_guest; /* a virtual machine */
 	struct topology topology;
 	struct plan plan;
-	struct box *boxes; /* parallel to plan.boxes */
+	struct box *boxes;   /* parallel to plan.boxes */
+	bool resumed;        /* a generation of a process before */
+	unsigned n_reopened; /* boxes of it that had to be opened anew */
 	struct publication publication;
+	struct ledger ledger;
 	struct reader *readers; /* one per socket */
 	unsigned n_readers;
 	unsigned n_warnings;
@@ -43,11 +48,13 @@ int hardware_plan(struct hardware *hardware, const char *root, const char *const
 	const struct config *config, struct fault *fault);
 
 /*
- * Opens what was planned, makes the page, reads every counter once, starts the readers and gives up
- * all privilege. Boxes that the kernel refuses make warnings.
+ * Goes on with the generation in @store, or opens what was planned and makes a new one; reads every
+ * counter once, starts the readers, leaves all that is to outlive us with the manager, and gives up
+ * all privilege. Boxes that the kernel refuses make warnings. @store is empty then.
  * -ENODEV: the kernel shows nothing that could be counted; -EACCES, -EPERM: too little privilege,
  * the fault says how to give it; errno of perf_event_open(2): not one box could be opened.
  */
-int hardware_open(struct hardware *hardware, const struct config *config, struct fault *fault);
+int hardware_open(struct hardware *hardware, const struct config *config, struct store *store,
+	struct fault *fault);
 
 void hardware_done(struct hardware *hardware);

@@ -156,8 +156,9 @@ static void log_start(const struct hardware *hardware)
 {
 	for (unsigned i = 0; i < hardware->n_warnings; i++)
 		log_warning("%s", hardware->warnings[i].text);
-	log_info("Serving %s: %u sockets, %u counter boxes.%s", hardware->platform->name,
+	log_info("Serving %s: %u sockets, %u counter boxes%s.%s", hardware->platform->name,
 		hardware->plan.n_sockets, hardware->plan.n_boxes,
+		hardware->resumed ? ", as an uncored before left them" : "",
 		hardware->platform->standin
 			? " This is the stand-in machine: nothing it counts is memory traffic."
 			: "");
@@ -166,12 +167,16 @@ static void log_start(const struct hardware *hardware)
 static int serve(struct hardware *hardware, const struct config *config, struct fault *fault)
 {
 	struct server server;
-	int r;
+	struct store store;
+	int r = store_receive(&store, fault);
 
+	if (r < 0)
+		return r;
 	block_signals();
-	r = server_listen(&server, config, fault);
+	r = server_listen(&server, config, &store, fault);
 	if (r >= 0)
-		r = hardware_open(hardware, config, fault);
+		r = hardware_open(hardware, config, &store, fault);
+	store_done(&store);
 	if (r >= 0) {
 		log_start(hardware);
 		r = server_run(&server, hardware, fault);

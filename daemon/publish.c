@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
+#include "daemon/memory.h"
 #include "daemon/tally.h"
 
 /* The texts of a page while it is being laid out; equal ones are stored once. */
@@ -86,16 +87,6 @@ static void fill_tables(
 	memcpy((void *)page_texts(header), texts->text, texts->n * sizeof *texts->text);
 }
 
-/* A new memfd of this size, mode 0444, that can never change its size. */
-static int new_memory(const char *name, uint64_t size_bytes)
-{
-	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd < 0 || ftruncate(fd, (off_t)size_bytes) < 0 || fchmod(fd, 0444) < 0)
-		return -errno;
-	return take_fd(&fd);
-}
-
 static int reopen_read_only(int fd)
 {
 	char path[64];
@@ -108,18 +99,15 @@ static int reopen_read_only(int fd)
 
 static int open_memory(struct publication *publication, const struct page_header *header)
 {
-	uint64_t size_bytes = header->page_bytes;
 	void *map;
+	int r;
 
-	publication->write_fd = new_memory("uncored-page", size_bytes);
+	publication->write_fd = memory_new("uncored-page", header->page_bytes, 0444);
 	if (publication->write_fd < 0)
 		return publication->write_fd;
-	if (fcntl(publication->write_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) <
-		0)
-		return -errno;
-	map = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, publication->write_fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
+	r = memory_map(publication->write_fd, header->page_bytes, &map);
+	if (r < 0)
+		return r;
 	publication->header = map;
 	memcpy(map, header, sizeof *header);
 	publication->read_fd = reopen_read_only(publication->write_fd);
@@ -147,6 +135,132 @@ int publication_init(struct publication *publication, const struct plan *plan, s
 	return 0;
 }
 
+/* --- the page of a process before --- */
+
+static bool same_metrics(const struct page_header *header, const struct platform *platform)
+{
+	if (header->n_metrics != platform->n_metrics)
+		return false;
+	for (unsigned m = 0; m < header->n_metrics; m++)
+		if (strcmp(page_metrics(header)[m].name, platform->metrics[m].name) != 0 ||
+			strcmp(page_metrics(header)[m].unit, platform->metrics[m].unit) != 0)
+			return false;
+	return true;
+}
+
+static bool same_sockets(const struct page_header *header, const struct plan *plan)
+{
+	if (header->n_sockets != plan->n_sockets)
+		return false;
+	for (unsigned s = 0; s < plan->n_sockets; s++) {
+		const struct page_socket *socket = &page_sockets(header)[s];
+
+		if (socket->package != plan->sockets[s].package ||
+			socket->first_channel != plan->sockets[s].first_channel ||
+			socket->n_channels != plan->sockets[s].n_channels)
+			return false;
+	}
+	return true;
+}
+
+static bool same_channels(const struct page_header *header, const struct plan *plan)
+{
+	if (header->n_channels != plan->n_channels)
+		return false;
+	for (unsigned i = 0; i < plan->n_channels; i++) {
+		struct page_channel channel = page_channels(header)[i];
+
+		channel.cpu = plan->channels[i].cpu;
+		if (memcmp(&channel, &plan->channels[i], sizeof channel) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* When its CPU goes offline the kernel has another one stand for the socket. */
+static void update_cpus(struct page_header *header, const struct plan *plan)
+{
+	struct page_socket *sockets = (void *)page_sockets(header);
+	struct page_channel *channels = (void *)page_channels(header);
+
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		__atomic_store_n(&sockets[s].cpu, plan->sockets[s].cpu, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < plan->n_channels; i++)
+		__atomic_store_n(&channels[i].cpu, plan->channels[i].cpu, __ATOMIC_RELAXED);
+}
+
+/* Maps all of @fd, if it is a page. */
+static int map_page(int fd, struct page_header **ret)
+{
+	struct stat status;
+	void *map;
+	int r;
+
+	if (fstat(fd, &status) < 0 || status.st_size < (off_t)sizeof **ret)
+		return -EBADMSG;
+	r = memory_map(fd, (size_t)status.st_size, &map);
+	if (r < 0)
+		return r;
+	r = page_check(map, (uint64_t)status.st_size);
+	*ret = map;
+	if (r >= 0 && (*ret)->page_bytes != (uint64_t)status.st_size)
+		r = -EBADMSG;
+	if (r < 0)
+		munmap(map, (size_t)status.st_size);
+	return r;
+}
+
+static int check_page(const struct page_header *header, const struct plan *plan,
+	const uint64_t generation[2], struct fault *fault)
+{
+	if (memcmp(header->generation, generation, sizeof header->generation) != 0)
+		return fault_set(fault, -ESTALE, "its page is of another generation");
+	if (!same_metrics(header, plan->platform) || !same_sockets(header, plan) ||
+		!same_channels(header, plan))
+		return fault_set(fault, -ESTALE, "its page has other metrics, sockets or channels");
+	return 0;
+}
+
+int publication_adopt(struct publication *publication, int fd, const struct plan *plan,
+	const uint64_t generation[2], const uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX],
+	struct fault *fault)
+{
+	int r;
+
+	*publication = (struct publication){ .write_fd = fd, .read_fd = -1 };
+	r = map_page(fd, &publication->header);
+	if (r < 0) {
+		publication->header = NULL;
+		fault_set(fault, r, "its page is damaged or of another version");
+	} else {
+		r = check_page(publication->header, plan, generation, fault);
+	}
+	if (r >= 0) {
+		publication->read_fd = reopen_read_only(fd);
+		if (publication->read_fd < 0)
+			r = fault_set(fault, publication->read_fd, "its page cannot be opened");
+	}
+	if (r < 0) {
+		publication_retire(fd);
+		publication_done(publication);
+		return r;
+	}
+	memcpy(publication->whys, whys, sizeof publication->whys);
+	update_cpus(publication->header, plan);
+	publication->header->daemon.started_ns = clock_now_ns();
+	return 0;
+}
+
+void publication_retire(int fd)
+{
+	struct page_header *header;
+
+	if (map_page(fd, &header) < 0)
+		return;
+	__atomic_store_n(&header->state, PAGE_RETIRED, __ATOMIC_RELAXED);
+	munmap(header, header->page_bytes);
+}
+
 void publication_done(struct publication *publication)
 {
 	if (publication->header)
@@ -172,10 +286,10 @@ void publication_tell_clients(
 
 int publication_of_text(const char *text, size_t size_bytes)
 {
-	_cleanup_close_ int fd = new_memory("uncored-report", 0);
+	_cleanup_close_ int fd = memfd_create("uncored-report", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd < 0)
-		return fd;
+	if (fd < 0 || fchmod(fd, 0444) < 0)
+		return -errno;
 	for (size_t done = 0; done < size_bytes;) {
 		ssize_t n = write(fd, text + done, size_bytes - done);
 

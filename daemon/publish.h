@@ -25,6 +25,19 @@ struct publication {
  * mmap(2), getrandom(2). */
 int publication_init(struct publication *publication, const struct plan *plan, struct fault *fault);
 
+/*
+ * Takes over @fd (also if it fails), the page of a process before, with the same generation; it
+ * must have the tables of @plan, which says anew what CPUs are in charge. @whys: as that process
+ * had it. -EBADMSG, -EPROTONOSUPPORT: as page_check(); -ESTALE: another machine or generation. The
+ * fault says it.
+ */
+int publication_adopt(struct publication *publication, int fd, const struct plan *plan,
+	const uint64_t generation[2], const uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX],
+	struct fault *fault);
+
+/* Tells those who still read the page @fd, if it is one, that nobody writes it any more. */
+void publication_retire(int fd);
+
 void publication_done(struct publication *publication);
 
 /* The cell of @socket, for its reader thread to write. */

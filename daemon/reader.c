@@ -38,6 +38,7 @@ static void sweep(struct reader *reader)
 		box_read(&reader->boxes[i], result->begin_ns);
 	result->end_ns = clock_now_ns();
 	tally_sum(&reader->tally, reader->boxes, reader->n_boxes);
+	ledger_commit(reader->book, result, reader->boxes, reader->n_boxes);
 	page_sweep_end(reader->cell, started, result, reader->tally.n_metrics,
 		reader->tally.channels, reader->tally.n_channels);
 }
@@ -332,7 +333,7 @@ static int acquire(struct reader *reader)
 }
 
 int reader_init(struct reader *reader, const struct reader_options *options, struct box *boxes,
-	unsigned n_boxes, struct tally *tally, struct page_cell *cell)
+	unsigned n_boxes, struct tally *tally, struct page_cell *cell, struct ledger_book *book)
 {
 	int r;
 
@@ -342,10 +343,14 @@ int reader_init(struct reader *reader, const struct reader_options *options, str
 		.n_boxes = n_boxes,
 		.tally = *tally,
 		.cell = cell,
+		.book = book,
 		.epoll_fd = -1,
 		.stop_fd = -1,
 	};
 	*tally = (struct tally){};
+	reader->tally.sweep = *ledger_sweep(book);
+	reader->state.cpu_ns = cell->cpu_ns;
+	reader->state.throttled = cell->throttled;
 	init_lock(&reader->lock);
 	r = acquire(reader);
 	if (r < 0)

@@ -22,6 +22,7 @@
 #include "daemon/budget.h"
 #include "daemon/crowd.h"
 #include "daemon/fault.h"
+#include "daemon/ledger.h"
 #include "daemon/tally.h"
 
 /* A place for one client's doorbell. Guarded by reader.lock. */
@@ -58,8 +59,9 @@ struct reader {
 	struct reader_options options;
 	struct box *boxes; /* of this socket; borrowed */
 	unsigned n_boxes;
-	struct tally tally;     /* owned */
-	struct page_cell *cell; /* borrowed */
+	struct tally tally;       /* owned */
+	struct page_cell *cell;   /* borrowed */
+	struct ledger_book *book; /* borrowed */
 
 	pthread_t thread;
 	bool running;
@@ -79,11 +81,12 @@ struct reader {
 };
 
 /*
- * Takes over @tally and makes the first sweep, in the calling thread; starts nothing yet.
+ * Takes over @tally, goes on from the last sweep in @book, if there is one, and makes the next, in
+ * the calling thread; starts nothing yet.
  * -ENOMEM, errno of epoll_create1(2) and eventfd(2).
  */
 int reader_init(struct reader *reader, const struct reader_options *options, struct box *boxes,
-	unsigned n_boxes, struct tally *tally, struct page_cell *cell);
+	unsigned n_boxes, struct tally *tally, struct page_cell *cell, struct ledger_book *book);
 
 /* Starts the thread. Being refused SCHED_FIFO or the CPU is not an error: see reader_state(). */
 int reader_start(struct reader *reader);

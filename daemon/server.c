@@ -25,16 +25,14 @@ static const uint64_t REPORT_AGE_NS = 100000000; /* whoever asks sooner gets the
 
 /* --- the listening socket --- */
 
-static int take_activated(struct server *server, struct fault *fault)
+static int take_activated(struct server *server, int fd, struct fault *fault)
 {
-	int fd = SD_LISTEN_FDS_START;
-
+	server->listen_fd = fd;
 	if (sd_is_socket_unix(fd, SOCK_SEQPACKET, 1, NULL, 0) <= 0)
 		return fault_set(fault, -EINVAL,
 			"systemd passed a descriptor that is not a listening SOCK_SEQPACKET "
 			"socket: "
 			"the socket unit needs ListenSequentialPacket=.");
-	server->listen_fd = fd;
 	return fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
@@ -89,22 +87,24 @@ static int make_socket(struct server *server, const struct config *config, struc
 	return 0;
 }
 
-int server_listen(struct server *server, const struct config *config, struct fault *fault)
+int server_listen(struct server *server, const struct config *config, struct store *store,
+	struct fault *fault)
 {
-	int n = sd_listen_fds(1);
+	int fd = -1;
+	unsigned n = store_take_sockets(store, &fd);
 
 	*server = (struct server){
 		.config = config, .listen_fd = -1, .reports = { { .fd = -1 }, { .fd = -1 } }
 	};
-	if (n < 0)
-		return fault_set(fault, n, "Cannot take the socket of systemd: %s.", strerror(-n));
-	if (n > 1)
+	if (n > 1) {
+		close_fd(&fd);
 		return fault_set(fault, -EINVAL,
-			"systemd passed %d sockets, uncored serves one: the socket unit may have "
+			"systemd passed %u sockets, uncored serves one: the socket unit may have "
 			"one "
 			"Listen line.",
 			n);
-	return n == 1 ? take_activated(server, fault) : make_socket(server, config, fault);
+	}
+	return n == 1 ? take_activated(server, fd, fault) : make_socket(server, config, fault);
 }
 
 /* --- the loop --- */
@@ -265,6 +265,7 @@ int server_run(struct server *server, struct hardware *hardware, struct fault *f
 	int r;
 
 	server->hardware = hardware;
+	server->n_refused = hardware->publication.header->daemon.refused;
 	limit_peers(server);
 	r = add_sources(server);
 	if (r < 0)

@@ -13,6 +13,7 @@
 #include "daemon/config.h"
 #include "daemon/fault.h"
 #include "daemon/hardware.h"
+#include "daemon/store.h"
 
 struct peer;
 
@@ -37,11 +38,12 @@ struct server {
 };
 
 /*
- * Takes the socket that systemd passed, or makes config->socket_path. Clients may connect from now
- * on and wait. -EADDRINUSE: another uncored listens there; -EINVAL: systemd passed something else;
- * errno of bind(2).
+ * Takes the socket that systemd passed in @store, or makes config->socket_path. Clients may connect
+ * from now on and wait. -EADDRINUSE: another uncored listens there; -EINVAL: systemd passed
+ * something else; errno of bind(2).
  */
-int server_listen(struct server *server, const struct config *config, struct fault *fault);
+int server_listen(struct server *server, const struct config *config, struct store *store,
+	struct fault *fault);
 
 /* Serves @hardware until SIGTERM or SIGINT. Says READY once. */
 int server_run(struct server *server, struct hardware *hardware, struct fault *fault);

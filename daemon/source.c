@@ -32,10 +32,19 @@ static void perf_enable(const struct source *self, int leader_fd)
 	ioctl(leader_fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
 }
 
+static uint64_t perf_id(const struct source *self, int fd)
+{
+	uint64_t id = 0;
+
+	(void)self;
+	ioctl(fd, PERF_EVENT_IOC_ID, &id);
+	return id;
+}
+
 static void perf_close(const struct source *self, int fd)
 {
 	(void)self;
 	close(fd);
 }
 
-const struct source source_perf = { perf_open, perf_read, perf_enable, perf_close, NULL };
+const struct source source_perf = { perf_open, perf_read, perf_enable, perf_id, perf_close, NULL };

@@ -7,6 +7,7 @@
 
 #include <linux/perf_event.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct source {
@@ -18,6 +19,8 @@ struct source {
 	/* Puts a group that is in error state back to work, if its PMU has room; needs no
 	 * privilege. */
 	void (*enable)(const struct source *self, int leader_fd);
+	/* The number that the kernel gave an event, for as long as it lives. */
+	uint64_t (*id)(const struct source *self, int fd);
 	void (*close)(const struct source *self, int fd);
 	void *context;
 };

@@ -153,7 +153,8 @@ static struct census take_census(
 			if (use->metric != metric)
 				continue;
 			census.n_boxes[use->term]++;
-			if (boxes[i].error >= 0)
+			/* One that was open in this generation may be back: sweeps say so. */
+			if (boxes[i].error >= 0 || boxes[i].reopened)
 				census.n_open[use->term]++;
 			else if (!census.refused)
 				census.refused = &boxes[i];

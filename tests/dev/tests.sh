@@ -2,7 +2,7 @@
 # ./dev test: which suites run in which build folder, and as whom.
 
 TESTS_BUILDS=(build build-asan build-tsan)
-TESTS_SUITES=(unit platforms system hostile pcp fuzz-replay abi man format units)
+TESTS_SUITES=(unit platforms system continuity hostile pcp fuzz-replay abi man format units)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in two suites.
 tests_suites_of() {
@@ -20,12 +20,12 @@ tests_environment() {
 		TSAN_OPTIONS=halt_on_error=1
 }
 
-# In the suites system, hostile and pcp uncored opens perf events. Without root, and without a sudo that asks nothing, its tests
+# In the suites system, continuity, hostile and pcp uncored opens perf events. Without root, and without a sudo that asks nothing, its tests
 # say so and skip.
 tests_prefix() {
 	local suite=$1
 
-	if [[ $suite =~ ^(system|hostile|pcp)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
+	if [[ $suite =~ ^(system|continuity|hostile|pcp)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
 		echo sudo -n
 	fi
 }

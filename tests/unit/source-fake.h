@@ -79,6 +79,12 @@ static void fake_enable(const struct source *self, int leader_fd)
 	kernel->n_enabled += kernel->events[leader_fd].open;
 }
 
+static uint64_t fake_id(const struct source *self, int fd)
+{
+	(void)self;
+	return (uint64_t)fd + 1000;
+}
+
 static void fake_close(const struct source *self, int fd)
 {
 	struct fake_kernel *kernel = self->context;
@@ -88,7 +94,7 @@ static void fake_close(const struct source *self, int fd)
 
 static inline struct source fake_source(struct fake_kernel *kernel)
 {
-	return (struct source){ fake_open, fake_read, fake_enable, fake_close, kernel };
+	return (struct source){ fake_open, fake_read, fake_enable, fake_id, fake_close, kernel };
 }
 
 static inline int fake_open_events(const struct fake_kernel *kernel)

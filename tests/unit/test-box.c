@@ -307,6 +307,139 @@ static void notices_that_the_clock_of_a_box_stands_still(void **state)
 	box_close(&box);
 }
 
+/* --- from one process to the next --- */
+
+/* The next process: what outlives this one, and nothing else. */
+static struct box inherit(const struct box *box)
+{
+	struct box next = { .mode = box->mode, .error = box->error, .read_ns = box->read_ns };
+
+	memcpy(next.events, box->events, sizeof next.events);
+	return next;
+}
+
+static void goes_on_counting_after_it_was_handed_over(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {}, next;
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = 10;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	fake_find(&kernel, READ)->value = 30; /* while nobody runs */
+	fake_pass(&kernel, SECOND, SECOND);
+	next = inherit(&box);
+	assert_int_equal(box_adopt(&next, &two_events, &source, box.fds, 2 * SECOND), 0);
+	box_read(&next, 2 * SECOND);
+	assert_int_equal(next.events[0].count, 30);
+	assert_int_equal(next.quality, 0);
+	box_close(&next);
+	assert_int_equal(fake_open_events(&kernel), 0);
+}
+
+/* Half of the time on the PMU, before and after. */
+static void goes_on_estimating_after_it_was_handed_over(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {}, next;
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = 10;
+	fake_pass(&kernel, SECOND, SECOND / 2);
+	box_read(&box, SECOND);
+	fake_find(&kernel, READ)->value = 15;
+	fake_pass(&kernel, SECOND, SECOND / 4);
+	next = inherit(&box);
+	assert_int_equal(box_adopt(&next, &two_events, &source, box.fds, 2 * SECOND), 0);
+	box_read(&next, 2 * SECOND);
+	assert_int_equal(next.events[0].count, 20 + 20);
+	assert_int_equal(next.quality, PAGE_ESTIMATED);
+	box_close(&next);
+}
+
+/* Hands over, and expects that the box is refused and opened anew with its counts. */
+static void assert_opened_anew(struct fake_kernel *kernel, struct box *box, uint64_t now_ns)
+{
+	struct box next = inherit(box);
+
+	assert_int_equal(box_adopt(&next, &two_events, box->source, box->fds, now_ns), -ESTALE);
+	assert_int_equal(fake_open_events(kernel), 0);
+	kernel->group_shrinks = false;
+	assert_int_equal(box_reopen(&next, &two_events, box->source), 0);
+	fake_find(kernel, READ)->value = 5;
+	fake_pass(kernel, SECOND, SECOND);
+	box_read(&next, now_ns + SECOND);
+	assert_int_equal(next.events[0].count, 15);
+	assert_int_equal(next.quality, PAGE_RESET);
+	fake_pass(kernel, SECOND, SECOND);
+	box_read(&next, now_ns + 2 * SECOND);
+	assert_int_equal(next.quality, 0);
+	box_close(&next);
+}
+
+static void is_opened_anew_if_it_stood_still(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = 10;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	assert_opened_anew(&kernel, &box, 2 * SECOND);
+}
+
+static void is_opened_anew_if_its_group_fell_apart(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = 10;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	fake_pass(&kernel, SECOND, SECOND);
+	kernel.group_shrinks = true;
+	assert_opened_anew(&kernel, &box, 2 * SECOND);
+}
+
+/* Until it can be opened there is no value; then what was lost is told. */
+static void says_what_was_lost_once_it_is_open_again(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {}, next;
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = 10;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	next = inherit(&box);
+	box_close(&box);
+	kernel.open_error = -ENODEV;
+	assert_int_equal(box_reopen(&next, &two_events, &source), -ENODEV);
+	box_read(&next, 2 * SECOND);
+	assert_int_equal(next.error, -ENODEV);
+	assert_int_equal(next.quality, PAGE_PARTIAL);
+	kernel.open_error = 0;
+	assert_int_equal(box_reopen(&next, &two_events, &source), 0);
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&next, 3 * SECOND);
+	assert_int_equal(next.events[0].count, 10);
+	assert_int_equal(next.quality, PAGE_RESET);
+	box_close(&next);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -332,6 +465,15 @@ int main(void)
 			notices_that_enabled_time_stands_still),
 		CASE("a box's clock that stands still means frozen",
 			notices_that_the_clock_of_a_box_stands_still),
+		CASE("goes on counting after it was handed over",
+			goes_on_counting_after_it_was_handed_over),
+		CASE("goes on estimating after it was handed over",
+			goes_on_estimating_after_it_was_handed_over),
+		CASE("is opened anew if it stood still", is_opened_anew_if_it_stood_still),
+		CASE("is opened anew if its group fell apart",
+			is_opened_anew_if_its_group_fell_apart),
+		CASE("says what was lost once it is open again",
+			says_what_was_lost_once_it_is_open_again),
 	};
 
 	return cmocka_run_group_tests_name("box", cases, NULL, NULL);

@@ -31,6 +31,7 @@ struct fixture {
 	struct plan plan;
 	struct box box;
 	struct publication publication;
+	struct ledger ledger;
 	struct reader reader;
 };
 
@@ -59,9 +60,12 @@ static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t bu
 		.channels = &f->channel };
 	assert_int_equal(box_open(&f->box, &f->plan_box, &f->source), 0);
 	assert_int_equal(publication_init(&f->publication, &f->plan, &fault), 0);
+	assert_int_equal(ledger_init(&f->ledger, &f->plan, &f->box, f->publication.header,
+				 f->publication.whys, &fault),
+		0);
 	assert_int_equal(tally_init(&tally, &f->plan, 0, f->publication.whys[0]), 0);
 	assert_int_equal(reader_init(&f->reader, &options, &f->box, 1, &tally,
-				 publication_cell(&f->publication, 0)),
+				 publication_cell(&f->publication, 0), ledger_book(&f->ledger, 0)),
 		0);
 	assert_int_equal(reader_start(&f->reader), 0);
 }
@@ -69,6 +73,7 @@ static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t bu
 static void stop_reader(struct fixture *f)
 {
 	reader_done(&f->reader);
+	ledger_done(&f->ledger);
 	publication_done(&f->publication);
 	box_close(&f->box);
 }

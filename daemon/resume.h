@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Going on where the process before ended: with its page, its ledger and its counters, which the
+ * service manager kept. What was handed to the manager before anybody was served is a generation.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "daemon/fault.h"
+#include "daemon/hardware.h"
+#include "daemon/store.h"
+
+/*
+ * Takes ledger, page and counters from @store, if they are those of hardware->plan: boxes that
+ * still count are adopted, and the others opened anew (their values are then flagged as reset).
+ * False: there is no generation to go on with, the boxes are untouched; if something was there that
+ * cannot be used, @why says so, else it is "". The store is empty after either.
+ */
+bool resume_generation(struct hardware *hardware, struct store *store, struct fault *why);
+
+/*
+ * Hands the manager what it does not have yet: all of a new generation, and boxes that were opened
+ * anew. Before the first sweep. No manager: nothing happens. Errors of store_keep().
+ */
+int resume_hand_over(const struct hardware *hardware);

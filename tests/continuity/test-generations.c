@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What goes on when uncored comes back, what begins anew, and what its clients see of either. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/page.h"
+#include "daemon/ledger.h"
+#include "tests/continuity/truth.h"
+#include "tests/test.h"
+
+enum { PAGES = 2000 };
+
+static struct daemon_process daemon_process;
+static struct truth truth;
+
+static int start(void **state)
+{
+	(void)state;
+	daemon_start_activated(&daemon_process, "standin", NULL, true);
+	truth_begin(&truth, &daemon_process);
+	truth_check(&truth);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	daemon_stop(&daemon_process);
+	return 0;
+}
+
+static void restart(void)
+{
+	daemon_restart(&daemon_process, "standin");
+}
+
+/* --- a client across it all --- */
+
+static struct uncore_sample read_with(struct uncore *uncore, int how)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+
+	assert_int_equal(uncore_read(uncore, 0, how, &sample), 0);
+	return sample;
+}
+
+static struct uncore_sample read_fresh(void)
+{
+	struct uncore_sample sample;
+	struct uncore *uncore;
+
+	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
+	sample = read_with(uncore, UNCORE_FRESH);
+	uncore_close(uncore);
+	return sample;
+}
+
+static bool same_generation(const struct uncore_sample *a, const struct uncore_sample *b)
+{
+	return !memcmp(a->generation, b->generation, sizeof a->generation);
+}
+
+static void assert_begins_anew(const struct uncore_sample *before, const char *words)
+{
+	struct uncore_sample after = read_fresh();
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+
+	assert_false(same_generation(before, &after));
+	assert_int_equal(uncore_delta(before, &after, &delta), -ESTALE);
+	assert_true(daemon_has_said(&daemon_process, words));
+	/* And from here it goes on. */
+	daemon_kill(&daemon_process);
+	restart();
+	before = &after;
+	after = read_fresh();
+	assert_true(same_generation(before, &after));
+}
+
+/* --- it goes on --- */
+
+static void terminated_and_started(void **state)
+{
+	(void)state;
+	kill(daemon_process.pid, SIGTERM);
+	assert_int_equal(wait_for(daemon_process.pid, 10), 0);
+	touch_pages(PAGES);
+	restart();
+	truth_check(&truth);
+	assert_true(daemon_has_said(&daemon_process, "as an uncored before left them"));
+}
+
+static void an_open_handle_is_told(void **state)
+{
+	struct uncore_sample before, after = UNCORE_SAMPLE_INIT;
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+	struct uncore *old, *new;
+
+	(void)state;
+	assert_int_equal(uncore_open(daemon_process.socket_path, &old), 0);
+	pin_to_cpu(0);
+	before = read_with(old, UNCORE_FRESH);
+	daemon_kill(&daemon_process);
+	touch_pages(PAGES);
+	restart();
+	assert_int_equal(uncore_read(old, 0, UNCORE_FRESH, &after), -ENOTCONN);
+	assert_int_equal(uncore_open(daemon_process.socket_path, &new), 0);
+	after = read_with(new, UNCORE_FRESH);
+	assert_int_equal(uncore_delta(&before, &after, &delta), 0);
+	assert_true(delta.values[0].count >= PAGES * UINT64_C(4096));
+	assert_int_equal(delta.values[0].quality, UNCORE_STANDIN);
+	/* The page is still the same. */
+	assert_int_equal(read_with(old, UNCORE_CACHED).sweep, after.sweep);
+	uncore_close(old);
+	uncore_close(new);
+}
+
+static uint64_t reported_bytes(const char *path)
+{
+	struct json_object *root = json_object_from_file(path), *at;
+	uint64_t bytes;
+
+	assert_non_null(root);
+	at = json_object_array_get_idx(json_object_object_get(root, "regions"), 0);
+	assert_int_equal(json_object_get_int(json_object_object_get(at, "failed")), 0);
+	at = json_object_array_get_idx(json_object_object_get(at, "sockets"), 0);
+	at = json_object_object_get(at, "metrics");
+	at = json_object_object_get(at, "dram.read");
+	bytes = json_object_get_uint64(json_object_object_get(at, "bytes"));
+	json_object_put(root);
+	return bytes;
+}
+
+/* The connection of a region lasts as long as its process. */
+static int keep_region_open(void *argument)
+{
+	const int *ends = argument;
+	char path[128], go_on;
+
+	snprintf(path, sizeof path, "%s/report", daemon_process.directory);
+	setenv("UNCORE_SOCKET", daemon_process.socket_path, 1);
+	if (uncore_region_begin("across") < 0 || write(ends[1], "", 1) != 1 ||
+		read(ends[1], &go_on, 1) != 1 || uncore_region_end("across") < 0)
+		return 1;
+	return uncore_region_report(path) < 0;
+}
+
+static void an_open_region_sees_nothing_of_it(void **state)
+{
+	int ends[2];
+	char path[128], byte;
+	pid_t pid;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/report", daemon_process.directory);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	pid = start_as(0, keep_region_open, ends);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	pin_to_cpu(0);
+	for (unsigned i = 0; i < 5; i++) {
+		daemon_kill(&daemon_process);
+		touch_pages(PAGES);
+		restart();
+	}
+	assert_int_equal(write(ends[0], "", 1), 1);
+	assert_int_equal(wait_for(pid, 10), 0);
+	assert_true(reported_bytes(path) >= 5 * PAGES * UINT64_C(4096));
+	unlink(path);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* The client is told to try again, in bounded time, and the next daemon mends the page. */
+static void a_half_written_page(void **state)
+{
+	int fd = manager_find(&daemon_process.manager, "page-1");
+	struct page_header *page;
+	struct page_cell *cell;
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore;
+
+	(void)state;
+	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
+	daemon_kill(&daemon_process);
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(page != MAP_FAILED);
+	cell = (struct page_cell *)page_cell(page, 0);
+	cell->lock |= 1;
+	cell->sweep.values[0].count = 12345;
+	assert_int_equal(uncore_read(uncore, 0, UNCORE_CACHED, &sample), -EAGAIN);
+	restart();
+	read_with(uncore, UNCORE_CACHED);
+	uncore_close(uncore);
+	truth_check(&truth);
+	munmap(page, 4096);
+}
+
+static void a_bad_configuration_in_between(void **state)
+{
+	(void)state;
+	daemon_kill(&daemon_process);
+	daemon_configure(&daemon_process, "[reader]\nbudget_percent = 300\n");
+	daemon_launch(&daemon_process, "standin");
+	assert_int_equal(wait_for(daemon_process.pid, 10), 1);
+	manager_dispatch(&daemon_process.manager);
+	assert_true(daemon_has_said(&daemon_process, "budget_percent = 300: must be 1 to 100"));
+	daemon_configure(&daemon_process, "[reader]\nbudget_percent = 30\n");
+	restart();
+	truth_check(&truth);
+}
+
+/* --- it goes on, with a gap that is told --- */
+
+/* The clock of socket 0 and what counts beside it. */
+static void assert_reset_is_told(const struct uncore_sample *before, uint32_t expected)
+{
+	struct uncore_sample after = read_fresh();
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+	struct uncore *uncore;
+	int clock;
+
+	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
+	clock = uncore_find_metric(uncore, "clock");
+	uncore_close(uncore);
+	assert_true(same_generation(before, &after));
+	assert_int_equal(uncore_delta(before, &after, &delta), 0);
+	assert_int_equal(delta.values[clock].quality, UNCORE_STANDIN | expected);
+	assert_int_equal(delta.values[0].quality, UNCORE_STANDIN);
+	assert_true(after.values[clock].count > before->values[clock].count);
+}
+
+static void counters_that_the_manager_lost(void **state)
+{
+	struct uncore_sample before = read_fresh(), after;
+
+	(void)state;
+	daemon_kill(&daemon_process);
+	manager_lose(&daemon_process.manager, "uncore_standin_clock-cpu0");
+	restart();
+	assert_true(daemon_has_said(&daemon_process, "1 of 4 counter boxes had stopped"));
+	assert_reset_is_told(&before, UNCORE_RESET);
+	after = read_fresh();
+	assert_reset_is_told(&after, 0);
+	/* The new ones are kept, too. */
+	daemon_kill(&daemon_process);
+	restart();
+	assert_reset_is_told(&after, 0);
+}
+
+/* As the kernel leaves them when their socket was offline. */
+static void counters_that_stand(void **state)
+{
+	struct uncore_sample before = read_fresh(), after;
+	int fd = manager_find(&daemon_process.manager, "uncore_standin_clock-cpu0");
+
+	(void)state;
+	daemon_kill(&daemon_process);
+	assert_int_equal(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	usleep(2000);
+	restart(); /* finds them counting less than the time that passed, but counting */
+	daemon_kill(&daemon_process);
+	usleep(2000);
+	restart();
+	assert_reset_is_told(&before, UNCORE_RESET);
+	after = read_fresh();
+	assert_reset_is_told(&after, 0);
+}
+
+/* --- it begins anew --- */
+
+static void without_a_store(void **state)
+{
+	struct uncore_sample before = read_fresh();
+
+	(void)state;
+	daemon_kill(&daemon_process);
+	manager_lose(&daemon_process.manager, NULL);
+	restart();
+	assert_begins_anew(&before, "Serving standin");
+}
+
+/* Whoever reads the old page is not left with it for ever. */
+static void without_its_ledger(void **state)
+{
+	struct uncore_sample before = read_fresh(), sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore;
+
+	(void)state;
+	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
+	daemon_kill(&daemon_process);
+	manager_lose(&daemon_process.manager, "ledger");
+	restart();
+	assert_int_equal(uncore_read(uncore, 0, UNCORE_CACHED, &sample), -EACCES);
+	uncore_close(uncore);
+	assert_begins_anew(&before, "cannot be gone on with: there is no ledger");
+	assert_int_equal(manager_find(&daemon_process.manager, "page-2"), -1);
+}
+
+static void without_its_page(void **state)
+{
+	struct uncore_sample before = read_fresh();
+
+	(void)state;
+	daemon_kill(&daemon_process);
+	manager_lose(&daemon_process.manager, "page-1");
+	restart();
+	assert_begins_anew(&before, "its page is missing");
+}
+
+static void with_a_ledger_of_another_version(void **state)
+{
+	struct uncore_sample before = read_fresh();
+	struct ledger_header *header;
+
+	(void)state;
+	daemon_kill(&daemon_process);
+	header = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+		manager_find(&daemon_process.manager, "ledger"), 0);
+	assert_true(header != MAP_FAILED);
+	header->version++;
+	munmap(header, 4096);
+	restart();
+	assert_begins_anew(&before, "it has version 2 of the layout, this uncored knows version 1");
+}
+
+static void on_another_machine(void **state)
+{
+	struct uncore_sample before = read_fresh();
+
+	(void)state;
+	daemon_kill(&daemon_process);
+	daemon_restart(&daemon_process, "standin-wide");
+	assert_true(daemon_has_said(&daemon_process, "it is about "));
+	daemon_kill(&daemon_process);
+	restart();
+	assert_begins_anew(&before, "this machine has 2 with 4");
+}
+
+/* Its descriptors of the generations before are not kept for ever. */
+static void nothing_piles_up(void **state)
+{
+	(void)state;
+	/* The ledger, the page, 3 counters and a clock for each socket. */
+	assert_int_equal(daemon_process.manager.n_kept, 2 + 4 * standin_sockets());
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("ended and started again, uncored goes on exactly", terminated_and_started),
+		CASE("an open handle is told that uncored is gone, and a new one goes on",
+			an_open_handle_is_told),
+		CASE("an open region sees nothing of five restarts",
+			an_open_region_sees_nothing_of_it),
+		CASE("a page left half written is never read, and is mended", a_half_written_page),
+		CASE("a bad configuration keeps uncored from starting, and nothing is lost",
+			a_bad_configuration_in_between),
+		CASE("a new generation begins without a descriptor store", without_a_store),
+		CASE("a new generation begins without the ledger, and the old page is withdrawn",
+			without_its_ledger),
+		CASE("a new generation begins without the page", without_its_page),
+		CASE("a new generation begins after a ledger of another version",
+			with_a_ledger_of_another_version),
+		CASE("a new generation begins on another machine", on_another_machine),
+		CASE("counters that the manager lost are opened anew and flagged as reset",
+			counters_that_the_manager_lost),
+		CASE("counters that stand still are opened anew and flagged as reset",
+			counters_that_stand),
+		CASE("the manager keeps the present generation and nothing else", nothing_piles_up),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return _cmocka_run_group_tests(
+		"generations", cases, sizeof cases / sizeof *cases, start, stop);
+}

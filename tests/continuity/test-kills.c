@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nothing is lost and nothing is added twice, wherever uncored is killed: at every system call of
+ * its start and of a sweep, between instructions of a sweep, and at any time while it is read. What
+ * the next one publishes is compared with the kernel's own counts.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/page.h"
+#include "common/wire.h"
+#include "daemon/ledger.h"
+#include "tests/continuity/trace.h"
+#include "tests/continuity/truth.h"
+#include "tests/test.h"
+
+enum { INSTRUCTION_KILLS = 200, RANDOM_KILLS = 150, BOXES = 2 /* of a socket */ };
+
+static struct daemon_process daemon_process;
+static struct truth truth;
+static unsigned n_kills;
+
+static void go_on_and_check(void)
+{
+	daemon_restart(&daemon_process, "standin");
+	truth_check(&truth);
+}
+
+static void kill_it(void)
+{
+	daemon_kill(&daemon_process);
+	n_kills++;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	srandom(1);
+	daemon_start_activated(&daemon_process, "standin", NULL, true);
+	truth_begin(&truth, &daemon_process);
+	truth_check(&truth);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	print_message("# %u kills, %u readings compared with the kernel's counts, to %" PRIu64
+		      " page faults\n",
+		n_kills, truth.n_checks, truth_resolution(&truth));
+	daemon_stop(&daemon_process);
+	return n_kills < 1000;
+}
+
+static void killed_at_every_call_of_its_start(void **state)
+{
+	unsigned nth = 0, n;
+
+	(void)state;
+	do {
+		kill_it();
+		n = trace_start(&daemon_process, "standin", ++nth);
+		n_kills++;
+		go_on_and_check();
+	} while (n == nth);
+	print_message("# a start has %u stops at system calls\n", n);
+	assert_true(n > 500);
+}
+
+/* --- while it sweeps --- */
+
+/* A client's doorbell of socket 0; connected anew to each daemon. */
+struct ringer {
+	int connection;
+	struct wire_packet packet;
+};
+
+static void ringer_connect(struct ringer *ringer)
+{
+	ringer->connection = connect_hello(&daemon_process, &ringer->packet);
+}
+
+static void ringer_done(struct ringer *ringer)
+{
+	wire_packet_done(&ringer->packet);
+	close(ringer->connection);
+}
+
+static void ring(void *argument)
+{
+	struct ringer *ringer = argument;
+
+	eventfd_write(ringer->packet.fds[1], 1);
+}
+
+/* Kills the running daemon in a sweep and goes on; returns how far it came. */
+static unsigned kill_in_sweep(
+	unsigned (*trace)(struct daemon_process *, void (*)(void *), void *, unsigned),
+	unsigned nth)
+{
+	struct ringer ringer;
+	unsigned n;
+
+	ringer_connect(&ringer);
+	n = trace(&daemon_process, ring, &ringer, nth);
+	n_kills++;
+	ringer_done(&ringer);
+	go_on_and_check();
+	return n;
+}
+
+static void killed_at_every_call_of_a_sweep(void **state)
+{
+	unsigned nth = 0;
+
+	(void)state;
+	do
+		nth++;
+	while (kill_in_sweep(trace_calls, nth) == nth);
+	assert_true(nth > 10);
+}
+
+static void killed_between_instructions_of_a_sweep(void **state)
+{
+	unsigned n = kill_in_sweep(trace_instructions, UINT32_MAX);
+
+	(void)state;
+	print_message("# a sweep has %u instructions\n", n);
+	assert_true(n > 1000);
+	for (unsigned i = 0; i < INSTRUCTION_KILLS; i++)
+		kill_in_sweep(trace_instructions, (unsigned)random() % n);
+}
+
+/* --- what a kill would leave --- */
+
+/* Of socket 0; what its counters had when they were opened never changes. */
+struct witness {
+	struct ledger ledger;
+	struct page_header *page;
+	struct box boxes[BOXES];
+	uint64_t opened_at[BOXES][PLAN_EVENTS_MAX];
+	uint64_t published, kept;
+	unsigned n_looks, n_changes;
+};
+
+static void *map_kept(const char *name)
+{
+	int fd = manager_find(&daemon_process.manager, name);
+	struct stat status;
+	void *map;
+
+	assert_int_equal(fstat(fd, &status), 0);
+	map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	assert_true(map != MAP_FAILED);
+	return map;
+}
+
+static void restore(struct witness *witness)
+{
+	struct ledger_book *book = ledger_book(&witness->ledger, 0);
+	uint64_t kept = ledger_sweep(book)->number;
+
+	ledger_restore(book, witness->boxes, BOXES);
+	assert_in_range(kept, witness->kept, witness->kept + 1);
+	witness->n_changes += kept != witness->kept;
+	witness->kept = kept;
+}
+
+static void witness_begin(struct witness *witness)
+{
+	*witness =
+		(struct witness){ .ledger.header = map_kept("ledger"), .page = map_kept("page-1") };
+	witness->kept = ledger_sweep(ledger_book(&witness->ledger, 0))->number;
+	restore(witness);
+	for (unsigned b = 0; b < BOXES; b++)
+		for (unsigned i = 0; i < PLAN_EVENTS_MAX; i++)
+			witness->opened_at[b][i] =
+				witness->boxes[b].events[i].raw - witness->boxes[b].events[i].count;
+}
+
+/* Counts and what they were read from belong together; the page is not ahead of the ledger. */
+static void look(void *argument)
+{
+	struct witness *witness = argument;
+	struct page_cell *cell = (struct page_cell *)page_cell(witness->page, 0);
+
+	witness->n_looks++;
+	restore(witness);
+	for (unsigned b = 0; b < BOXES; b++)
+		for (unsigned i = 0; i < PLAN_EVENTS_MAX; i++)
+			assert_int_equal(
+				witness->boxes[b].events[i].raw - witness->boxes[b].events[i].count,
+				witness->opened_at[b][i]);
+	if (cell->lock & 1)
+		return;
+	assert_in_range(cell->sweep.number, witness->published, witness->kept);
+	witness->published = cell->sweep.number;
+}
+
+static void every_instruction_leaves_a_whole_ledger(void **state)
+{
+	struct witness witness;
+	struct ringer ringer;
+
+	(void)state;
+	witness_begin(&witness);
+	ringer_connect(&ringer);
+	trace_looking(&daemon_process, ring, &ringer, look, &witness);
+	n_kills++;
+	ringer_done(&ringer);
+	munmap(witness.page, witness.page->page_bytes);
+	munmap(witness.ledger.header, witness.ledger.header->bytes);
+	print_message("# looked after each of %u instructions\n", witness.n_looks);
+	assert_true(witness.n_looks > 1000);
+	assert_true(witness.n_changes > 0);
+	go_on_and_check();
+}
+
+/* --- at any time --- */
+
+static _Noreturn int read_for_ever(void *argument)
+{
+	(void)argument;
+	for (;;) {
+		struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+		struct uncore *uncore;
+
+		if (uncore_open(daemon_process.socket_path, &uncore) < 0)
+			continue;
+		while (uncore_read(uncore, 0, UNCORE_FRESH, &sample) == 0)
+			touch_pages(10);
+		uncore_close(uncore);
+	}
+}
+
+static void killed_at_any_time_while_it_is_read(void **state)
+{
+	pid_t reader = start_as_nobody(read_for_ever, NULL);
+
+	(void)state;
+	for (unsigned i = 0; i < RANDOM_KILLS; i++) {
+		usleep((unsigned)random() % 5000);
+		kill_it();
+		go_on_and_check();
+	}
+	kill(reader, SIGKILL);
+	wait_for(reader, 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("killed at every system call of its start, uncored goes on exactly",
+			killed_at_every_call_of_its_start),
+		CASE("killed at every system call of a sweep, uncored goes on exactly",
+			killed_at_every_call_of_a_sweep),
+		CASE("killed between instructions of a sweep, uncored goes on exactly",
+			killed_between_instructions_of_a_sweep),
+		CASE("after every instruction of a sweep, the ledger is whole and the page not "
+		     "ahead of it",
+			every_instruction_leaves_a_whole_ledger),
+		CASE("killed at any time while it is read, uncored goes on exactly",
+			killed_at_any_time_while_it_is_read),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return _cmocka_run_group_tests("kills", cases, sizeof cases / sizeof *cases, begin, end);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/continuity/trace.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "tests/test.h"
+
+enum { SYSCALL_STOP = SIGTRAP | 0x80, REST_NS = 20000000, THREADS_MAX = 8 };
+
+static const long options =
+	PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+
+/* Lets a thread go on to its next system call, with the signal that it stopped for, if any. */
+static void go_on(pid_t tid, int status)
+{
+	int sig = WSTOPSIG(status);
+	bool is_signal = status >> 16 == 0 && sig != SYSCALL_STOP && sig != SIGTRAP;
+
+	ptrace(PTRACE_SYSCALL, tid, NULL, (void *)(long)(is_signal ? sig : 0));
+}
+
+/* Takes the end of all threads in, so that the next daemon's stops are not mixed up with them. */
+static void kill_traced(struct daemon_process *daemon)
+{
+	int status;
+	pid_t tid;
+
+	kill(daemon->pid, SIGKILL);
+	do {
+		tid = waitpid(-1, &status, __WALL);
+		if (tid > 0 && WIFSTOPPED(status))
+			ptrace(PTRACE_CONT, tid, NULL, NULL);
+	} while (tid > 0 && (tid != daemon->pid || WIFSTOPPED(status)));
+	assert_int_equal(tid, daemon->pid);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	manager_dispatch(&daemon->manager);
+}
+
+/* Counts stops at system calls until there were @nth, or @is_over() says so. */
+static unsigned count_stops(
+	unsigned nth, bool (*is_over)(void *argument, bool any_stop), void *argument)
+{
+	unsigned n = 0;
+
+	for (;;) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+
+		if (is_over(argument, tid > 0))
+			return n;
+		if (tid <= 0) {
+			assert_int_equal(tid, 0);
+			continue;
+		}
+		assert_true(WIFSTOPPED(status));
+		if (WSTOPSIG(status) == SYSCALL_STOP && ++n == nth)
+			return n;
+		go_on(tid, status);
+	}
+}
+
+/* --- the start --- */
+
+static bool is_ready(void *argument, bool any_stop)
+{
+	struct daemon_process *daemon = argument;
+
+	return !any_stop && manager_dispatch(&daemon->manager);
+}
+
+unsigned trace_start(struct daemon_process *daemon, const char *machine, unsigned nth)
+{
+	int status;
+	unsigned n;
+
+	daemon->stops_first = true;
+	daemon_launch(daemon, machine);
+	daemon->stops_first = false;
+	assert_int_equal(waitpid(daemon->pid, &status, WUNTRACED), daemon->pid);
+	assert_int_equal(ptrace(PTRACE_SEIZE, daemon->pid, NULL, (void *)options), 0);
+	kill(daemon->pid, SIGCONT);
+	n = count_stops(nth, is_ready, daemon);
+	kill_traced(daemon);
+	return n;
+}
+
+/* --- a sweep --- */
+
+/* Its threads all sleep in a system call: there are no more stops. */
+static bool is_at_rest(void *argument, bool any_stop)
+{
+	uint64_t *since_ns = argument;
+
+	if (any_stop)
+		*since_ns = clock_now_ns();
+	return clock_now_ns() - *since_ns > REST_NS;
+}
+
+static bool is_named(const struct daemon_process *daemon, pid_t tid, const char *name)
+{
+	char path[64], text[32] = "";
+	_cleanup_file_ FILE *file = NULL;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/comm", daemon->pid, tid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof text, file));
+	text[strcspn(text, "\n")] = '\0';
+	return !strcmp(text, name);
+}
+
+/* Stops the threads of this name, or all if it is NULL. */
+static unsigned seize(
+	const struct daemon_process *daemon, const char *name, pid_t ret_tids[THREADS_MAX])
+{
+	char path[64];
+	const struct dirent *entry;
+	unsigned n = 0;
+	DIR *directory;
+
+	snprintf(path, sizeof path, "/proc/%d/task", daemon->pid);
+	directory = opendir(path);
+	assert_non_null(directory);
+	while ((entry = readdir(directory))) {
+		pid_t tid = atoi(entry->d_name);
+		int status;
+
+		if (!tid || (name && !is_named(daemon, tid, name)))
+			continue;
+		assert_true(n < THREADS_MAX);
+		ret_tids[n++] = tid;
+		assert_int_equal(ptrace(PTRACE_SEIZE, tid, NULL, (void *)options), 0);
+		assert_int_equal(ptrace(PTRACE_INTERRUPT, tid, NULL, NULL), 0);
+		assert_int_equal(waitpid(tid, &status, __WALL), tid);
+	}
+	closedir(directory);
+	return n;
+}
+
+unsigned trace_calls(
+	struct daemon_process *daemon, void (*ring)(void *), void *argument, unsigned nth)
+{
+	pid_t tids[THREADS_MAX];
+	unsigned n_threads = seize(daemon, NULL, tids), n;
+	uint64_t since_ns = clock_now_ns();
+
+	ring(argument);
+	for (unsigned i = 0; i < n_threads; i++)
+		ptrace(PTRACE_SYSCALL, tids[i], NULL, NULL);
+	n = count_stops(nth, is_at_rest, &since_ns);
+	kill_traced(daemon);
+	return n;
+}
+
+/* One instruction; false: the thread sleeps in a system call. */
+static bool step(pid_t tid)
+{
+	uint64_t deadline_ns = clock_now_ns() + REST_NS;
+	pid_t stopped;
+	int status;
+
+	assert_int_equal(ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL), 0);
+	while ((stopped = waitpid(tid, &status, __WALL | WNOHANG)) == 0)
+		if (clock_now_ns() > deadline_ns)
+			return false;
+	assert_int_equal(stopped, tid);
+	assert_true(WIFSTOPPED(status));
+	return true;
+}
+
+static unsigned trace_reader(struct daemon_process *daemon, void (*ring)(void *), void *argument,
+	unsigned nth, void (*look)(void *), void *look_argument)
+{
+	pid_t tids[THREADS_MAX];
+	unsigned n = 0;
+
+	assert_int_equal(seize(daemon, "socket0", tids), 1);
+	ring(argument);
+	for (; n < nth && step(tids[0]); n++)
+		if (look)
+			look(look_argument);
+	kill_traced(daemon);
+	return n;
+}
+
+unsigned trace_instructions(
+	struct daemon_process *daemon, void (*ring)(void *), void *argument, unsigned nth)
+{
+	return trace_reader(daemon, ring, argument, nth, NULL, NULL);
+}
+
+unsigned trace_looking(struct daemon_process *daemon, void (*ring)(void *), void *argument,
+	void (*look)(void *), void *look_argument)
+{
+	return trace_reader(daemon, ring, argument, UINT_MAX, look, look_argument);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Killing uncored at a chosen point of its life, as its tracer (ptrace(2)). */
+#pragma once
+
+#include "tests/system/daemon-process.h"
+
+/*
+ * Starts the daemon and kills it at the @nth stop before or after a system call of any of its
+ * threads, counted from its first. Returns how many there were: less than @nth, if it became ready
+ * before; it is killed then.
+ */
+unsigned trace_start(struct daemon_process *daemon, const char *machine, unsigned nth);
+
+/*
+ * Attaches to the running daemon, has @ring ask for a sweep of socket 0, and kills it: at the @nth
+ * stop at a system call of any thread, or after the @nth instruction of the reader of that socket.
+ * Returns how many there were: less than @nth, if it came to rest before; it is killed then.
+ */
+unsigned trace_calls(
+	struct daemon_process *daemon, void (*ring)(void *), void *argument, unsigned nth);
+unsigned trace_instructions(
+	struct daemon_process *daemon, void (*ring)(void *), void *argument, unsigned nth);
+
+/* As trace_instructions(), and has @look see to what is there after each instruction. */
+unsigned trace_looking(struct daemon_process *daemon, void (*ring)(void *), void *argument,
+	void (*look)(void *), void *look_argument);

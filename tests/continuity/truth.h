@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether what uncored publishes is what the kernel counted, to the last count.
+ *
+ * The manager of a test keeps the same perf events as uncored, so the test reads the kernel's own
+ * counts: before a fresh read of uncored, and after it. What was published must lie between the
+ * two, but for what the kernel had counted when the generation began. That is one number for all
+ * reads of a generation: each read narrows it down, and a count that is lost or added twice leaves
+ * nothing.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "client/uncore.h"
+#include "tests/system/daemon-process.h"
+
+enum { TRUTH_SOCKETS_MAX = 2, TRUTH_COUNTERS = 2 /* page faults, clock */ };
+
+struct truth {
+	const struct daemon_process *daemon;
+	uint64_t generation[2]; /* 0: none was seen yet */
+	uint64_t last[TRUTH_SOCKETS_MAX][TRUTH_COUNTERS];
+	struct truth_range {
+		int64_t least, most;
+	} before[TRUTH_SOCKETS_MAX][TRUTH_COUNTERS]; /* that the generation began */
+	unsigned n_checks;
+};
+
+void truth_begin(struct truth *truth, const struct daemon_process *daemon);
+
+/*
+ * Connects and reads fresh. Fails the case if the generation is another, a value goes back, has a
+ * flag other than standin, or is not what the kernel counted.
+ */
+void truth_check(struct truth *truth);
+
+/* How many page faults could have been lost or added unseen: 0 once a read met a quiet moment. */
+uint64_t truth_resolution(const struct truth *truth);
