@@ -142,6 +142,11 @@ uint32_t page_sweep_begin(struct page_cell *cell)
 	return __atomic_add_fetch(&cell->started, 1, __ATOMIC_SEQ_CST);
 }
 
+void page_wake(struct page_cell *cell)
+{
+	syscall(SYS_futex, &cell->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
 	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels)
 {
@@ -155,7 +160,7 @@ void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_
 	__atomic_store_n(&cell->lock, odd + 1, __ATOMIC_RELEASE);
 
 	__atomic_store_n(&cell->finished, started, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &cell->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	page_wake(cell);
 }
 
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns)

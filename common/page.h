@@ -187,6 +187,9 @@ uint32_t page_sweep_begin(struct page_cell *cell);
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
 	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels);
 
+/* Wakes every waiter, who sees that there was no sweep. */
+void page_wake(struct page_cell *cell);
+
 /*
  * Lets waiters spin for the next sweep for so long before they sleep. Being woken costs more than a
  * short sweep does, but a crowd that spins keeps its own members from ringing.

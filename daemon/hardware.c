@@ -306,6 +306,20 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 	return r < 0 ? fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r)) : 0;
 }
 
+int hardware_replace_page(struct hardware *hardware, uint32_t owner)
+{
+	struct publication old;
+	int r = resume_replace_page(hardware, owner, &old);
+
+	if (r < 0)
+		return r;
+	for (unsigned s = 0; s < hardware->n_readers; s++)
+		reader_move(&hardware->readers[s], publication_cell(&hardware->publication, s));
+	publication_retire(&old);
+	publication_done(&old);
+	return 0;
+}
+
 void hardware_done(struct hardware *hardware)
 {
 	for (unsigned s = 0; s < hardware->n_readers; s++)

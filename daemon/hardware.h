@@ -57,4 +57,10 @@ int hardware_plan(struct hardware *hardware, const char *root, const char *const
 int hardware_open(struct hardware *hardware, const struct config *config, struct store *store,
 	struct fault *fault);
 
+/*
+ * Withdraws the page from all who have it, and publishes the same generation in another, for
+ * @owner. Errors of resume_replace_page().
+ */
+int hardware_replace_page(struct hardware *hardware, uint32_t owner);
+
 void hardware_done(struct hardware *hardware);

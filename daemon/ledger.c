@@ -79,6 +79,19 @@ static struct ledger_copy *book_copy(const struct ledger_book *book, uint32_t wh
 	return (void *)((char *)(book + 1) + which * copy_bytes(book->n_boxes));
 }
 
+struct ledger_lease ledger_lease(const struct ledger *ledger)
+{
+	uint64_t word = __atomic_load_n(&ledger->header->lease, __ATOMIC_RELAXED);
+
+	return (struct ledger_lease){ (uint32_t)word, (uint32_t)(word >> 32) };
+}
+
+void ledger_let(struct ledger *ledger, struct ledger_lease lease)
+{
+	__atomic_store_n(
+		&ledger->header->lease, (uint64_t)lease.owner << 32 | lease.page, __ATOMIC_RELEASE);
+}
+
 void ledger_page_name(uint32_t number, char ret_name[LEDGER_NAME_MAX])
 {
 	snprintf(ret_name, LEDGER_NAME_MAX, "page-%u", number);
@@ -161,10 +174,10 @@ int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box
 		.version = LEDGER_VERSION,
 		.bytes = bytes,
 		.generation = { page->generation[0], page->generation[1] },
-		.page = 1,
 		.n_sockets = plan->n_sockets,
 		.n_boxes = plan->n_boxes,
 	};
+	ledger_let(ledger, (struct ledger_lease){ 1, LEDGER_NO_OWNER });
 	memcpy(ledger->header->platform, page->platform, PAGE_NAME_MAX);
 	memcpy(ledger->header->whys, whys, sizeof ledger->header->whys);
 	fill(ledger, plan, boxes);

@@ -37,7 +37,7 @@ struct ledger_header {
 	uint32_t complete; /* atomic, 1: the manager has all; before that nobody was served */
 	uint64_t bytes;
 	uint64_t generation[2]; /* of the page that goes with it */
-	uint32_t page;          /* atomic: number of that page; see ledger_page_name() */
+	uint64_t lease;         /* atomic: page number and owner together; see ledger_lease() */
 	uint32_t n_sockets, n_boxes;
 	char platform[PAGE_NAME_MAX];
 	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX]; /* text of each absent metric */
@@ -70,8 +70,20 @@ void ledger_complete(struct ledger *ledger);
 
 void ledger_done(struct ledger *ledger);
 
+/*
+ * Which page counts, as the manager keeps it, and whose job the node runs: one changes only with
+ * the other, so that no former owner's page is gone on with.
+ */
+struct ledger_lease {
+	uint32_t page;  /* from 1 */
+	uint32_t owner; /* uid */
+};
+enum { LEDGER_NO_OWNER = UINT32_MAX, LEDGER_NAME_MAX = 32 };
+
+struct ledger_lease ledger_lease(const struct ledger *ledger);
+void ledger_let(struct ledger *ledger, struct ledger_lease lease);
+
 /* Under which the manager keeps page @number. */
-enum { LEDGER_NAME_MAX = 32 };
 void ledger_page_name(uint32_t number, char ret_name[LEDGER_NAME_MAX]);
 
 /* What the kernel said when the generation began about box @i of the plan: 0, or negative errno. */

@@ -135,6 +135,21 @@ int publication_init(struct publication *publication, const struct plan *plan, s
 	return 0;
 }
 
+int publication_copy(const struct publication *from, struct publication *ret)
+{
+	int r;
+
+	*ret = (struct publication){ .write_fd = -1, .read_fd = -1 };
+	memcpy(ret->whys, from->whys, sizeof ret->whys);
+	r = open_memory(ret, from->header);
+	if (r < 0) {
+		publication_done(ret);
+		return r;
+	}
+	memcpy(ret->header, from->header, from->header->cells_at);
+	return 0;
+}
+
 /* --- the page of a process before --- */
 
 static bool same_metrics(const struct page_header *header, const struct platform *platform)
@@ -241,7 +256,7 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 			r = fault_set(fault, publication->read_fd, "its page cannot be opened");
 	}
 	if (r < 0) {
-		publication_retire(fd);
+		publication_retire_fd(fd);
 		publication_done(publication);
 		return r;
 	}
@@ -251,13 +266,25 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 	return 0;
 }
 
-void publication_retire(int fd)
+static void retire(struct page_header *header)
+{
+	__atomic_store_n(&header->state, PAGE_RETIRED, __ATOMIC_RELEASE);
+	for (uint32_t s = 0; s < header->n_sockets; s++)
+		page_wake((struct page_cell *)page_cell(header, s));
+}
+
+void publication_retire(struct publication *publication)
+{
+	retire(publication->header);
+}
+
+void publication_retire_fd(int fd)
 {
 	struct page_header *header;
 
 	if (map_page(fd, &header) < 0)
 		return;
-	__atomic_store_n(&header->state, PAGE_RETIRED, __ATOMIC_RELAXED);
+	retire(header);
 	munmap(header, header->page_bytes);
 }
 

@@ -35,8 +35,15 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 	const uint64_t generation[2], const uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX],
 	struct fault *fault);
 
-/* Tells those who still read the page @fd, if it is one, that nobody writes it any more. */
-void publication_retire(int fd);
+/* Another page with the same generation and tables, and with empty cells. Errors as init. */
+int publication_copy(const struct publication *from, struct publication *ret);
+
+/*
+ * Tells those who still read the page that nobody writes it any more, and wakes those who wait; the
+ * second is for a descriptor that may be a page.
+ */
+void publication_retire(struct publication *publication);
+void publication_retire_fd(int fd);
 
 void publication_done(struct publication *publication);
 

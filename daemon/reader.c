@@ -15,7 +15,7 @@
 #include "daemon/privilege.h"
 
 enum {
-	STOP_SLOT = UINT32_MAX,
+	ORDER_SLOT = UINT32_MAX,
 	STACK_BYTES = 128 * 1024,
 	NS_PER_MS = 1000000,
 	SPIN_MAX_NS = 100000,
@@ -106,7 +106,7 @@ static int unpark_due(struct reader *reader)
  * to those whoever may have a sweep now, and parks the others; events of doorbells that were
  * removed since epoll_wait() are dropped. Returns how many are admitted then.
  */
-static unsigned admit(struct reader *reader, unsigned kept, int n, bool *ret_stop)
+static unsigned admit(struct reader *reader, unsigned kept, int n, bool *ret_ordered)
 {
 	uint64_t now = clock_now_ns();
 
@@ -116,8 +116,8 @@ static unsigned admit(struct reader *reader, unsigned kept, int n, bool *ret_sto
 		struct doorbell *doorbell;
 		uint64_t wait_ns;
 
-		if (slot == STOP_SLOT) {
-			*ret_stop = true;
+		if (slot == ORDER_SLOT) {
+			*ret_ordered = true;
 			continue;
 		}
 		doorbell = &reader->doorbells[slot];
@@ -139,7 +139,7 @@ static unsigned admit(struct reader *reader, unsigned kept, int n, bool *ret_sto
  * Waits for the rest of a crowd, so that one sweep serves them all: until it is complete, or for
  * some moments in which nobody new rings.
  */
-static unsigned gather(struct reader *reader, unsigned n_rang, bool *ret_stop)
+static unsigned gather(struct reader *reader, unsigned n_rang, bool *ret_ordered)
 {
 	const struct timespec moment = { .tv_nsec = GATHER_NS };
 	int n_quiet = 0;
@@ -152,7 +152,7 @@ static unsigned gather(struct reader *reader, unsigned n_rang, bool *ret_stop)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
 		n_rang = admit(reader, n_rang,
 			epoll_wait(reader->epoll_fd, &reader->events[n_rang], (int)room, 0),
-			ret_stop);
+			ret_ordered);
 		n_quiet += n_rang == before;
 	}
 	return n_rang;
@@ -224,17 +224,42 @@ static int next_timeout(struct reader *reader)
 	return timeout_ms < 0 || (due_ms >= 0 && due_ms < timeout_ms) ? due_ms : timeout_ms;
 }
 
+static void move(struct reader *reader, struct page_cell *cell)
+{
+	reader->cell = cell;
+	sweep(reader);
+	pthread_mutex_lock(&reader->lock);
+	reader->next_cell = NULL;
+	pthread_cond_signal(&reader->carried_out);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/* False: it is time to stop. */
+static bool carry_out_orders(struct reader *reader)
+{
+	struct page_cell *next_cell;
+	bool stop;
+
+	pthread_mutex_lock(&reader->lock);
+	next_cell = reader->next_cell;
+	stop = reader->stop;
+	pthread_mutex_unlock(&reader->lock);
+	if (next_cell)
+		move(reader, next_cell);
+	return !stop;
+}
+
 /* Waits for rings and answers them once. False: it is time to stop. */
 static bool turn(struct reader *reader)
 {
-	bool stop = false;
+	bool ordered = false;
 	unsigned n_rang;
 	int n = epoll_wait(reader->epoll_fd, reader->events, (int)reader->options.max_doorbells + 1,
 		next_timeout(reader));
 
-	n_rang = admit(reader, 0, n, &stop);
+	n_rang = admit(reader, 0, n, &ordered);
 	if (n_rang) {
-		n_rang = gather(reader, n_rang, &stop);
+		n_rang = gather(reader, n_rang, &ordered);
 		sweep(reader);
 		crowd_swept(&reader->crowd, reader->tally.sweep.end_ns);
 		let_spin(reader);
@@ -242,7 +267,7 @@ static bool turn(struct reader *reader)
 		sweep(reader);
 	}
 	charge(reader);
-	return !stop;
+	return !ordered || carry_out_orders(reader);
 }
 
 static void *run(void *argument)
@@ -319,8 +344,8 @@ static int acquire(struct reader *reader)
 	reader->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (reader->epoll_fd < 0)
 		return -errno;
-	reader->stop_fd = eventfd(0, EFD_CLOEXEC);
-	if (reader->stop_fd < 0)
+	reader->order_fd = eventfd(0, EFD_CLOEXEC);
+	if (reader->order_fd < 0)
 		return -errno;
 	reader->doorbells = calloc(options->max_doorbells, sizeof *reader->doorbells);
 	reader->events = calloc(options->max_doorbells + 1, sizeof *reader->events);
@@ -345,34 +370,41 @@ int reader_init(struct reader *reader, const struct reader_options *options, str
 		.cell = cell,
 		.book = book,
 		.epoll_fd = -1,
-		.stop_fd = -1,
+		.order_fd = -1,
 	};
 	*tally = (struct tally){};
 	reader->tally.sweep = *ledger_sweep(book);
 	reader->state.cpu_ns = cell->cpu_ns;
 	reader->state.throttled = cell->throttled;
 	init_lock(&reader->lock);
+	pthread_cond_init(&reader->carried_out, NULL);
 	r = acquire(reader);
 	if (r < 0)
 		return r;
 	sweep(reader);
 	note_sweep(reader);
-	return watch(reader, reader->stop_fd, STOP_SLOT);
+	return watch(reader, reader->order_fd, ORDER_SLOT);
 }
 
 void reader_done(struct reader *reader)
 {
-	if (reader->running && eventfd_write(reader->stop_fd, 1) == 0)
+	if (reader->running) {
+		pthread_mutex_lock(&reader->lock);
+		reader->stop = true;
+		pthread_mutex_unlock(&reader->lock);
+		eventfd_write(reader->order_fd, 1);
 		pthread_join(reader->thread, NULL);
+	}
 	reader->running = false;
+	pthread_cond_destroy(&reader->carried_out);
 	pthread_mutex_destroy(&reader->lock);
 	free(reader->doorbells);
 	free(reader->events);
 	budget_done(&reader->budget);
 	tally_done(&reader->tally);
 	close_fd(&reader->epoll_fd);
-	close_fd(&reader->stop_fd);
-	*reader = (struct reader){ .epoll_fd = -1, .stop_fd = -1 };
+	close_fd(&reader->order_fd);
+	*reader = (struct reader){ .epoll_fd = -1, .order_fd = -1 };
 }
 
 /* --- for the server --- */
@@ -416,6 +448,16 @@ void reader_remove(struct reader *reader, int slot)
 	budget_leave(&reader->budget, doorbell->account);
 	*doorbell = (struct doorbell){ .fd = -1 };
 	reader->state.n_doorbells--;
+	pthread_mutex_unlock(&reader->lock);
+}
+
+void reader_move(struct reader *reader, struct page_cell *cell)
+{
+	pthread_mutex_lock(&reader->lock);
+	reader->next_cell = cell;
+	eventfd_write(reader->order_fd, 1);
+	while (reader->next_cell)
+		pthread_cond_wait(&reader->carried_out, &reader->lock);
 	pthread_mutex_unlock(&reader->lock);
 }
 

@@ -66,14 +66,17 @@ struct reader {
 	pthread_t thread;
 	bool running;
 	int epoll_fd;
-	int stop_fd; /* eventfd */
+	int order_fd; /* eventfd: the server has an order */
 
 	/* the thread's own */
 	struct epoll_event *events; /* who rang */
 	struct crowd crowd;
 	uint64_t cpu_ns; /* used so far */
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock;        /* of what follows */
+	bool stop;                   /* an order */
+	struct page_cell *next_cell; /* an order; NULL: it was carried out */
+	pthread_cond_t carried_out;
 	struct doorbell *doorbells;
 	struct budget budget;
 	unsigned n_parked;
@@ -100,5 +103,9 @@ void reader_done(struct reader *reader);
  */
 int reader_add(struct reader *reader, int fd, uint32_t uid);
 void reader_remove(struct reader *reader, int slot);
+
+/* Has it publish into @cell, of another page with the same tables, from now on; the first sweep is
+ * there when this returns. */
+void reader_move(struct reader *reader, struct page_cell *cell);
 
 struct reader_state reader_state(struct reader *reader);

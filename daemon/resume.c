@@ -27,7 +27,7 @@ static int find_page(struct hardware *hardware, struct store *store, struct faul
 	char name[LEDGER_NAME_MAX];
 	int fd;
 
-	ledger_page_name(ledger->page, name);
+	ledger_page_name(ledger_lease(&hardware->ledger).page, name);
 	fd = store_take(store, name);
 	if (fd < 0)
 		return fault_set(why, fd, "its page is missing");
@@ -40,7 +40,7 @@ static void retire_pages(struct store *store)
 {
 	for (unsigned i = 0; i < store->n; i++)
 		if (store->items[i].fd >= 0)
-			publication_retire(store->items[i].fd);
+			publication_retire_fd(store->items[i].fd);
 }
 
 /* --- the counters --- */
@@ -142,13 +142,19 @@ static int keep_box(const struct box *box)
 	return store_keep(name, box->fds, box->plan->n_events);
 }
 
+static int keep_page(const struct publication *page, uint32_t number)
+{
+	char name[LEDGER_NAME_MAX];
+
+	ledger_page_name(number, name);
+	return store_keep(name, &page->write_fd, 1);
+}
+
 static int keep_generation(const struct hardware *hardware)
 {
-	char page_name[LEDGER_NAME_MAX];
 	int r = store_keep(ledger_name, &hardware->ledger.fd, 1);
 
-	ledger_page_name(hardware->ledger.header->page, page_name);
-	return r < 0 ? r : store_keep(page_name, &hardware->publication.write_fd, 1);
+	return r < 0 ? r : keep_page(&hardware->publication, ledger_lease(&hardware->ledger).page);
 }
 
 int resume_hand_over(const struct hardware *hardware)
@@ -159,4 +165,27 @@ int resume_hand_over(const struct hardware *hardware)
 		if (is_new(&hardware->boxes[i]))
 			r = keep_box(&hardware->boxes[i]);
 	return r;
+}
+
+int resume_replace_page(struct hardware *hardware, uint32_t owner, struct publication *ret_old)
+{
+	struct ledger_lease before = ledger_lease(&hardware->ledger);
+	struct ledger_lease lease = { before.page + 1, owner };
+	struct publication page;
+	char name[LEDGER_NAME_MAX];
+	int r = publication_copy(&hardware->publication, &page);
+
+	if (r < 0)
+		return r;
+	r = keep_page(&page, lease.page);
+	if (r < 0 && r != -ENOTCONN) {
+		publication_done(&page);
+		return r;
+	}
+	ledger_let(&hardware->ledger, lease); /* killed from here on, the new page counts */
+	ledger_page_name(before.page, name);
+	store_forget(name);
+	*ret_old = hardware->publication;
+	hardware->publication = page;
+	return 0;
 }

@@ -234,6 +234,60 @@ static void clients_come_and_go_while_it_sweeps(void **state)
 	stop_reader(&f);
 }
 
+/* A client that waits on the old page while it is withdrawn, and one that comes to the new. */
+static void moves_to_another_page(void **state)
+{
+	struct page_sweep before, after;
+	struct publication page, old;
+	struct fixture f;
+	int fd, slot;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	fd = hang_doorbell(&f, &slot);
+	assert_int_equal(read_fresh(&f, fd, SECOND, &before), 0);
+	assert_int_equal(publication_copy(&f.publication, &page), 0);
+	assert_int_equal(page_check(page.header, page.header->page_bytes), 0);
+	assert_memory_equal(page.header->generation, f.publication.header->generation, 16);
+	old = f.publication;
+	f.publication = page;
+	reader_move(&f.reader, publication_cell(&page, 0));
+	/* The next sweep is there at once, and what there was is not touched any more. */
+	assert_int_equal(page_copy(publication_cell(&page, 0), &after, 1, NULL, 0), 0);
+	assert_int_equal(after.number, before.number + 1);
+	assert_int_equal(read_fresh(&f, fd, SECOND, &after), 0);
+	assert_int_equal(after.number, before.number + 2);
+	assert_int_equal(page_copy(publication_cell(&old, 0), &after, 1, NULL, 0), 0);
+	assert_int_equal(after.number, before.number);
+	publication_retire(&old);
+	assert_int_equal(old.header->state, PAGE_RETIRED);
+	assert_int_equal(f.publication.header->state, PAGE_LIVE);
+	publication_done(&old);
+	reader_remove(&f.reader, slot);
+	close(fd);
+	stop_reader(&f);
+}
+
+static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
+{
+	struct reader_options options = { .cpu = -1, .max_doorbells = DOORBELLS };
+	struct tally tally;
+	struct fixture f;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	f.kernel.events[0].value = 10;
+	reader_done(&f.reader);
+	assert_int_equal(tally_init(&tally, &f.plan, 0, f.publication.whys[0]), 0);
+	assert_int_equal(reader_init(&f.reader, &options, &f.box, 1, &tally,
+				 publication_cell(&f.publication, 0), ledger_book(&f.ledger, 0)),
+		0);
+	assert_int_equal(reader_state(&f.reader).sweeps, 2);
+	assert_int_equal(ledger_sweep(ledger_book(&f.ledger, 0))->number, 2);
+	assert_int_equal(ledger_sweep(ledger_book(&f.ledger, 0))->values[0].count, 10 * BYTES);
+	stop_reader(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -247,6 +301,10 @@ int main(void)
 		CASE("over the budget a ring waits but is answered",
 			over_the_budget_a_ring_waits_but_is_answered),
 		CASE("clients come and go while it sweeps", clients_come_and_go_while_it_sweeps),
+		CASE("moves to another page, and leaves the old one as it is",
+			moves_to_another_page),
+		CASE("goes on from the last sweep of the ledger",
+			goes_on_from_the_last_sweep_of_the_ledger),
 	};
 
 	return cmocka_run_group_tests_name("reader", cases, NULL, NULL);
