@@ -3,7 +3,11 @@
 #include "daemon/config.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/macro.h"
@@ -19,20 +23,118 @@ static int parse_path(
 	return inifile_text(key, value, ret_chars, why);
 }
 
+/* --- users and groups: names of this machine, or numbers --- */
+
+static bool is_number(const char *text, uint32_t *ret)
+{
+	unsigned long number;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	*ret = (uint32_t)number;
+	return !errno && !*end && number < UINT32_MAX; /* (uid_t)-1 is nobody at all */
+}
+
+static int unknown(const char *kind, const char *name, struct fault *why)
+{
+	if (errno && errno != ENOENT && errno != ESRCH)
+		return fault_set(why, -EINVAL, "%s %s cannot be looked up: %m", kind, name);
+	return fault_set(why, -EINVAL, "this machine has no %s %s", kind, name);
+}
+
+static int parse_group(
+	const struct inifile_key *key, const char *value, void *ret_access, struct fault *why)
+{
+	struct policy_access *access = ret_access;
+	const struct group *group;
+
+	(void)key;
+	access->by_group = *value;
+	strcpy(access->group_text, value);
+	if (!*value || is_number(value, &access->group))
+		return 0;
+	errno = 0;
+	group = getgrnam(value);
+	if (!group)
+		return unknown("group", value, why);
+	access->group = group->gr_gid;
+	return 0;
+}
+
+static int add_user(struct policy_access *access, const char *name, struct fault *why)
+{
+	uint32_t *uid = &access->users[access->n_users];
+	const struct passwd *user;
+
+	if (access->n_users == POLICY_USERS_MAX)
+		return fault_set(why, -EINVAL, "must be at most %d users: make a group of them",
+			POLICY_USERS_MAX);
+	if (!is_number(name, uid)) {
+		errno = 0;
+		user = getpwnam(name);
+		if (!user)
+			return unknown("user", name, why);
+		*uid = user->pw_uid;
+	}
+	access->n_users++;
+	return 0;
+}
+
+static int parse_users(
+	const struct inifile_key *key, const char *value, void *ret_access, struct fault *why)
+{
+	struct policy_access *access = ret_access;
+	char names[POLICY_TEXT_MAX], *rest;
+
+	(void)key;
+	strcpy(access->users_text, value);
+	strcpy(names, value);
+	access->n_users = 0;
+	for (char *name = strtok_r(names, " \t", &rest); name;
+		name = strtok_r(NULL, " \t", &rest)) {
+		int r = add_user(access, name, why);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static_assert((int)POLICY_TEXT_MAX >= INIFILE_BUFFER_MAX, "a value fits");
+
+/* --- the keys --- */
+
+enum {
+	INTERVAL_MAX_MS = 60000, /* a reader of the page may wait so long */
+	QUANTUM_MAX = 1 << 30,
+};
+
 #define FIELD(name)  offsetof(struct config, name)
 #define LENGTH(name) (sizeof((struct config *)NULL)->name - 1)
 
 static const struct inifile_key keys[] = {
 	{ "server", "socket", parse_path, FIELD(socket_path), 1, LENGTH(socket_path),
 		WIRE_SOCKET_PATH, "path of a Unix socket" },
-	{ "server", "mode", inifile_octal, FIELD(socket_mode), 0, 0777, "0666",
-		"permissions of the socket" },
 	{ "server", "max_clients", inifile_number, FIELD(max_clients), 1, 4096, "1024",
 		"connections in all" },
 	{ "server", "max_clients_per_user", inifile_number, FIELD(max_clients_per_user), 1, 4096,
 		"512", "connections of one user" },
 	{ "server", "requests_per_second", inifile_number, FIELD(requests_per_second), 1, 10000,
 		"64", "requests of one connection" },
+	{ "access", "mode", inifile_octal, FIELD(socket_mode), 0, 0777, "0666",
+		"permissions of the socket" },
+	{ "access", "group", parse_group, FIELD(access), 0, 0, "", "name or number of a group" },
+	{ "access", "users", parse_users, FIELD(access), 0, 0, "", "names or numbers of users" },
+	{ "disclosure", "min_interval_ms", inifile_number, FIELD(disclosure.min_interval_ms), 0,
+		INTERVAL_MAX_MS, "0", "milliseconds" },
+	{ "disclosure", "min_interval_per_user_ms", inifile_number,
+		FIELD(disclosure.min_interval_per_user_ms), 0, INTERVAL_MAX_MS, "0",
+		"milliseconds" },
+	{ "disclosure", "quantum", inifile_number, FIELD(disclosure.quantum), 1, QUANTUM_MAX, "1",
+		"bytes" },
 	{ "reader", "budget_percent", inifile_number, FIELD(budget_percent), 1, 100, "10",
 		"percent of one CPU" },
 	{ "reader", "burst_ms", inifile_number, FIELD(burst_ms), 1, 10000, "100", "milliseconds" },
@@ -105,8 +207,8 @@ static int bind_sections(const struct inifile *ini, struct config *config, struc
 		}
 		if (!is_known(section->name))
 			return inifile_fault(ini, section->line, fault,
-				"unknown section [%s]; known are [server], [reader], [platform], "
-				"[calibration].",
+				"unknown section [%s]; known are [server], [access], "
+				"[disclosure], [reader], [platform], [calibration].",
 				section->name);
 		r = inifile_bind(ini, section, &group, 1, fault);
 		if (r < 0)
@@ -131,5 +233,64 @@ int config_load(const char *path, struct config *ret, struct fault *fault)
 			return r;
 	}
 	*ret = config;
+	return 0;
+}
+
+int config_find(const struct config_origin *origin, struct config *ret, struct fault *fault)
+{
+	struct config config;
+	int r = config_load(origin->path ? origin->path : UNCORED_CONFIG, &config, fault);
+
+	if (r == -ENOENT && !origin->path)
+		r = config_load(NULL, &config, fault);
+	if (r < 0)
+		return r;
+	config.origin = *origin;
+	if (origin->socket_path && strlen(origin->socket_path) >= sizeof config.socket_path)
+		return fault_set(fault, -ENAMETOOLONG,
+			"--socket %s: a socket's path has at most %zu bytes.", origin->socket_path,
+			sizeof config.socket_path - 1);
+	if (origin->socket_path) /* to the last byte, for comparing */
+		strncpy(config.socket_path, origin->socket_path, sizeof config.socket_path);
+	*ret = config;
+	return 0;
+}
+
+/* --- reading it again --- */
+
+#define LASTING(key, name)                                                                         \
+	{                                                                                          \
+		key, FIELD(name), sizeof((struct config *)NULL)->name                              \
+	}
+
+/* What was decided when the daemon started. */
+static const struct {
+	const char *key;
+	size_t offset, size_bytes;
+} lasting[] = {
+	LASTING("[server] socket", socket_path),
+	LASTING("[reader] realtime", realtime),
+	LASTING("[platform] name", platform),
+	LASTING("[calibration]", calibrations),
+};
+
+int config_reload(struct config *config, void (*kept)(const char *key), struct fault *fault)
+{
+	struct config new;
+	int r = config_find(&config->origin, &new, fault);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(lasting); i++) {
+		char *now = (char *)&new + lasting[i].offset;
+		const char *before = (const char *)config + lasting[i].offset;
+
+		if (!memcmp(now, before, lasting[i].size_bytes))
+			continue;
+		memcpy(now, before, lasting[i].size_bytes);
+		kept(lasting[i].key);
+	}
+	new.n_calibrations = config->n_calibrations;
+	*config = new;
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "common/page.h"
 #include "daemon/fault.h"
+#include "daemon/policy.h"
 
 /* What the site says one count of a metric is worth. */
 struct config_calibration {
@@ -14,9 +15,18 @@ struct config_calibration {
 	uint32_t bytes;
 };
 
+/* Where a configuration came from, to read it again; both texts are borrowed. */
+struct config_origin {
+	const char *path;        /* NULL: the default, which need not exist */
+	const char *socket_path; /* wins over the file; NULL: does not */
+};
+
 struct config {
-	char socket_path[108];         /* sun_path */
-	uint32_t socket_mode;          /* octal */
+	struct config_origin origin;
+	char socket_path[108]; /* sun_path */
+	uint32_t socket_mode;  /* octal */
+	struct policy_access access;
+	struct policy_disclosure disclosure;
 	char platform[32];             /* name of a platform file; "": recognise the machine */
 	uint32_t max_clients;          /* connections in all */
 	uint32_t max_clients_per_user; /* connections of one uid */
@@ -33,3 +43,13 @@ struct config {
  * 0; -ENOENT and other errno of open(2); -EINVAL: the fault names file, line and key.
  */
 int config_load(const char *path, struct config *ret, struct fault *fault);
+
+/* The configuration of a daemon: as config_load(), and -ENAMETOOLONG. */
+int config_find(const struct config_origin *origin, struct config *ret, struct fault *fault);
+
+/*
+ * Reads the configuration of @config again and replaces it, but for what needs a restart: of each
+ * such key that is another now, @kept is called with "[section] key". On failure as config_find(),
+ * and @config is as it was.
+ */
+int config_reload(struct config *config, void (*kept)(const char *key), struct fault *fault);

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/macro.h"
 #include "daemon/config.h"
@@ -102,23 +101,6 @@ static int parse_options(int argc, char *argv[], struct options *ret)
 	return -1;
 }
 
-static int load_config(const struct options *options, struct config *ret, struct fault *fault)
-{
-	int r = config_load(
-		options->config_path ? options->config_path : UNCORED_CONFIG, ret, fault);
-
-	if (r == -ENOENT && !options->config_path)
-		r = config_load(NULL, ret, fault);
-	if (r < 0 || !options->socket_path)
-		return r;
-	if (strlen(options->socket_path) >= sizeof ret->socket_path)
-		return fault_set(fault, -ENAMETOOLONG,
-			"--socket %s: a socket's path has at most %zu bytes.", options->socket_path,
-			sizeof ret->socket_path - 1);
-	strcpy(ret->socket_path, options->socket_path);
-	return 0;
-}
-
 /* Where platform files are; lives as long as the process. */
 static const char *const *platform_dirs(const struct options *options)
 {
@@ -196,7 +178,8 @@ int main(int argc, char *argv[])
 	if (r >= 0)
 		return r;
 	privilege_raise_file_limit(); /* a server has thousands of PMU folders and events */
-	r = load_config(&options, &config, &fault);
+	r = config_find(&(struct config_origin){ options.config_path, options.socket_path },
+		&config, &fault);
 	if (r >= 0)
 		r = hardware_plan(
 			&hardware, options.root, platform_dirs(&options), &config, &fault);

@@ -93,7 +93,7 @@ static void a_bad_configuration_is_refused_with_its_line(void **state)
 	assert_refused(WORDS("/conf:2:", "budget"));
 	run_on("standin", "[reader]\n\nbudget_percent = 101\n");
 	assert_refused(WORDS("/conf:3:", "1 to 100"));
-	run_on("standin", "[server]\nmode = 0666\nmode = 0660\n");
+	run_on("standin", "[access]\nmode = 0666\nmode = 0660\n");
 	assert_refused(WORDS("/conf:3:", "mode"));
 	run_on("standin", "[platform]\nname = no-such-chip\n");
 	assert_refused(WORDS("no-such-chip", "icelake-sp"));

@@ -35,6 +35,11 @@ static void assert_defaults(const struct config *config)
 {
 	assert_string_equal(config->socket_path, "/run/uncored/socket");
 	assert_int_equal(config->socket_mode, 0666);
+	assert_false(config->access.by_group);
+	assert_int_equal(config->access.n_users, 0);
+	assert_int_equal(config->disclosure.min_interval_ms, 0);
+	assert_int_equal(config->disclosure.min_interval_per_user_ms, 0);
+	assert_int_equal(config->disclosure.quantum, 1);
 	assert_string_equal(config->platform, "");
 	assert_int_equal(config->max_clients, 1024);
 	assert_int_equal(config->max_clients_per_user, 512);
@@ -83,7 +88,7 @@ static void ships_its_defaults(void **state)
 	fclose(file);
 	for (char *c = text; (c = strstr(c, "\n#")); c++)
 		n_keys += c[2] >= 'a' && c[2] <= 'z';
-	assert_int_equal(n_keys, 9);
+	assert_int_equal(n_keys, 14);
 	uncomment(text);
 	memset(&config, 0xff, sizeof config);
 	assert_int_equal(load(text, &config, &fault), 0);
@@ -96,14 +101,25 @@ static void reads_every_key(void **state)
 	struct fault fault;
 
 	(void)state;
-	assert_int_equal(load("[server]\nsocket = /run/other\nmode = 0600\nmax_clients = 4096\n"
+	assert_int_equal(load("[server]\nsocket = /run/other\nmax_clients = 4096\n"
 			      "max_clients_per_user = 1\nrequests_per_second = 10000\n"
+			      "[access]\nmode = 0600\ngroup = root\nusers = root  4242\n"
+			      "[disclosure]\nmin_interval_ms = 60000\n"
+			      "min_interval_per_user_ms = 1\nquantum = 1073741824\n"
 			      "[reader]\nbudget_percent = 100\nburst_ms = 1\nrealtime = no\n"
 			      "[platform]\nname = standin\n",
 				 &config, &fault),
 		0);
 	assert_string_equal(config.socket_path, "/run/other");
 	assert_int_equal(config.socket_mode, 0600);
+	assert_true(config.access.by_group);
+	assert_int_equal(config.access.group, 0);
+	assert_int_equal(config.access.n_users, 2);
+	assert_int_equal(config.access.users[0], 0);
+	assert_int_equal(config.access.users[1], 4242);
+	assert_int_equal(config.disclosure.min_interval_ms, 60000);
+	assert_int_equal(config.disclosure.min_interval_per_user_ms, 1);
+	assert_int_equal(config.disclosure.quantum, 1073741824);
 	assert_int_equal(config.max_clients, 4096);
 	assert_int_equal(config.max_clients_per_user, 1);
 	assert_int_equal(config.requests_per_second, 10000);
@@ -143,11 +159,22 @@ static void refuses_bad_values(void **state)
 		"uncored.conf:2: burst_ms = 0: must be 1 to 10000 (milliseconds).");
 	refuses("[reader]\nrealtime = maybe\n",
 		"uncored.conf:2: realtime = maybe: must be yes or no.");
-	refuses("[server]\nmode = 0888\n",
+	refuses("[access]\nmode = 0888\n",
 		"uncored.conf:2: mode = 0888: must be 0 to 0777 in octal "
 		"(permissions of the socket).");
-	refuses("[server]\nmode = 01777\n", "uncored.conf:2: mode = 01777: must be 0 to 0777 in "
+	refuses("[access]\nmode = 01777\n", "uncored.conf:2: mode = 01777: must be 0 to 0777 in "
 					    "octal (permissions of the socket).");
+	refuses("[access]\nusers = root no-such-user\n",
+		"uncored.conf:2: users = root no-such-user: this machine has no user "
+		"no-such-user.");
+	refuses("[access]\n\ngroup = no-such-group\n",
+		"uncored.conf:3: group = no-such-group: this machine has no group no-such-group.");
+	refuses("[access]\nusers = 4294967295\n",
+		"uncored.conf:2: users = 4294967295: this machine has no user 4294967295.");
+	refuses("[disclosure]\nmin_interval_ms = 60001\n",
+		"uncored.conf:2: min_interval_ms = 60001: must be 0 to 60000 (milliseconds).");
+	refuses("[disclosure]\nquantum = 0\n",
+		"uncored.conf:2: quantum = 0: must be 1 to 1073741824 (bytes).");
 	refuses("[server]\nmax_clients = -1\n",
 		"uncored.conf:2: max_clients = -1: must be 1 to 4096 (connections in all).");
 	refuses("[server]\nsocket = run/x\n", "uncored.conf:2: socket = run/x: must be an absolute "
@@ -177,25 +204,63 @@ static void limits_the_socket_path(void **state)
 static void refuses_unknown_names(void **state)
 {
 	(void)state;
-	refuses("[server]\nmode = 0600\ncolour = red\n",
-		"uncored.conf:3: unknown key colour in [server]; known are socket, mode, "
+	refuses("[server]\nsocket = /x\ncolour = red\n",
+		"uncored.conf:3: unknown key colour in [server]; known are socket, "
 		"max_clients, max_clients_per_user, requests_per_second.");
 	refuses("[reader]\nmode = 0600\n",
 		"uncored.conf:2: unknown key mode in [reader]; known are "
 		"budget_percent, burst_ms, realtime.");
-	refuses("[foo]\n", "uncored.conf:1: unknown section [foo]; known are [server], [reader], "
-			   "[platform], [calibration].");
+	refuses("[foo]\n", "uncored.conf:1: unknown section [foo]; known are [server], [access], "
+			   "[disclosure], [reader], [platform], [calibration].");
 }
 
 static void refuses_what_stands_twice_or_nowhere(void **state)
 {
 	(void)state;
-	refuses("[server]\nmode = 0600\nmode = 0600\n",
-		"uncored.conf:3: second mode in [server], the first is on line 2.");
+	refuses("[access]\nmode = 0600\nmode = 0600\n",
+		"uncored.conf:3: second mode in [access], the first is on line 2.");
 	refuses("[server]\n[reader]\n[server]\n",
 		"uncored.conf:3: second section [server], the first is on line 1.");
 	refuses("mode = 0600\n",
 		"uncored.conf:1: mode stands before any section: put it below a [section].");
+}
+
+static const char *kept_keys[8];
+static unsigned n_kept;
+
+static void note_kept(const char *key)
+{
+	kept_keys[n_kept++] = key;
+}
+
+static void is_read_again_but_for_what_needs_a_restart(void **state)
+{
+	struct tree tree = tree_new();
+	struct config config;
+	struct fault fault;
+	char path[128];
+
+	(void)state;
+	n_kept = 0;
+	snprintf(path, sizeof path, "%s/uncored.conf", tree.root);
+	tree_write(&tree, "uncored.conf", "[server]\nsocket = /run/a-long-name\n");
+	assert_int_equal(
+		config_find(&(struct config_origin){ path, "/run/x" }, &config, &fault), 0);
+	tree_write(&tree, "uncored.conf",
+		"[server]\nsocket = /run/b\n[disclosure]\nquantum = 64\n[reader]\nrealtime = "
+		"no\n[calibration]\ndram.read = 128\n");
+	assert_int_equal(config_reload(&config, note_kept, &fault), 0);
+	assert_int_equal(n_kept, 2); /* --socket wins before and after */
+	assert_string_equal(kept_keys[0], "[reader] realtime");
+	assert_string_equal(kept_keys[1], "[calibration]");
+	assert_string_equal(config.socket_path, "/run/x");
+	assert_int_equal(config.disclosure.quantum, 64);
+	assert_true(config.realtime);
+	assert_int_equal(config.n_calibrations, 0);
+	tree_write(&tree, "uncored.conf", "[disclosure]\nquantum = x\n");
+	assert_int_equal(config_reload(&config, note_kept, &fault), -EINVAL);
+	assert_int_equal(config.disclosure.quantum, 64);
+	tree_free(&tree);
 }
 
 static void needs_a_named_file(void **state)
@@ -222,6 +287,8 @@ int main(void)
 			refuses_unknown_names),
 		CASE("What stands twice or outside a section is refused",
 			refuses_what_stands_twice_or_nowhere),
+		CASE("It is read again, but for what needs a restart",
+			is_read_again_but_for_what_needs_a_restart),
 		CASE("A file that is named must exist", needs_a_named_file),
 	};
 

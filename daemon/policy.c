@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/policy.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+#define IN_CONF(section, key)                                                                      \
+	"The rule is " key " in [" section                                                         \
+	"] of uncored.conf; the administrator of this node can change it."
+#define OF_PROTOCOL "The rule is the protocol of uncored, which nobody can change here: "
+
+static const struct {
+	const char *name;
+	int error;
+	const char *who; /* where the rule is, and who can change it */
+} rules[POLICY_RULES] = {
+	[POLICY_GROUP] = { "access.group", -EACCES, IN_CONF("access", "group") },
+	[POLICY_USERS] = { "access.users", -EACCES, IN_CONF("access", "users") },
+	[POLICY_CLIENTS] = { "server.max_clients", -EDQUOT,
+		"The rule is max_clients in [server] of uncored.conf, or LimitNOFILE of the unit; "
+		"the administrator of this node can change it." },
+	[POLICY_CLIENTS_PER_USER] = { "server.max_clients_per_user", -EDQUOT,
+		"The rule is max_clients_per_user in [server] of uncored.conf, or LimitNOFILE of "
+		"the unit; the administrator of this node can change it." },
+	[POLICY_DESCRIPTORS] = { "server.descriptors", -EMFILE,
+		"The rule is LimitNOFILE of the unit; the administrator of this node can change "
+		"it." },
+	[POLICY_VERSION] = { "protocol.version", -EPROTONOSUPPORT,
+		OF_PROTOCOL "install the libuncore that came with the daemon." },
+	[POLICY_ORDER] = { "protocol.order", -EPROTO, OF_PROTOCOL "mend the client." },
+	[POLICY_REQUEST] = { "protocol.request", -EOPNOTSUPP,
+		OF_PROTOCOL "install the libuncore that came with the daemon." },
+	[POLICY_TOPIC] = { "protocol.topic", -EINVAL,
+		OF_PROTOCOL "install the libuncore that came with the daemon." },
+	[POLICY_MESSAGE] = { "protocol.message", -EBADMSG, OF_PROTOCOL "mend the client." },
+	[POLICY_REPORT] = { "server.report", -EIO,
+		"No rule forbids it; the administrator of this node can mend it." },
+};
+
+const char *policy_rule_name(enum policy_rule rule)
+{
+	return rules[rule].name;
+}
+
+void policy_refuse(struct policy_refusal *ret, enum policy_rule rule, const char *format, ...)
+{
+	const char *who = rules[rule].who;
+	size_t room = sizeof ret->text - strlen(who) - 1;
+	va_list args;
+
+	ret->rule = rule;
+	ret->error = rules[rule].error;
+	va_start(args, format);
+	vsnprintf(ret->text, room, format, args);
+	va_end(args);
+	sprintf(ret->text + strlen(ret->text), " %s", who);
+}
+
+/* --- who may connect --- */
+
+static bool is_in_group(const struct policy_access *access, const struct policy_peer *peer)
+{
+	if (!access->by_group || peer->gid == access->group)
+		return true;
+	for (unsigned i = 0; i < peer->n_groups; i++)
+		if (peer->groups[i] == access->group)
+			return true;
+	return false;
+}
+
+static bool is_listed(const struct policy_access *access, const struct policy_peer *peer)
+{
+	for (unsigned i = 0; i < access->n_users; i++)
+		if (access->users[i] == peer->uid)
+			return true;
+	return !access->n_users;
+}
+
+static const struct {
+	bool (*admits)(const struct policy_access *access, const struct policy_peer *peer);
+	enum policy_rule rule;
+	const char *wanted;
+} checks[] = {
+	{ is_in_group, POLICY_GROUP, "is not in the group whose members may connect to uncored" },
+	{ is_listed, POLICY_USERS, "is not among the users who may connect to uncored" },
+};
+
+bool policy_admits(const struct policy_access *access, const struct policy_peer *peer,
+	struct policy_refusal *ret)
+{
+	if (peer->uid == 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
+		if (!checks[i].admits(access, peer)) {
+			policy_refuse(
+				ret, checks[i].rule, "User %u %s.", peer->uid, checks[i].wanted);
+			return false;
+		}
+	return true;
+}
+
+bool policy_has_room(const struct policy_load *load, uint32_t uid, struct policy_refusal *ret)
+{
+	if (load->n >= load->most)
+		policy_refuse(
+			ret, POLICY_CLIENTS, "uncored already has %u clients, its limit.", load->n);
+	else if (load->n_of_user >= load->most_of_user)
+		policy_refuse(ret, POLICY_CLIENTS_PER_USER,
+			"User %u already has %u connections to uncored, the limit.", uid,
+			load->n_of_user);
+	else
+		return true;
+	return false;
+}
+
+/* --- what is told --- */
+
+uint64_t policy_hold_ns(const struct policy_disclosure *disclosure)
+{
+	uint32_t overall_ms = disclosure->min_interval_ms;
+	uint32_t of_user_ms = disclosure->min_interval_per_user_ms;
+
+	return (overall_ms > of_user_ms ? overall_ms : of_user_ms) * UINT64_C(1000000);
+}
+
+bool policy_restricts(const struct policy_access *access,
+	const struct policy_disclosure *disclosure, bool others_may_connect)
+{
+	return !others_may_connect || access->by_group || access->n_users ||
+	       policy_hold_ns(disclosure) || disclosure->quantum > 1;
+}
+
+/* A text that grows; what does not fit is cut. */
+struct words {
+	char *text;
+	size_t length;
+};
+
+static __attribute__((format(printf, 2, 3))) void say(struct words *words, const char *format, ...)
+{
+	size_t room = POLICY_WORDS_MAX - words->length;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(words->text + words->length, room, format, args);
+	va_end(args);
+	words->length += n < (int)room ? (size_t)n : room - 1;
+}
+
+static void say_who(struct words *words, const struct policy_access *access, bool others)
+{
+	say(words, "Root may connect, and ");
+	if (access->n_users)
+		say(words, "of the users %s ", access->users_text);
+	say(words, access->n_users ? "those" : others ? "everybody" : "those");
+	if (access->by_group)
+		say(words, " in group %s", access->group_text);
+	say(words, others ? "." : " whom the permissions of the socket let in.");
+}
+
+void policy_describe(const struct policy_access *access, const struct policy_disclosure *disclosure,
+	bool others_may_connect, char ret_text[POLICY_WORDS_MAX])
+{
+	struct words words = { .text = ret_text };
+
+	if (!policy_restricts(access, disclosure, others_may_connect)) {
+		say(&words, "Nothing is restricted: everybody on this node may connect and is told "
+			    "exact values as of any time.");
+		return;
+	}
+	say_who(&words, access, others_may_connect);
+	if (disclosure->min_interval_ms)
+		say(&words, " A socket is read at most once in %u ms.",
+			disclosure->min_interval_ms);
+	if (disclosure->min_interval_per_user_ms)
+		say(&words, " One user can have it read at most once in %u ms.",
+			disclosure->min_interval_per_user_ms);
+	if (disclosure->quantum > 1)
+		say(&words, " Values are rounded down to multiples of %u bytes.",
+			disclosure->quantum);
+}

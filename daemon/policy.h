@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The policy of the site: who may connect, what values tell, and the sentence of each refusal. Pure
+ * decisions: whoever asks brings all that they depend on.
+ *
+ * A rule that decides who may connect is a row of checks[] in policy.c, one that is broken after
+ * that a policy_refuse(). Every refusal is counted under its rule (refusals.h), and its sentence
+ * ends with where the rule is and who can change it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+
+enum {
+	POLICY_USERS_MAX = 96,  /* more do not fit into a line */
+	POLICY_TEXT_MAX = 200,  /* a value of uncored.conf, with its NUL */
+	POLICY_WORDS_MAX = 512, /* policy_describe() */
+};
+
+enum policy_rule {
+	POLICY_GROUP,
+	POLICY_USERS,
+	POLICY_CLIENTS,
+	POLICY_CLIENTS_PER_USER,
+	POLICY_DESCRIPTORS,
+	POLICY_VERSION,
+	POLICY_ORDER,
+	POLICY_REQUEST,
+	POLICY_TOPIC,
+	POLICY_MESSAGE,
+	POLICY_REPORT,
+	POLICY_RULES
+};
+
+/* [access], but for the permissions of the socket, which are the kernel's to enforce. */
+struct policy_access {
+	bool by_group;
+	uint32_t group;
+	unsigned n_users; /* 0: any */
+	uint32_t users[POLICY_USERS_MAX];
+	char group_text[POLICY_TEXT_MAX], users_text[POLICY_TEXT_MAX]; /* as they were written */
+};
+
+/* [disclosure] */
+struct policy_disclosure {
+	uint32_t min_interval_ms;          /* between two sweeps of a socket */
+	uint32_t min_interval_per_user_ms; /* ... that the rings of one user cause */
+	uint32_t quantum;                  /* bytes that values are rounded down to */
+};
+
+/* Who asks, as the kernel says. */
+struct policy_peer {
+	uint32_t uid, gid;
+	const uint32_t *groups; /* supplementary */
+	unsigned n_groups;
+};
+
+/* Connections there are, and may be. */
+struct policy_load {
+	unsigned n, most, n_of_user, most_of_user;
+};
+
+struct policy_refusal {
+	enum policy_rule rule;
+	int error; /* negative errno */
+	char text[WIRE_TEXT_MAX];
+};
+
+/* May this peer connect? False: *ret says why not. Root always may. */
+bool policy_admits(const struct policy_access *access, const struct policy_peer *peer,
+	struct policy_refusal *ret);
+
+/* Is there room for another connection of @uid? False: *ret says why not. */
+bool policy_has_room(const struct policy_load *load, uint32_t uid, struct policy_refusal *ret);
+
+/* Fills *ret with what happened, cut where needed, then what the rule is and who can change it. */
+void policy_refuse(struct policy_refusal *ret, enum policy_rule rule, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* "access.users": what refusals are counted under. */
+const char *policy_rule_name(enum policy_rule rule);
+
+/* How long the intervals may hold back a ring, at most. */
+uint64_t policy_hold_ns(const struct policy_disclosure *disclosure);
+
+/* Is anything held back from anybody? @others_may_connect: as the socket's permissions say. */
+bool policy_restricts(const struct policy_access *access,
+	const struct policy_disclosure *disclosure, bool others_may_connect);
+
+/* Writes who may connect and what they are told, in words. */
+void policy_describe(const struct policy_access *access, const struct policy_disclosure *disclosure,
+	bool others_may_connect, char ret_text[POLICY_WORDS_MAX]);
