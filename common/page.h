@@ -61,9 +61,10 @@ enum page_state { PAGE_LIVE = 1, PAGE_RETIRED = 2 };
 
 /* What the daemon's main thread says of itself. */
 struct page_daemon {
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
-	uint64_t n_clients;  /* atomic */
-	uint64_t refused;    /* atomic: requests and connections */
+	uint64_t started_ns;      /* CLOCK_MONOTONIC */
+	uint64_t n_clients;       /* atomic */
+	uint64_t refused;         /* atomic: requests and connections */
+	uint64_t min_interval_ns; /* atomic: the site may hold back a ring so long, at most */
 };
 
 struct page_header {
@@ -133,12 +134,12 @@ struct page_cell {
 	uint32_t lock;      /* atomic: odd while the rest is being written */
 	uint32_t spin_ns;   /* atomic: how long a waiter may spin before it sleeps */
 	uint64_t cpu_ns;    /* atomic: CPU time that the reader thread has used */
-	uint64_t throttled; /* atomic: rings that had to wait for the budget */
+	uint64_t throttled; /* atomic: rings that had to wait for budget or interval */
 	struct page_sweep sweep;
 	struct page_channel_value channels[]; /* page_socket.n_channels of them */
 };
 
-static_assert(sizeof(struct page_header) == 136, "page_header");
+static_assert(sizeof(struct page_header) == 144, "page_header");
 static_assert(sizeof(struct page_metric) == 64, "page_metric");
 static_assert(sizeof(struct page_socket) == 16, "page_socket");
 static_assert(sizeof(struct page_channel) == 112, "page_channel");

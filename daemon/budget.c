@@ -5,11 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int budget_init(struct budget *budget, uint32_t percent, uint32_t burst_ms, unsigned max_accounts)
+static const uint64_t NS_PER_MS = 1000000;
+
+int budget_init(struct budget *budget, const struct budget_rules *rules, unsigned max_accounts)
 {
 	*budget = (struct budget){
-		.percent = percent,
-		.burst_ns = burst_ms * UINT64_C(1000000),
+		.rules = *rules,
 		.max_accounts = max_accounts,
 		.accounts = calloc(max_accounts, sizeof(struct account)),
 	};
@@ -60,26 +61,65 @@ void budget_leave(struct budget *budget, unsigned account)
 /* 1 ns is earned in 100 * n_users / percent ns. Only whole ones are; the rest waits in as_of_ns. */
 static void earn(const struct budget *budget, struct account *account, uint64_t now_ns)
 {
+	uint32_t percent = budget->rules.percent;
 	uint64_t parts = 100 * (uint64_t)budget->n_users;
-	uint64_t earned_ns = (now_ns - account->as_of_ns) * budget->percent / parts;
-	int64_t most_ns = (int64_t)(budget->burst_ns / budget->n_users);
+	uint64_t earned_ns = (now_ns - account->as_of_ns) * percent / parts;
+	int64_t most_ns = (int64_t)(budget->rules.burst_ms * NS_PER_MS / budget->n_users);
 
-	account->as_of_ns += (earned_ns * parts + budget->percent - 1) / budget->percent;
+	account->as_of_ns += (earned_ns * parts + percent - 1) / percent;
 	account->left_ns += (int64_t)earned_ns;
 	if (account->left_ns > most_ns)
 		account->left_ns = most_ns;
 }
 
+static uint64_t credit_wait_ns(const struct budget *budget, const struct account *account)
+{
+	uint32_t percent = budget->rules.percent;
+
+	if (account->left_ns > 0)
+		return 0;
+	return ((uint64_t)(1 - account->left_ns) * 100 * budget->n_users + percent - 1) / percent;
+}
+
+static uint64_t interval_wait_ns(uint64_t swept_ns, uint32_t interval_ms, uint64_t now_ns)
+{
+	uint64_t due_ns = swept_ns + interval_ms * NS_PER_MS;
+
+	return swept_ns && due_ns > now_ns ? due_ns - now_ns : 0;
+}
+
+static uint64_t longer(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 uint64_t budget_ring(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	struct account *account = &budget->accounts[index];
+	const struct budget_rules *rules = &budget->rules;
+	uint64_t wait_ns;
 
 	account->n_rang++;
 	earn(budget, account, now_ns);
-	if (account->left_ns > 0)
-		return 0;
-	return ((uint64_t)(1 - account->left_ns) * 100 * budget->n_users + budget->percent - 1) /
-	       budget->percent;
+	wait_ns = credit_wait_ns(budget, account);
+	wait_ns =
+		longer(wait_ns, interval_wait_ns(budget->swept_ns, rules->min_interval_ms, now_ns));
+	wait_ns = longer(wait_ns,
+		interval_wait_ns(account->swept_ns, rules->min_interval_per_user_ms, now_ns));
+	account->admitted |= !wait_ns;
+	return wait_ns;
+}
+
+void budget_swept(struct budget *budget, uint64_t begin_ns)
+{
+	budget->swept_ns = begin_ns;
+	for (unsigned i = 0; i < budget->n_accounts; i++) {
+		struct account *account = &budget->accounts[i];
+
+		if (account->admitted)
+			account->swept_ns = begin_ns;
+		account->admitted = false;
+	}
 }
 
 void budget_charge(struct budget *budget, uint64_t cost_ns)

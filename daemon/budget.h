@@ -6,37 +6,56 @@
  * it does not ring, up to its part of the burst. Who rings is charged for all that the ring cost,
  * after it; credit may so go below zero, and then its doorbells wait. What one user spends is never
  * another's, however many connections it has; and it stays spent when they close.
+ *
+ * A ring may also come too early: sooner than an interval after the last sweep, or after the last
+ * sweep that a ring of this user was admitted to. It waits in the same way, and all that wait share
+ * the sweep that is due. No ring waits longer for the intervals than the longer one of them: who is
+ * due and not admitted then was answered by the sweep that came before.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct account {
 	uint32_t uid;
 	unsigned n_doorbells; /* 0: kept for what it owes */
 	unsigned n_rang;      /* since the last charge */
+	bool admitted;        /* to the sweep that comes next */
 	int64_t left_ns;
 	uint64_t as_of_ns; /* CLOCK_MONOTONIC */
+	uint64_t swept_ns; /* begin of the last sweep it was admitted to; 0: none */
+};
+
+/* As the site has configured it. */
+struct budget_rules {
+	uint32_t percent;  /* of one CPU, for all users together */
+	uint32_t burst_ms; /* at most this much is saved up, by all together */
+	uint32_t min_interval_ms;
+	uint32_t min_interval_per_user_ms;
 };
 
 struct budget {
-	uint32_t percent;  /* of one CPU, for all users together */
-	uint64_t burst_ns; /* at most this much is saved up, by all together */
+	struct budget_rules rules;
+	uint64_t swept_ns; /* begin of the last sweep; 0: none */
 	unsigned n_users;  /* accounts with doorbells */
 	unsigned n_accounts, max_accounts;
 	struct account *accounts; /* owned */
 };
 
-/* @max_accounts: as many as there may be doorbells. 0, -ENOMEM. */
-int budget_init(struct budget *budget, uint32_t percent, uint32_t burst_ms, unsigned max_accounts);
+/* @max_accounts: as many as there may be doorbells. .rules may be changed later. 0, -ENOMEM. */
+int budget_init(struct budget *budget, const struct budget_rules *rules, unsigned max_accounts);
 void budget_done(struct budget *budget);
 
 /* A doorbell of @uid comes: the index of the account that pays for it. It begins with nothing. */
 unsigned budget_enter(struct budget *budget, uint32_t uid, uint64_t now_ns);
 void budget_leave(struct budget *budget, unsigned account);
 
-/* A ring: 0, it may be answered now; else after so many ns. */
+/* A ring: 0, it is admitted to the next sweep; else ask again after so many ns. */
 uint64_t budget_ring(struct budget *budget, unsigned account, uint64_t now_ns);
+
+/* A sweep began at @begin_ns, for those admitted to it, or for none. */
+void budget_swept(struct budget *budget, uint64_t begin_ns);
 
 /* Splits @cost_ns over those who rang since the last charge. */
 void budget_charge(struct budget *budget, uint64_t cost_ns);

@@ -169,6 +169,26 @@ static void warn_of_reopening(struct hardware *hardware, const struct fault *why
 			hardware->n_reopened, hardware->plan.n_boxes);
 }
 
+static struct reader_rules rules_of(const struct config *config)
+{
+	const struct policy_disclosure *disclosure = &config->disclosure;
+
+	return (struct reader_rules){
+		.budget = { config->budget_percent, config->burst_ms, disclosure->min_interval_ms,
+			disclosure->min_interval_per_user_ms },
+		.quantum = disclosure->quantum,
+	};
+}
+
+void hardware_apply(struct hardware *hardware, const struct config *config)
+{
+	const struct reader_rules rules = rules_of(config);
+
+	publication_tell_hold(&hardware->publication, policy_hold_ns(&config->disclosure));
+	for (unsigned s = 0; s < hardware->n_readers; s++)
+		reader_set_rules(&hardware->readers[s], &rules);
+}
+
 static int init_reader(struct hardware *hardware, unsigned socket, const struct config *config)
 {
 	const struct plan_socket *s = &hardware->plan.sockets[socket];
@@ -177,8 +197,7 @@ static int init_reader(struct hardware *hardware, unsigned socket, const struct 
 		.cpu = s->cpu,
 		.realtime = config->realtime,
 		.max_doorbells = config->max_clients,
-		.budget_percent = config->budget_percent,
-		.burst_ms = config->burst_ms,
+		.rules = rules_of(config),
 		.sweep_every_s = hardware->platform->sweep_every_s,
 	};
 	struct tally tally;
@@ -297,8 +316,10 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 		r = make_generation(hardware, fault);
 	if (r >= 0)
 		r = hand_over(hardware, fault);
-	if (r >= 0)
-		r = start_readers(hardware, config, fault);
+	if (r < 0)
+		return r;
+	publication_tell_hold(&hardware->publication, policy_hold_ns(&config->disclosure));
+	r = start_readers(hardware, config, fault);
 	if (r < 0)
 		return r;
 	ledger_complete(&hardware->ledger);

@@ -63,4 +63,7 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
  */
 int hardware_replace_page(struct hardware *hardware, uint32_t owner);
 
+/* Applies what of @config may be changed while the readers run: budget, intervals, quantum. */
+void hardware_apply(struct hardware *hardware, const struct config *config);
+
 void hardware_done(struct hardware *hardware);

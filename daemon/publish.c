@@ -311,6 +311,11 @@ void publication_tell_clients(
 	__atomic_store_n(&daemon->refused, n_refused, __ATOMIC_RELAXED);
 }
 
+void publication_tell_hold(struct publication *publication, uint64_t hold_ns)
+{
+	__atomic_store_n(&publication->header->daemon.min_interval_ns, hold_ns, __ATOMIC_RELAXED);
+}
+
 int publication_of_text(const char *text, size_t size_bytes)
 {
 	_cleanup_close_ int fd = memfd_create("uncored-report", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -79,7 +79,7 @@ static void unpark(struct reader *reader, uint32_t slot, uint64_t now_ns)
 	reader->n_parked--;
 }
 
-/* Returns how long to sleep: -1 for ever, or ms until the next parked doorbell has credit. */
+/* Returns how long to sleep: -1 for ever, or ms until the next parked doorbell is due. */
 static int unpark_due(struct reader *reader)
 {
 	uint64_t now = clock_now_ns(), next_ns = UINT64_MAX;
@@ -111,6 +111,7 @@ static unsigned admit(struct reader *reader, unsigned kept, int n, bool *ret_ord
 	uint64_t now = clock_now_ns();
 
 	pthread_mutex_lock(&reader->lock);
+	reader->tally.quantum = reader->options.rules.quantum;
 	for (unsigned i = kept, end = kept + (n > 0 ? (unsigned)n : 0); i < end; i++) {
 		uint32_t slot = reader->events[i].data.u32;
 		struct doorbell *doorbell;
@@ -187,6 +188,7 @@ static void note_sweep(struct reader *reader)
 
 	reader->state.sweeps = last->number;
 	reader->state.last_sweep_ns = last->end_ns - last->begin_ns;
+	budget_swept(&reader->budget, last->begin_ns);
 }
 
 static void charge(struct reader *reader)
@@ -353,8 +355,7 @@ static int acquire(struct reader *reader)
 		return -ENOMEM;
 	for (unsigned i = 0; i < options->max_doorbells; i++)
 		reader->doorbells[i].fd = -1;
-	return budget_init(&reader->budget, options->budget_percent, options->burst_ms,
-		options->max_doorbells);
+	return budget_init(&reader->budget, &options->rules.budget, options->max_doorbells);
 }
 
 int reader_init(struct reader *reader, const struct reader_options *options, struct box *boxes,
@@ -381,6 +382,7 @@ int reader_init(struct reader *reader, const struct reader_options *options, str
 	r = acquire(reader);
 	if (r < 0)
 		return r;
+	reader->tally.quantum = options->rules.quantum;
 	sweep(reader);
 	note_sweep(reader);
 	return watch(reader, reader->order_fd, ORDER_SLOT);
@@ -459,6 +461,17 @@ void reader_move(struct reader *reader, struct page_cell *cell)
 	while (reader->next_cell)
 		pthread_cond_wait(&reader->carried_out, &reader->lock);
 	pthread_mutex_unlock(&reader->lock);
+}
+
+void reader_set_rules(struct reader *reader, const struct reader_rules *rules)
+{
+	pthread_mutex_lock(&reader->lock);
+	reader->options.rules = *rules;
+	reader->budget.rules = rules->budget;
+	for (unsigned i = 0; i < reader->options.max_doorbells; i++)
+		reader->doorbells[i].parked_until_ns = 0;
+	pthread_mutex_unlock(&reader->lock);
+	eventfd_write(reader->order_fd, 1);
 }
 
 struct reader_state reader_state(struct reader *reader)

@@ -6,7 +6,7 @@
  * Clients ring doorbells (eventfds) that the thread watches with an edge-triggered epoll: it need
  * not drain them, each write is a new edge. One sweep serves all who rang before it began, and
  * the rest of a crowd is waited for (crowd.h). A doorbell
- * over its budget (budget.h) is taken out of the epoll set until it has credit again; there it can
+ * over its budget (budget.h) is taken out of the epoll set until it may again; there it can
  * ring for nothing but itself.
  *
  * Nobody rings: the thread sleeps without a timeout.
@@ -34,13 +34,18 @@ struct doorbell {
 	unsigned account; /* of the budget */
 };
 
+/* What may be changed while it runs. */
+struct reader_rules {
+	struct budget_rules budget;
+	uint32_t quantum; /* see tally.h */
+};
+
 struct reader_options {
 	unsigned socket;
 	int cpu;
 	bool realtime;
 	unsigned max_doorbells;
-	uint32_t budget_percent;
-	uint32_t burst_ms;
+	struct reader_rules rules;
 	uint32_t sweep_every_s; /* so often also if nobody rings; 0: never */
 };
 
@@ -49,7 +54,7 @@ struct reader_state {
 	uint64_t sweeps;
 	uint64_t last_sweep_ns; /* how long it took */
 	uint64_t cpu_ns;        /* CPU time of the thread */
-	uint64_t throttled;     /* rings that had to wait for the budget */
+	uint64_t throttled;     /* rings that had to wait for budget or interval */
 	unsigned n_doorbells;
 	bool realtime; /* SCHED_FIFO was granted */
 	bool pinned;   /* runs on the CPU it should */
@@ -73,7 +78,7 @@ struct reader {
 	struct crowd crowd;
 	uint64_t cpu_ns; /* used so far */
 
-	pthread_mutex_t lock;        /* of what follows */
+	pthread_mutex_t lock;        /* of what follows, and of .options.rules */
 	bool stop;                   /* an order */
 	struct page_cell *next_cell; /* an order; NULL: it was carried out */
 	pthread_cond_t carried_out;
@@ -107,5 +112,8 @@ void reader_remove(struct reader *reader, int slot);
 /* Has it publish into @cell, of another page with the same tables, from now on; the first sweep is
  * there when this returns. */
 void reader_move(struct reader *reader, struct page_cell *cell);
+
+/* From the next sweep on; who waits is asked to wait again by the new rules. From any thread. */
+void reader_set_rules(struct reader *reader, const struct reader_rules *rules);
 
 struct reader_state reader_state(struct reader *reader);

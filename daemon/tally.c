@@ -20,6 +20,20 @@ struct sum {
 	unsigned terms_read; /* bit per term: some box of it could be read */
 };
 
+static bool is_in_bytes(const struct plan *plan, unsigned metric)
+{
+	return !strcmp(plan->platform->metrics[metric].unit, "bytes");
+}
+
+static void note_units(struct tally *tally, const struct plan *plan)
+{
+	for (unsigned m = 0; m < tally->n_metrics; m++)
+		tally->in_bytes |= (uint32_t)is_in_bytes(plan, m) << m;
+	for (unsigned c = 0; c < tally->n_channels; c++)
+		tally->published[c].in_bytes =
+			is_in_bytes(plan, plan->channels[tally->first_channel + c].metric);
+}
+
 int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
 	const uint32_t whys[PAGE_METRICS_MAX])
 {
@@ -27,21 +41,28 @@ int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
 
 	memset(tally, 0, sizeof *tally);
 	tally->channels = calloc(s->n_channels + 1, sizeof *tally->channels);
-	if (!tally->channels)
+	tally->published = calloc(s->n_channels + 1, sizeof *tally->published);
+	if (!tally->channels || !tally->published) {
+		tally_done(tally);
 		return -ENOMEM;
+	}
+	tally->quantum = 1;
 	tally->n_metrics = plan->platform->n_metrics;
 	tally->n_channels = s->n_channels;
 	tally->first_channel = s->first_channel;
 	memcpy(tally->quality, s->quality, sizeof tally->quality);
 	memcpy(tally->why, whys, sizeof tally->why);
 	memcpy(tally->taken_from, s->taken_from, sizeof tally->taken_from);
+	note_units(tally, plan);
 	return 0;
 }
 
 void tally_done(struct tally *tally)
 {
 	free(tally->channels);
+	free(tally->published);
 	tally->channels = NULL;
+	tally->published = NULL;
 }
 
 static void add_use(struct sum *sum, const struct box *box, const struct plan_use *use)
@@ -91,6 +112,14 @@ static uint32_t why_absent(const struct sum *sum)
 	return contradicts_itself(sum) ? TALLY_TEXT_CONTRADICTION : TALLY_TEXT_NONE;
 }
 
+/* What is told of @count where @last was told before. */
+static uint64_t round_down(const struct tally *tally, bool in_bytes, uint64_t count, uint64_t last)
+{
+	if (in_bytes && tally->quantum > 1)
+		count -= count % tally->quantum;
+	return (int64_t)(count - last) < 0 ? last : count;
+}
+
 static void settle(struct tally *tally, unsigned metric, struct sum sum)
 {
 	struct page_value *value = &tally->sweep.values[metric];
@@ -110,9 +139,21 @@ static void settle(struct tally *tally, unsigned metric, struct sum sum)
 	value->quality = quality | sum.quality;
 	value->why = why_absent(&sum);
 	if (value->why == TALLY_TEXT_NONE)
-		value->count = count;
+		value->count =
+			round_down(tally, tally->in_bytes >> metric & 1, count, value->count);
 	else
 		value->quality |= PAGE_ABSENT;
+}
+
+static void settle_channels(struct tally *tally)
+{
+	for (unsigned c = 0; c < tally->n_channels; c++) {
+		struct tally_channel *last = &tally->published[c];
+
+		last->count =
+			round_down(tally, last->in_bytes, tally->channels[c].count, last->count);
+		tally->channels[c].count = last->count;
+	}
 }
 
 void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)
@@ -131,6 +172,7 @@ void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)
 	}
 	for (unsigned m = 0; m < tally->n_metrics; m++)
 		settle(tally, m, sums[tally->taken_from[m] ? tally->taken_from[m] - 1U : m]);
+	settle_channels(tally);
 }
 
 /* How many boxes each term of a metric has on a socket, and how many of them are open. */

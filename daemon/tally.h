@@ -3,11 +3,15 @@
  * From what the boxes of one socket have counted to the values that are published: sums and
  * differences of counts times bytes per count, and the flags that go with them.
  *
+ * Values in bytes are rounded down to the site's quantum; published ones never go back, not even
+ * when the quantum is made coarser.
+ *
  * A metric is absent where one of its terms has no box left that could be read (a sum without a
  * summand is wrong, not partial), and partial where a term lost some of its boxes.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/page.h"
@@ -22,14 +26,23 @@ enum {
 	TALLY_TEXT_MORE,          /* the page has no room for the reason */
 };
 
+/* What a channel showed last. */
+struct tally_channel {
+	uint64_t count;
+	bool in_bytes;
+};
+
 struct tally {
 	unsigned n_metrics, n_channels;
+	uint32_t quantum;  /* of values in bytes; 1 at first; may be changed between two sums */
+	uint32_t in_bytes; /* bit per metric: its unit */
 	uint32_t quality[PAGE_METRICS_MAX];   /* flags that never change */
 	uint32_t why[PAGE_METRICS_MAX];       /* texts of metrics that were never there */
 	uint8_t taken_from[PAGE_METRICS_MAX]; /* as in the plan */
 	unsigned first_channel;
 	struct page_sweep sweep;
 	struct page_channel_value *channels; /* of this socket; owned */
+	struct tally_channel *published;     /* likewise */
 };
 
 /* @whys: index of the page's text for each metric of @socket. 0, -ENOMEM. */

@@ -7,6 +7,14 @@ enum { ACCOUNTS = 8, ALICE = 1000, BOB = 1001 };
 
 static const uint64_t MS = 1000000, SWEEP_NS = 45000;
 
+static int new_budget(
+	struct budget *budget, uint32_t percent, uint32_t burst_ms, unsigned max_accounts)
+{
+	const struct budget_rules rules = { .percent = percent, .burst_ms = burst_ms };
+
+	return budget_init(budget, &rules, max_accounts);
+}
+
 /* Rings whenever it may for @wall_ns; returns the sweep time that it got. */
 static uint64_t ring_without_pause(
 	struct budget *budget, unsigned account, uint64_t begin_ns, uint64_t wall_ns)
@@ -36,7 +44,7 @@ static void a_flood_gets_its_budget_and_no_more(void **state)
 		struct budget budget;
 		unsigned account;
 
-		assert_int_equal(budget_init(&budget, percents[i], 100, ACCOUNTS), 0);
+		assert_int_equal(new_budget(&budget, percents[i], 100, ACCOUNTS), 0);
 		account = budget_enter(&budget, ALICE, 1);
 		assert_in_range(ring_without_pause(&budget, account, 1, 10000 * MS),
 			expected_ns - expected_ns / 1000 - SWEEP_NS, expected_ns + SWEEP_NS);
@@ -50,7 +58,7 @@ static void what_is_saved_up_is_at_most_the_burst(void **state)
 	unsigned account;
 
 	(void)state;
-	assert_int_equal(budget_init(&budget, 10, 100, ACCOUNTS), 0);
+	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
 	account = budget_enter(&budget, ALICE, 1);
 	assert_int_equal(budget_ring(&budget, account, 3600000 * MS), 0);
 	assert_int_equal(budget.accounts[account].left_ns, 100 * MS);
@@ -66,7 +74,7 @@ static void a_flood_takes_nothing_from_another_user(void **state)
 	unsigned alice, bob;
 
 	(void)state;
-	assert_int_equal(budget_init(&budget, 10, 100, ACCOUNTS), 0);
+	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
 	alice = budget_enter(&budget, ALICE, 1);
 	bob = budget_enter(&budget, BOB, 1);
 	ring_without_pause(&budget, alice, 1, 10000 * MS);
@@ -81,7 +89,7 @@ static void many_connections_of_a_user_have_one_account(void **state)
 	unsigned account;
 
 	(void)state;
-	assert_int_equal(budget_init(&budget, 10, 100, ACCOUNTS), 0);
+	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
 	account = budget_enter(&budget, ALICE, 1);
 	for (unsigned i = 0; i < ACCOUNTS - 1; i++)
 		assert_int_equal(budget_enter(&budget, ALICE, 1), account);
@@ -95,7 +103,7 @@ static void debts_outlive_a_connection(void **state)
 	unsigned account;
 
 	(void)state;
-	assert_int_equal(budget_init(&budget, 10, 100, ACCOUNTS), 0);
+	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
 	account = budget_enter(&budget, ALICE, 1);
 	assert_int_equal(budget_ring(&budget, account, 11), 0);
 	budget_charge(&budget, 7 * MS);
@@ -114,7 +122,7 @@ static void the_wait_ends_when_there_is_credit(void **state)
 	uint64_t wait_ns;
 
 	(void)state;
-	assert_int_equal(budget_init(&budget, 67, 2, ACCOUNTS), 0);
+	assert_int_equal(new_budget(&budget, 67, 2, ACCOUNTS), 0);
 	account = budget_enter(&budget, ALICE, 1);
 	budget_ring(&budget, account, 1);
 	budget_charge(&budget, 1 * MS);
@@ -131,7 +139,7 @@ static void who_rings_together_pays_in_parts(void **state)
 	unsigned alice, bob;
 
 	(void)state;
-	assert_int_equal(budget_init(&budget, 10, 100, ACCOUNTS), 0);
+	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
 	alice = budget_enter(&budget, ALICE, 1);
 	bob = budget_enter(&budget, BOB, 1);
 	for (unsigned i = 0; i < 3; i++)
@@ -149,12 +157,127 @@ static void an_account_that_nobody_has_is_given_to_the_next(void **state)
 	unsigned account;
 
 	(void)state;
-	assert_int_equal(budget_init(&budget, 10, 100, 2), 0);
+	assert_int_equal(new_budget(&budget, 10, 100, 2), 0);
 	budget_enter(&budget, 1, 1);
 	account = budget_enter(&budget, 2, 1);
 	budget_leave(&budget, account);
 	assert_int_equal(budget_enter(&budget, 3, 1), account);
 	assert_int_equal(budget.accounts[account].uid, 3);
+	budget_done(&budget);
+}
+
+/* --- intervals; the budget is far from spent --- */
+
+static void two_users(struct budget *budget, uint32_t min_interval_ms,
+	uint32_t min_interval_per_user_ms, unsigned *ret_alice, unsigned *ret_bob)
+{
+	const struct budget_rules rules = { 100, 100, min_interval_ms, min_interval_per_user_ms };
+
+	assert_int_equal(budget_init(budget, &rules, ACCOUNTS), 0);
+	*ret_alice = budget_enter(budget, ALICE, 1);
+	*ret_bob = budget_enter(budget, BOB, 1);
+}
+
+static void an_early_ring_waits_until_the_interval_is_over(void **state)
+{
+	struct budget budget;
+	unsigned alice, bob;
+
+	(void)state;
+	two_users(&budget, 10, 0, &alice, &bob);
+	assert_int_equal(budget_ring(&budget, alice, 1000 * MS), 0);
+	budget_swept(&budget, 1000 * MS + 7);
+	assert_int_equal(budget_ring(&budget, alice, 1000 * MS + 8), 10 * MS - 1);
+	assert_int_equal(budget_ring(&budget, bob, 1004 * MS + 7), 6 * MS);
+	assert_int_equal(budget_ring(&budget, alice, 1010 * MS + 6), 1);
+	assert_int_equal(budget_ring(&budget, alice, 1010 * MS + 7), 0);
+	assert_int_equal(budget_ring(&budget, bob, 1010 * MS + 7), 0);
+	budget_done(&budget);
+}
+
+static void an_interval_counts_from_sweeps_that_nobody_rang_for(void **state)
+{
+	struct budget budget;
+	unsigned alice, bob;
+
+	(void)state;
+	two_users(&budget, 10, 10, &alice, &bob);
+	budget_swept(&budget, 1000 * MS);
+	assert_int_equal(budget_ring(&budget, alice, 1001 * MS), 9 * MS);
+	budget.rules.min_interval_ms = 0;
+	assert_int_equal(budget_ring(&budget, alice, 1001 * MS), 0);
+	budget_done(&budget);
+}
+
+static void a_users_interval_holds_back_nobody_else(void **state)
+{
+	struct budget budget;
+	unsigned alice, bob;
+
+	(void)state;
+	two_users(&budget, 0, 10, &alice, &bob);
+	assert_int_equal(budget_ring(&budget, alice, 1000 * MS), 0);
+	budget_swept(&budget, 1000 * MS);
+	assert_int_equal(budget_ring(&budget, alice, 1001 * MS), 9 * MS);
+	assert_int_equal(budget_ring(&budget, bob, 1001 * MS), 0);
+	budget_swept(&budget, 1001 * MS);
+	/* Alice was not admitted to Bob's sweep: what she waits for is still the same. */
+	assert_int_equal(budget_ring(&budget, alice, 1002 * MS), 8 * MS);
+	assert_int_equal(budget_ring(&budget, bob, 1002 * MS), 9 * MS);
+	budget_done(&budget);
+}
+
+static void the_longest_of_all_waits_counts(void **state)
+{
+	struct budget budget;
+	unsigned alice, bob;
+
+	(void)state;
+	two_users(&budget, 30, 20, &alice, &bob);
+	assert_int_equal(budget_ring(&budget, alice, 1000 * MS), 0);
+	budget_swept(&budget, 1000 * MS);
+	assert_int_equal(budget_ring(&budget, alice, 1000 * MS), 30 * MS);
+	budget.rules.min_interval_per_user_ms = 40;
+	assert_int_equal(budget_ring(&budget, alice, 1000 * MS), 40 * MS);
+	budget_charge(&budget, 150 * MS); /* 50 of them saved up, 100 owed at 50 % */
+	assert_in_range(budget_ring(&budget, alice, 1000 * MS), 200 * MS, 200 * MS + 2);
+	budget_done(&budget);
+}
+
+/* Rings of two users at every 100 us: what is swept, and how long the longest of them waited. */
+static void rings_without_pause_share_the_sweeps_that_are_due(void **state)
+{
+	struct budget budget;
+	unsigned accounts[2], n_sweeps = 0;
+	uint64_t due_ns = UINT64_MAX, waiting_since_ns = 0, longest_ns = 0;
+
+	(void)state;
+	two_users(&budget, 10, 25, &accounts[0], &accounts[1]);
+	budget_swept(&budget, 1);
+	for (uint64_t now = 2; now < 1000 * MS; now += MS / 10) {
+		bool admitted = false;
+
+		for (unsigned i = 0; i < 2; i++) {
+			uint64_t wait_ns = budget_ring(&budget, accounts[i], now);
+
+			admitted |= !wait_ns;
+			if (wait_ns && now + wait_ns < due_ns)
+				due_ns = now + wait_ns;
+		}
+		if (!waiting_since_ns)
+			waiting_since_ns = now;
+		if (!admitted)
+			continue;
+		assert_true(due_ns == UINT64_MAX || now >= due_ns);
+		if (now - waiting_since_ns > longest_ns)
+			longest_ns = now - waiting_since_ns;
+		budget_swept(&budget, now);
+		n_sweeps++;
+		due_ns = UINT64_MAX;
+		waiting_since_ns = 0;
+	}
+	assert_in_range(n_sweeps, 38, 41); /* both are admitted together: every 25 ms */
+	assert_in_range(longest_ns, 24 * MS, 25 * MS);
 	budget_done(&budget);
 }
 
@@ -173,6 +296,15 @@ int main(void)
 		CASE("who rings together pays in parts", who_rings_together_pays_in_parts),
 		CASE("an account that nobody has is given to the next",
 			an_account_that_nobody_has_is_given_to_the_next),
+		CASE("an early ring waits until the interval is over, and no longer",
+			an_early_ring_waits_until_the_interval_is_over),
+		CASE("an interval counts from sweeps that nobody rang for, too",
+			an_interval_counts_from_sweeps_that_nobody_rang_for),
+		CASE("a user's interval holds back nobody else",
+			a_users_interval_holds_back_nobody_else),
+		CASE("the longest of all waits counts", the_longest_of_all_waits_counts),
+		CASE("rings without pause share the sweeps that are due",
+			rings_without_pause_share_the_sweeps_that_are_due),
 	};
 
 	return cmocka_run_group_tests_name("budget", cases, NULL, NULL);

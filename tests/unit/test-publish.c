@@ -97,6 +97,19 @@ static void what_clients_get_cannot_be_written(void **state)
 	publication_done(&p);
 }
 
+static void it_says_how_long_the_site_may_hold_back_a_ring(void **state)
+{
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	assert_int_equal(p.header->daemon.min_interval_ns, 0);
+	publication_tell_hold(&p, 60000000000);
+	assert_int_equal(p.header->daemon.min_interval_ns, 60000000000);
+	publication_done(&p);
+}
+
 static void more_reasons_than_fit_do_no_harm(void **state)
 {
 	static struct plan_socket many[PAGE_SOCKETS_MAX];
@@ -139,6 +152,8 @@ int main(void)
 		CASE("its tables say what was planned", its_tables_say_what_was_planned),
 		CASE("every generation is another", every_generation_is_another),
 		CASE("what clients get cannot be written", what_clients_get_cannot_be_written),
+		CASE("it says how long the site may hold back a ring",
+			it_says_how_long_the_site_may_hold_back_a_ring),
 		CASE("more reasons than fit do no harm", more_reasons_than_fit_do_no_harm),
 		CASE("a report is sealed", a_report_is_sealed),
 	};

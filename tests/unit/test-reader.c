@@ -39,8 +39,8 @@ static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t bu
 {
 	struct reader_options options = { .cpu = -1,
 		.max_doorbells = DOORBELLS,
-		.budget_percent = budget_percent,
-		.burst_ms = burst_ms };
+		.rules = { .budget = { .percent = budget_percent, .burst_ms = burst_ms },
+			.quantum = 1 } };
 	struct tally tally;
 	struct fault fault;
 
@@ -188,6 +188,99 @@ static void over_the_budget_a_ring_waits_but_is_answered(void **state)
 	stop_reader(&f);
 }
 
+/* --- intervals --- */
+
+enum { RINGERS = 4, INTERVAL_MS = 20, READS = 10 };
+
+struct patient {
+	struct fixture *fixture;
+	uint64_t begins_ns[READS]; /* of the sweeps that answered */
+	unsigned n_stale, n_failed;
+};
+
+static void *read_without_pause(void *argument)
+{
+	struct patient *patient = argument;
+	int slot, fd = hang_doorbell(patient->fixture, &slot);
+
+	for (unsigned i = 0; i < READS; i++) {
+		uint64_t called_ns = clock_now_ns();
+		struct page_sweep sweep = {};
+
+		if (read_fresh(patient->fixture, fd, 30 * SECOND, &sweep) < 0)
+			patient->n_failed++;
+		patient->n_stale += sweep.begin_ns < called_ns;
+		patient->begins_ns[i] = sweep.begin_ns;
+	}
+	reader_remove(&patient->fixture->reader, slot);
+	close(fd);
+	return NULL;
+}
+
+static void set_interval(struct fixture *f, uint32_t min_interval_ms)
+{
+	struct reader_rules rules = f->reader.options.rules;
+
+	rules.budget.min_interval_ms = min_interval_ms;
+	reader_set_rules(&f->reader, &rules);
+}
+
+static void sweeps_keep_their_interval_and_answer_all_who_rang(void **state)
+{
+	struct fixture f;
+	struct patient patients[RINGERS];
+	pthread_t threads[RINGERS];
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	set_interval(&f, INTERVAL_MS);
+	for (unsigned i = 0; i < RINGERS; i++) {
+		patients[i] = (struct patient){ .fixture = &f };
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, read_without_pause, &patients[i]), 0);
+	}
+	for (unsigned i = 0; i < RINGERS; i++)
+		pthread_join(threads[i], NULL);
+	for (unsigned i = 0; i < RINGERS; i++) {
+		assert_int_equal(patients[i].n_failed, 0);
+		assert_int_equal(patients[i].n_stale, 0);
+		for (unsigned k = 1; k < READS; k++)
+			assert_true(patients[i].begins_ns[k] - patients[i].begins_ns[k - 1] >=
+				    INTERVAL_MS * UINT64_C(1000000));
+	}
+	assert_true(reader_state(&f.reader).throttled > 0);
+	stop_reader(&f);
+}
+
+static void *shorten_the_interval(void *argument)
+{
+	struct fixture *f = argument;
+
+	while (!reader_state(&f->reader).throttled)
+		usleep(1000);
+	set_interval(f, 0);
+	return NULL;
+}
+
+static void new_rules_reach_those_who_wait_already(void **state)
+{
+	struct fixture f;
+	struct page_sweep sweep;
+	pthread_t thread;
+	int slot, fd;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	set_interval(&f, 60000);
+	fd = hang_doorbell(&f, &slot);
+	assert_int_equal(pthread_create(&thread, NULL, shorten_the_interval, &f), 0);
+	assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
+	pthread_join(thread, NULL);
+	reader_remove(&f.reader, slot);
+	close(fd);
+	stop_reader(&f);
+}
+
 struct ringer {
 	struct fixture *fixture;
 	unsigned n_stale, n_failed;
@@ -300,6 +393,10 @@ int main(void)
 			there_are_so_many_doorbells_and_no_more),
 		CASE("over the budget a ring waits but is answered",
 			over_the_budget_a_ring_waits_but_is_answered),
+		CASE("sweeps keep their interval and answer all who rang before them",
+			sweeps_keep_their_interval_and_answer_all_who_rang),
+		CASE("new rules reach those who wait already",
+			new_rules_reach_those_who_wait_already),
 		CASE("clients come and go while it sweeps", clients_come_and_go_while_it_sweeps),
 		CASE("moves to another page, and leaves the old one as it is",
 			moves_to_another_page),

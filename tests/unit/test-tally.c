@@ -11,8 +11,9 @@ enum { DRAM_READ, DRAM_WRITE, HBM_READ, ITOM, N_METRICS };
 /* Two memory channels; HBM is a difference of two kinds of boxes; itom was never there. */
 static struct platform platform = {
 	.n_metrics = N_METRICS,
-	.metrics = { { .name = "dram.read", .n_terms = 1 }, { .name = "dram.write", .n_terms = 1 },
-		{ .name = "hbm.read", .n_terms = 2 },
+	.metrics = { { .name = "dram.read", .unit = "bytes", .n_terms = 1 },
+		{ .name = "dram.write", .unit = "ns", .n_terms = 1 },
+		{ .name = "hbm.read", .unit = "bytes", .n_terms = 2 },
 		{ .name = "itom", .absent = "no such event" } },
 };
 
@@ -66,6 +67,8 @@ static void set_up(struct fixture *f)
 	f->socket.n_boxes = N_BOXES;
 	f->socket.n_channels = 4;
 	f->socket.quality[ITOM] = PAGE_ABSENT;
+	for (unsigned c = 0; c < 4; c++)
+		f->channels[c].metric = c % 2 ? DRAM_WRITE : DRAM_READ;
 	f->plan = (struct plan){ .platform = &platform,
 		.n_sockets = 1,
 		.n_boxes = N_BOXES,
@@ -255,6 +258,67 @@ static void static_flags_are_always_there(void **state)
 	tally_done(&f.tally);
 }
 
+static void values_and_channels_in_bytes_are_rounded_down(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.tally.quantum = 1000;
+	f.boxes[0].events[0].count = 100;
+	f.boxes[1].events[0].count = 10;
+	f.boxes[1].events[1].count = 10;
+	assert_int_equal(sum(&f, DRAM_READ)->count, 7000);
+	assert_int_equal(f.tally.channels[0].count, 6000);
+	assert_int_equal(f.tally.channels[2].count, 0);
+	/* Not so what is in another unit. */
+	assert_int_equal(f.tally.sweep.values[DRAM_WRITE].count, 640);
+	assert_int_equal(f.tally.channels[3].count, 640);
+	tally_done(&f.tally);
+}
+
+static void rounding_adds_up_to_no_error(void **state)
+{
+	struct fixture f;
+	uint64_t bytes = 0;
+
+	(void)state;
+	set_up(&f);
+	f.tally.quantum = 4096;
+	for (unsigned i = 0; i < 10000; i++) {
+		uint64_t told;
+
+		f.boxes[0].events[0].count += i % 130;
+		bytes += i % 130 * 64;
+		told = sum(&f, DRAM_READ)->count;
+		assert_true(told <= bytes && bytes - told < 4096);
+		assert_int_equal(f.tally.sweep.values[DRAM_READ].quality, 0);
+	}
+	tally_done(&f.tally);
+}
+
+static void a_quantum_that_changes_makes_nothing_go_back(void **state)
+{
+	static const uint32_t quanta[] = { 1, 1 << 20, 1000, 1, 4096 };
+	struct fixture f;
+	uint64_t last = 0, last_of_channel = 0;
+
+	(void)state;
+	set_up(&f);
+	f.boxes[0].events[0].count = 12345;
+	for (unsigned i = 0; i < sizeof quanta / sizeof *quanta; i++) {
+		f.boxes[0].events[0].count += 1;
+		f.tally.quantum = quanta[i];
+		assert_true(sum(&f, DRAM_READ)->count >= last);
+		assert_true(f.tally.channels[0].count >= last_of_channel);
+		last = f.tally.sweep.values[DRAM_READ].count;
+		last_of_channel = f.tally.channels[0].count;
+	}
+	assert_int_equal(last, 12349 * 64); /* exact in between, and not rounded since */
+	assert_int_equal(last_of_channel, last);
+	tally_done(&f.tally);
+}
+
 static void refused_boxes_are_told_in_words(void **state)
 {
 	struct fixture f;
@@ -289,6 +353,12 @@ int main(void)
 			a_difference_that_cannot_be_is_absent),
 		CASE("a channel is as good as its box", a_channel_is_as_good_as_its_box),
 		CASE("flags of the platform file are always raised", static_flags_are_always_there),
+		CASE("values and channels in bytes are rounded down to the quantum",
+			values_and_channels_in_bytes_are_rounded_down),
+		CASE("what rounding leaves out never reaches a quantum",
+			rounding_adds_up_to_no_error),
+		CASE("a quantum that changes makes nothing go back",
+			a_quantum_that_changes_makes_nothing_go_back),
 		CASE("boxes the kernel refused are told in words", refused_boxes_are_told_in_words),
 	};
 
