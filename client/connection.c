@@ -19,7 +19,6 @@
 
 #define ANSWER_WITHIN_NS 1000000000U
 enum { REPORT_BYTES_MAX = 16 << 20 };
-#define TIMEOUT_AT_FIRST_NS 100000000U
 
 /* --- sentences --- */
 
@@ -32,14 +31,15 @@ static const struct {
 	{ -ECONNREFUSED,
 		"The socket is there but no daemon listens on it: start it with `systemctl "
 		"start uncored.socket`." },
-	{ -EACCES,
-		"Its socket is not open to this user: ask the administrator for access; mode and "
-		"group of the socket are set in uncored.conf and uncored.socket." },
+	{ -EACCES, "Its socket is not open to this user. The rule is mode and group in [access] of "
+		   "uncored.conf, or SocketMode= and SocketGroup= of uncored.socket; the "
+		   "administrator "
+		   "of this node can change it." },
 	{ -EPROTONOSUPPORT, "uncored and libuncore are of different releases: install the same, "
 			    "then `systemctl restart uncored`." },
 	{ -ETIMEDOUT, "It did not answer in time: look at `systemctl status uncored`." },
-	{ -EDQUOT, "This user has too many connections: close some, or ask the administrator to "
-		   "raise the limits in uncored.conf." },
+	{ -EDQUOT, "This user has too many connections: close some, or ask the administrator of "
+		   "this node to raise the limits in uncored.conf." },
 	{ -EMFILE, "This process has too many open files: close some, or raise `ulimit -n`." },
 	{ -EBADMSG, "It does not speak like uncored: is this the right socket?" },
 };
@@ -339,7 +339,6 @@ _public_ int uncore_open_within(
 	if (!handle)
 		return error_say(-ENOMEM, "Cannot connect to uncored: %m.");
 	handle->connection = -1;
-	handle->timeout_ns = TIMEOUT_AT_FIRST_NS;
 	r = greet(&call, &welcome);
 	if (r < 0)
 		return r;

@@ -139,6 +139,7 @@ _public_ int uncore_describe_daemon(const struct uncore *handle, struct uncore_d
 		.n_clients = (uint32_t)__atomic_load_n(&found->n_clients, __ATOMIC_RELAXED),
 		.started_ns = found->started_ns,
 		.refused = __atomic_load_n(&found->refused, __ATOMIC_RELAXED),
+		.min_interval_ns = __atomic_load_n(&found->min_interval_ns, __ATOMIC_RELAXED),
 	};
 	for (uint32_t i = 0; i < handle->page->n_sockets; i++)
 		add_reader(page_cell(handle->page, i), ret_daemon);

@@ -24,7 +24,7 @@ struct uncore {
 	struct uncore_mark *mark;
 	const struct page_header *page; /* checked by page_check() */
 	uint64_t page_bytes;            /* mapped */
-	uint64_t timeout_ns;
+	uint64_t timeout_ns;            /* 0: as long as the site's policy suggests */
 	int connection;
 	uint32_t n_doorbells; /* one per socket */
 	int doorbells[PAGE_SOCKETS_MAX];

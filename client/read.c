@@ -48,6 +48,19 @@ static int check_reading(const struct uncore *handle, int how)
 
 /* --- waiting --- */
 
+/* Unless the caller has said how long: the site may hold a read back, but that is no failure. */
+#define PATIENCE_NS 100000000U
+
+static uint64_t limit_ns(const struct uncore *handle)
+{
+	const struct page_daemon *daemon = &handle->page->daemon;
+	uint64_t hold_ns = __atomic_load_n(&daemon->min_interval_ns, __ATOMIC_RELAXED);
+
+	if (handle->timeout_ns)
+		return handle->timeout_ns;
+	return hold_ns < UINT64_MAX - PATIENCE_NS ? hold_ns + PATIENCE_NS : UINT64_MAX;
+}
+
 /* How often a read that waits looks whether the daemon is still there. */
 #define LOOK_EVERY_NS 5000000U
 
@@ -73,8 +86,8 @@ static int check_daemon(const struct uncore *handle)
 }
 
 /* Waits for a sweep of @socket later than @started. A daemon that died is noticed on the way. */
-static int wait_for_sweep(
-	const struct uncore *handle, uint32_t socket, uint32_t started, uint64_t deadline_ns)
+static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t started,
+	uint64_t within_ns, uint64_t deadline_ns)
 {
 	const struct page_cell *cell = page_cell(handle->page, socket);
 	uint64_t look_ns;
@@ -92,8 +105,9 @@ static int wait_for_sweep(
 	} while (look_ns < deadline_ns);
 	return error_say(-ETIMEDOUT,
 		"uncored did not read socket %u within %.0f ms: its reader got "
-		"no CPU time, or its budget is spent.",
-		socket, (double)handle->timeout_ns / 1e6);
+		"no CPU time, its budget is spent, or the site holds reads back for longer "
+		"(`uncore info` says so).",
+		socket, (double)within_ns / 1e6);
 }
 
 static int ring(const struct uncore *handle, uint32_t socket)
@@ -135,7 +149,7 @@ static int ring_all(const struct uncore *handle, uint32_t first, uint32_t n, uin
 static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t n)
 {
 	uint32_t started[PAGE_SOCKETS_MAX];
-	uint64_t deadline_ns;
+	uint64_t within_ns = limit_ns(handle), deadline_ns;
 	int r;
 
 	if (__atomic_load_n(&handle->mark->gone, __ATOMIC_RELAXED))
@@ -143,9 +157,9 @@ static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t
 	r = ring_all(handle, first, n, started);
 	if (r < 0)
 		return r;
-	deadline_ns = clock_deadline_ns(handle->timeout_ns);
+	deadline_ns = clock_deadline_ns(within_ns);
 	for (uint32_t i = 0; i < n && r >= 0; i++)
-		r = wait_for_sweep(handle, first + i, started[i], deadline_ns);
+		r = wait_for_sweep(handle, first + i, started[i], within_ns, deadline_ns);
 	return r;
 }
 

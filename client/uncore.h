@@ -182,12 +182,13 @@ struct uncore_daemon {
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t refused;    /* requests and connections, so far */
 	uint64_t sweeps;     /* of all sockets, so far */
-	uint64_t throttled;  /* readings that had to wait for the budget, so far */
+	uint64_t throttled;  /* readings that had to wait for the budget or an interval, so far */
 	uint64_t cpu_ns;     /* CPU time of the threads that read the counters, so far */
+	uint64_t min_interval_ns; /* the site may hold back a fresh read so long, at most */
 };
 #define UNCORE_DAEMON_INIT                                                                         \
 	{                                                                                          \
-		sizeof(struct uncore_daemon), 0, 0, 0, 0, 0, 0                                     \
+		sizeof(struct uncore_daemon), 0, 0, 0, 0, 0, 0, 0                                  \
 	}
 
 struct uncore_channel_value {
@@ -202,10 +203,11 @@ struct uncore_channel_value {
  * Connects to uncored at @socket_path (NULL: $UNCORE_SOCKET, or /run/uncored/socket) and maps its
  * page, within one second in all. *@ret_handle is the caller's, for uncore_close().
  * -ENOENT, -ECONNREFUSED: no daemon listens there; -ENAMETOOLONG: @socket_path is no path for a
- * socket; -EACCES: its socket is not open to this user; -EPROTONOSUPPORT: it speaks another
- * version; -EBADMSG: what answers is not uncored; -ECONNRESET: it closed the connection without an
- * answer; -EDQUOT: there are too many connections; -ETIMEDOUT: it did not answer; -EMFILE, -ENOMEM:
- * this process, or uncored, has no room; -EINVAL: @ret_handle is NULL. Any thread. Since 0.1.
+ * socket; -EACCES: its socket or its policy is not open to this user; -EPROTONOSUPPORT: it speaks
+ * another version; -EBADMSG: what answers is not uncored; -ECONNRESET: it closed the connection
+ * without an answer; -EDQUOT: there are too many connections; -ETIMEDOUT: it did not answer;
+ * -EMFILE, -ENOMEM: this process, or uncored, has no room; -EINVAL: @ret_handle is NULL. Any
+ * thread. Since 0.1.
  */
 int uncore_open(const char *socket_path, struct uncore **ret_handle);
 
@@ -225,8 +227,9 @@ void uncore_close(struct uncore *handle);
 const char *uncore_error_text(void);
 
 /*
- * How long a fresh read waits at most; 100 ms at first. @timeout_ns > 0. -EINVAL. Not while another
- * thread uses the handle. Since 0.1.
+ * How long a fresh read waits at most. At first 100 ms longer than the site may hold it back
+ * (min_interval_ns of uncore_describe_daemon()); what is set here holds as it is. @timeout_ns > 0.
+ * -EINVAL. Not while another thread uses the handle. Since 0.1.
  */
 int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns);
 
@@ -290,7 +293,8 @@ int uncore_platforms(const char *socket_path, char **ret_json);
  * Since 0.1.
  *
  * Who reads fresh without pause is held back: uncored spends at most its budget (10 % of one CPU by
- * default) on a socket's sweeps. `uncore info` shows what one costs and how often it held back.
+ * default) on a socket's sweeps, and a site may set a least time between two of them. `uncore info`
+ * shows both, what a sweep costs, and how often it held back.
  */
 int uncore_read(
 	const struct uncore *handle, uint32_t socket, int how, struct uncore_sample *ret_sample);

@@ -40,8 +40,9 @@ struct view {
 
 /*
  * Takes a snapshot: one fresh reading of all sockets, and of their channels if @with_channels; each
- * socket's values are of one sweep. Reconnects once where the connection turns out to be dead.
- * False: there is none, .reason says why.
+ * socket's values are of one sweep. Where the site's policy holds that back for too long, the last
+ * reading will do, which is no older than that policy wants. Reconnects once where the connection
+ * turns out to be dead. False: there is none, .reason says why.
  */
 bool view_refresh(struct view *view, bool with_channels);
 

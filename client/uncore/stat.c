@@ -57,6 +57,15 @@ static void complain(struct stat_run *run, const char *text)
 		fprintf(stderr, "uncore stat: %s\n", text);
 }
 
+/* On top of what the site's policy may take. */
+static void be_patient(struct uncore *handle)
+{
+	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
+
+	uncore_describe_daemon(handle, &daemon);
+	uncore_set_timeout(handle, READ_WITHIN_NS + daemon.min_interval_ns);
+}
+
 static int connect_again(struct stat_run *run)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
@@ -65,7 +74,7 @@ static int connect_again(struct stat_run *run)
 
 	if (r < 0)
 		return r;
-	uncore_set_timeout(handle, READ_WITHIN_NS);
+	be_patient(handle);
 	uncore_describe(handle, &machine);
 	/* Tables and counts are the same as long as the generation is. */
 	if (run->handle &&

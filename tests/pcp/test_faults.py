@@ -347,5 +347,30 @@ class Crowd(Fault):
             self.assert_saw_work(client, began_ns, done_ns)
 
 
+class HeldBack(Fault):
+    """A site where reads wait for longer than pmcd can."""
+    title = "where the site holds reads back, "
+    INTERVAL_MS = 1000
+    SEEN = [METRIC, "uncore.sample.age", "uncore.sample.sweeps"]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.pcp = cls.shared_pcp()
+        cls.pcp.start_uncored(config=f"[disclosure]\nmin_interval_ms = {cls.INTERVAL_MS}\n")
+        cls.pcp.start_pmcd(agent=cls.agent)
+
+    def test_last_sweep(self):
+        """each fetch has values, none older than the interval, and new ones come"""
+        fetches = self.pcp.fetch(*self.SEEN, n=30, interval_ms=100)
+        for fetch in fetches:
+            for metric in self.SEEN:
+                self.assertEqual(len(fetch["values"][metric]), n_sockets(), fetch)
+            for age_ns in fetch["values"]["uncore.sample.age"].values():
+                self.assertLess(age_ns, self.INTERVAL_MS * 1000000 + fetch["took_ns"])
+        sweeps = [fetch["values"]["uncore.sample.sweeps"]["0"] for fetch in fetches]
+        self.assertGreater(sweeps[-1], sweeps[0] + 1)
+        self.assertLess(sweeps[-1] - sweeps[0], len(fetches) - 1)
+
+
 if __name__ == "__main__":
     run_cases()

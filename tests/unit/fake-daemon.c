@@ -78,7 +78,10 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 		.n_sockets = daemon->n_sockets,
 		.n_channels = daemon->n_sockets * FAKE_CHANNELS,
 		.n_texts = 2,
-		.daemon = { .started_ns = 5, .n_clients = 3, .refused = 4 },
+		.daemon = { .started_ns = 5,
+			.n_clients = 3,
+			.refused = 4,
+			.min_interval_ns = daemon->options.min_interval_ns },
 	};
 	const char *platform = daemon->options.platform;
 

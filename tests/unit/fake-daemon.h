@@ -35,6 +35,7 @@ struct fake_options {
 	uint32_t n_sockets;        /* 0: FAKE_SOCKETS, which is the most */
 	unsigned deaf_after;       /* sweeps; then it lets doorbells ring */
 	unsigned delay_ms;         /* before each answer */
+	uint64_t min_interval_ns;  /* in the page; it answers at once all the same */
 	unsigned retire_after;     /* sweeps; then a new page replaces this one, which is retired */
 };
 

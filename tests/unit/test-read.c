@@ -423,6 +423,10 @@ static void the_daemon_is_described(void **state)
 	assert_int_equal(about.sweeps, atomic_load(&link.daemon.sweeps));
 	assert_int_equal(about.throttled, 21);
 	assert_int_equal(about.cpu_ns, 201);
+	assert_int_equal(about.min_interval_ns, 0);
+	__atomic_store_n(&link.daemon.page->daemon.min_interval_ns, 7, __ATOMIC_RELAXED);
+	assert_int_equal(uncore_describe_daemon(link.handle, &about), 0);
+	assert_int_equal(about.min_interval_ns, 7);
 	about.size = 0;
 	assert_int_equal(uncore_describe_daemon(link.handle, &about), -EINVAL);
 	assert_int_equal(uncore_describe_daemon(link.handle, NULL), -EINVAL);
@@ -570,6 +574,35 @@ static void a_reader_that_does_not_answer_is_etimedout(void **state)
 	assert_true(clock_now_ns() - begin_ns >= 20000000);
 	expect_text("socket 0 within 20 ms");
 	link_close(&link);
+}
+
+/* A limit that nobody has set grows with the policy of the site, also while the handle is open. */
+static void the_limit_makes_room_for_what_the_site_holds_back(void **state)
+{
+	const struct fake_options options = { .min_interval_ns = 150000000 };
+	struct fake_daemon daemon;
+	struct uncore *handle;
+	uint64_t begin_ns;
+
+	(void)state;
+	fake_daemon_start(&daemon, &options, 1);
+	assert_int_equal(uncore_open(daemon.path, &handle), 0);
+	atomic_store(&daemon.deaf, true);
+	usleep(50000); /* until its thread has noticed */
+	begin_ns = clock_now_ns();
+	expect_failure(handle, UNCORE_FRESH, -ETIMEDOUT);
+	assert_true(clock_now_ns() - begin_ns >= 250000000);
+	expect_text("socket 0 within 250 ms");
+	__atomic_store_n(&daemon.page->daemon.min_interval_ns, 0, __ATOMIC_RELAXED);
+	expect_failure(handle, UNCORE_FRESH, -ETIMEDOUT);
+	expect_text("socket 0 within 100 ms");
+	__atomic_store_n(&daemon.page->daemon.min_interval_ns, 60000000000, __ATOMIC_RELAXED);
+	uncore_set_timeout(handle, 20000000); /* holds as it is */
+	expect_failure(handle, UNCORE_FRESH, -ETIMEDOUT);
+	expect_text("socket 0 within 20 ms");
+	uncore_close(handle);
+	fake_daemon_stop(&daemon);
+	fake_daemon_done(&daemon);
 }
 
 static void a_full_doorbell_has_been_rung(void **state)
@@ -784,6 +817,8 @@ int main(void)
 		CASE("all sockets are read side by side", all_sockets_are_read_side_by_side),
 		CASE("channels are read", channels_are_read),
 		CASE("wrong arguments are refused", wrong_arguments_are_refused),
+		CASE("a limit that nobody set makes room for what the site holds back",
+			the_limit_makes_room_for_what_the_site_holds_back),
 		CASE("a reader that does not answer is ETIMEDOUT",
 			a_reader_that_does_not_answer_is_etimedout),
 		CASE("a full doorbell has been rung", a_full_doorbell_has_been_rung),
