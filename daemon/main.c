@@ -130,6 +130,7 @@ static void block_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -146,7 +147,7 @@ static void log_start(const struct hardware *hardware)
 			: "");
 }
 
-static int serve(struct hardware *hardware, const struct config *config, struct fault *fault)
+static int serve(struct hardware *hardware, struct config *config, struct fault *fault)
 {
 	struct server server;
 	struct store store;

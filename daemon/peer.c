@@ -2,7 +2,6 @@
 #include "daemon/peer.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,6 +11,7 @@
 
 #include "common/macro.h"
 #include "common/wire.h"
+#include "daemon/credentials.h"
 
 /* --- what a peer holds --- */
 
@@ -86,13 +86,22 @@ static int hang_doorbells(struct peer *peer)
 
 /* --- requests --- */
 
-static int answer_error(struct peer *peer, int error, const char *text)
+/* Tells @uid at the other end of @fd why, and counts it. */
+static int refuse(struct server *server, int fd, uid_t uid, const struct policy_refusal *refusal)
 {
 	union wire_message reply;
 
-	server_count_refusal(peer->server);
-	wire_error(&reply, error, "%s", text);
-	return wire_send(peer->fd, &reply, NULL, 0);
+	server_note_refusal(server, uid, refusal);
+	wire_error(&reply, refusal->error, "%s", refusal->text);
+	return wire_send(fd, &reply, NULL, 0);
+}
+
+static int answer_refusal(struct peer *peer, enum policy_rule rule, const char *text)
+{
+	struct policy_refusal refusal;
+
+	policy_refuse(&refusal, rule, "%s", text);
+	return refuse(peer->server, peer->fd, peer->uid, &refusal);
 }
 
 static int answer_hello(struct peer *peer, const union wire_message *request)
@@ -100,24 +109,20 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 	struct hardware *hardware = peer->server->hardware;
 	int fds[WIRE_FDS_MAX] = { hardware->publication.read_fd };
 	union wire_message reply;
-	char text[WIRE_TEXT_MAX];
+	struct policy_refusal refusal;
 	int r;
 
 	if (request->hello.version != WIRE_VERSION) {
-		snprintf(text, sizeof text,
-			"uncored speaks version %d of its protocol, this client version %u: "
-			"install "
-			"the libuncore that came with the daemon.",
+		policy_refuse(&refusal, POLICY_VERSION,
+			"uncored speaks version %d of its protocol, this client version %u.",
 			WIRE_VERSION, request->hello.version);
-		return answer_error(peer, -EPROTONOSUPPORT, text);
+		return refuse(peer->server, peer->fd, peer->uid, &refusal);
 	}
 	r = hang_doorbells(peer);
 	if (r < 0) {
 		take_down_doorbells(peer);
-		return answer_error(peer, r,
-			"uncored has no descriptors left for another client: try again later, or "
-			"ask "
-			"the administrator to raise LimitNOFILE.");
+		return answer_refusal(peer, POLICY_DESCRIPTORS,
+			"uncored has no descriptors left for another client: try again later.");
 	}
 	wire_begin(&reply, WIRE_WELCOME);
 	reply.welcome.version = WIRE_VERSION;
@@ -137,10 +142,11 @@ static int answer_info(struct peer *peer, const union wire_message *request)
 	int r;
 
 	if (request->info.topic > WIRE_PLATFORMS || request->info.reserved)
-		return answer_error(peer, -EINVAL, "uncored has nothing to say on such a topic.");
+		return answer_refusal(
+			peer, POLICY_TOPIC, "uncored has nothing to say on such a topic.");
 	r = server_report(peer->server, request->info.topic, &report, &fault);
 	if (r < 0)
-		return answer_error(peer, r, fault.text);
+		return answer_refusal(peer, POLICY_REPORT, fault.text);
 	wire_begin(&reply, WIRE_REPORT);
 	reply.report.json_bytes = report->size_bytes;
 	return wire_send(peer->fd, &reply, &report->fd, 1);
@@ -161,11 +167,11 @@ static int answer(struct peer *peer, const union wire_message *request)
 		if (requests[i].opcode == request->header.opcode) {
 			if (requests[i].welcomed == peer->welcomed)
 				return requests[i].answer(peer, request);
-			return answer_error(peer, -EPROTO,
+			return answer_refusal(peer, POLICY_ORDER,
 				"HELLO must be the first message of a connection, and the only "
 				"HELLO.");
 		}
-	return answer_error(peer, -EOPNOTSUPP, "uncored knows no such request.");
+	return answer_refusal(peer, POLICY_REQUEST, "uncored knows no such request.");
 }
 
 /*
@@ -187,9 +193,10 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 		wire_packet_done(&packet); /* no request carries descriptors */
 		r = answer(peer, &packet.message);
 	} else if (r == -EOPNOTSUPP) {
-		r = answer_error(peer, r, "uncored knows no such request.");
+		r = answer_refusal(peer, POLICY_REQUEST, "uncored knows no such request.");
 	} else if (r == -EBADMSG) {
-		answer_error(peer, r, "This is not a message of uncored's protocol.");
+		answer_refusal(
+			peer, POLICY_MESSAGE, "This is not a message of uncored's protocol.");
 	} else if (r == 0) {
 		r = -ECONNRESET;
 	}
@@ -209,34 +216,24 @@ static unsigned count_of_user(const struct server *server, uid_t uid)
 	return n;
 }
 
-/* Fills @ret_text with why another connection of @uid is refused; false: it is not. */
-static bool over_quota(const struct server *server, uid_t uid, char *ret_text, size_t size_bytes)
+/* May this one have another connection? False: *ret says why not. */
+static bool has_room(const struct server *server, uid_t uid, struct policy_refusal *ret)
 {
-	unsigned of_user = server->max_peers_of_user;
+	const struct policy_load load = {
+		.n = server->n_peers,
+		.most = server->max_peers,
+		.n_of_user = count_of_user(server, uid),
+		.most_of_user = server->max_peers_of_user,
+	};
 
-	if (server->n_peers >= server->max_peers)
-		snprintf(ret_text, size_bytes,
-			"uncored already has %u clients, its limit (max_clients of uncored.conf, "
-			"or "
-			"the unit's LimitNOFILE).",
-			server->n_peers);
-	else if (count_of_user(server, uid) >= of_user)
-		snprintf(ret_text, size_bytes,
-			"User %u already has %u connections to uncored, the limit "
-			"(max_clients_per_user of uncored.conf, or the unit's LimitNOFILE).",
-			uid, of_user);
-	else
-		return false;
-	return true;
+	return policy_has_room(&load, uid, ret);
 }
 
-static void refuse(struct server *server, int fd, uid_t uid, const char *why)
+/* A client that floods its connection is read no further until the second is over. */
+static int limit_rate(struct peer *peer)
 {
-	union wire_message reply;
-
-	wire_error(&reply, -EDQUOT, "%s", why);
-	wire_send(fd, &reply, NULL, 0);
-	server_note_refusal(server, uid, why);
+	return sd_event_source_set_ratelimit(
+		peer->source, 1000000, peer->server->config->requests_per_second);
 }
 
 static int watch_peer(struct peer *peer)
@@ -251,37 +248,53 @@ static int watch_peer(struct peer *peer)
 	r = sd_event_add_io(
 		peer->server->event, &peer->source, peer->fd, EPOLLIN, on_readable, peer);
 
-	if (r < 0)
-		return r;
-	/* A client that floods its connection is read no further until the second is over. */
-	return sd_event_source_set_ratelimit(
-		peer->source, 1000000, peer->server->config->requests_per_second);
+	return r < 0 ? r : limit_rate(peer);
 }
 
-int peer_accept(struct server *server, int accepted_fd)
+static int link_new_peer(struct server *server, int *fd, uid_t uid)
 {
-	_cleanup_close_ int fd = accepted_fd;
-	struct ucred credentials = {};
-	socklen_t size = sizeof credentials;
-	char why[WIRE_TEXT_MAX];
-	struct peer *peer;
+	struct peer *peer = calloc(1, sizeof *peer);
 	int r;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
-		return -errno;
-	if (over_quota(server, credentials.uid, why, sizeof why)) {
-		refuse(server, fd, credentials.uid, why);
-		return 0;
-	}
-	peer = calloc(1, sizeof *peer);
 	if (!peer)
 		return -ENOMEM;
 	peer->server = server;
-	peer->uid = credentials.uid;
-	peer->fd = take_fd(&fd);
+	peer->uid = uid;
+	peer->fd = take_fd(fd);
 	link_peer(peer);
 	r = watch_peer(peer);
 	if (r < 0)
 		peer_free(peer);
 	return r;
+}
+
+int peer_accept(struct server *server, int accepted_fd)
+{
+	_cleanup_(credentials_done) struct policy_peer who = {};
+	_cleanup_close_ int fd = accepted_fd;
+	struct policy_refusal refusal;
+	int r = credentials_of(fd, &who);
+
+	if (r < 0)
+		return r;
+	if (policy_admits(&server->config->access, &who, &refusal) &&
+		has_room(server, who.uid, &refusal))
+		return link_new_peer(server, &fd, who.uid);
+	refuse(server, fd, who.uid, &refusal);
+	return 0;
+}
+
+void peer_review(struct peer *peer)
+{
+	_cleanup_(credentials_done) struct policy_peer who = {};
+	struct policy_refusal refusal;
+
+	if (credentials_of(peer->fd, &who) < 0) {
+		peer_free(peer);
+	} else if (!policy_admits(&peer->server->config->access, &who, &refusal)) {
+		refuse(peer->server, peer->fd, peer->uid, &refusal);
+		peer_free(peer);
+	} else {
+		limit_rate(peer);
+	}
 }

@@ -29,10 +29,13 @@ struct peer {
 };
 
 /*
- * Takes over @fd, just accepted, and links a peer into @server. Whom the quotas refuse gets an
+ * Takes over @fd, just accepted, and links a peer into @server. Whom the policy refuses gets an
  * error message and is closed. 0 also then; -ENOMEM and errno of the event loop.
  */
 int peer_accept(struct server *server, int fd);
+
+/* Applies a configuration that has changed: frees the peer if it may not connect any more. */
+void peer_review(struct peer *peer);
 
 /* Unlinks and frees the peer and all it holds. */
 struct peer *peer_free(struct peer *peer);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
@@ -326,7 +327,8 @@ static bool compare(const struct hardware *hardware, unsigned socket, unsigned m
 	if (page_copy(page_cell(page, socket), &sweep, page->n_metrics, NULL, 0) < 0)
 		return false;
 	enough += 64 * (coarseness(&hardware->plan, socket, metric) +
-			       coarseness(&hardware->plan, socket, check));
+			       coarseness(&hardware->plan, socket, check) +
+			       hardware->readers[socket].options.rules.quantum);
 	if ((value->quality | other->quality) & INCOMPARABLE ||
 		(value->count < enough && other->count < enough))
 		return false;
@@ -378,21 +380,52 @@ static struct json_object *metric_state(const struct hardware *hardware, unsigne
 	return object;
 }
 
+/* Who may connect, and what they are told; in words, too. */
+static void add_disclosure(struct json_object *policy, const struct server *server)
+{
+	const struct policy_disclosure *disclosure = &server->config->disclosure;
+	const struct policy_access *access = &server->config->access;
+	char mode_text[16] = "unknown", words[POLICY_WORDS_MAX];
+	uint32_t mode = 0;
+	bool others;
+
+	if (server_socket_mode(server, &mode))
+		snprintf(mode_text, sizeof mode_text, "%04o", mode);
+	others = mode & S_IWOTH;
+	policy_describe(access, disclosure, others, words);
+	add_string(policy, "words", words);
+	add(policy, "restricted",
+		json_object_new_boolean(policy_restricts(access, disclosure, others)));
+	add_string(policy, "mode", mode_text);
+	add_string(policy, "group", access->group_text);
+	add_string(policy, "users", access->users_text);
+	add_number(policy, "min_interval_ms", disclosure->min_interval_ms);
+	add_number(policy, "min_interval_per_user_ms", disclosure->min_interval_per_user_ms);
+	add_number(policy, "quantum", disclosure->quantum);
+}
+
 static struct json_object *policy_state(const struct server *server)
 {
 	const struct config *config = server->config;
 	struct json_object *policy = json_object_new_object();
-	char mode[8];
 
-	snprintf(mode, sizeof mode, "%04o", config->socket_mode);
+	add_disclosure(policy, server);
 	add_string(policy, "socket", server->owns_path ? config->socket_path : "passed by systemd");
-	add_string(policy, "mode", server->owns_path ? mode : "of its unit");
 	add_number(policy, "max_clients", config->max_clients);
 	add_number(policy, "max_clients_per_user", config->max_clients_per_user);
 	add_number(policy, "requests_per_second", config->requests_per_second);
 	add_number(policy, "budget_percent", config->budget_percent);
 	add_number(policy, "burst_ms", config->burst_ms);
 	return policy;
+}
+
+static struct json_object *refusals_state(const struct refusals *refusals)
+{
+	struct json_object *by_rule = json_object_new_object();
+
+	for (unsigned rule = 0; rule < POLICY_RULES; rule++)
+		add_number(by_rule, policy_rule_name(rule), refusals->n_by_rule[rule]);
+	return by_rule;
 }
 
 static void add_generation(struct json_object *root, const struct page_header *header)
@@ -427,7 +460,8 @@ char *report_state(const struct server *server)
 	add(root, "policy", policy_state(server));
 	add_number(root, "clients", server->n_peers);
 	add_number(root, "max_clients", server->max_peers);
-	add_number(root, "refused", server->n_refused);
+	add_number(root, "refused", server->refusals.n);
+	add(root, "refusals", refusals_state(&server->refusals));
 	for (unsigned i = 0; i < hardware->n_warnings; i++)
 		json_object_array_add(warnings, json_object_new_string(hardware->warnings[i].text));
 	add(root, "warnings", warnings);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,9 @@
 #include "common/macro.h"
 #include "daemon/log.h"
 #include "daemon/peer.h"
+#include "daemon/reload.h"
 #include "daemon/report.h"
 
-static const uint64_t MINUTE_NS = 60000000000U;
 static const uint64_t REPORT_AGE_NS = 100000000; /* whoever asks sooner gets the same report */
 
 /* --- the listening socket --- */
@@ -58,6 +59,37 @@ static int bind_path(int fd, const struct sockaddr_un *address)
 	return bind(fd, (const void *)address, sizeof *address) < 0 ? -errno : 0;
 }
 
+int server_set_permissions(const struct server *server, struct fault *fault)
+{
+	const struct config *config = server->config;
+	const struct policy_access *access = &config->access;
+
+	if (!server->owns_path)
+		return 0;
+	if (chown(config->socket_path, -1, access->by_group ? access->group : getegid()) < 0)
+		return fault_set(fault, -errno,
+			"Cannot give the socket %s to group %s: %m. uncored must be a member of "
+			"it: name it in SupplementaryGroups= of the unit.",
+			config->socket_path, access->group_text);
+	if (chmod(config->socket_path, config->socket_mode) < 0)
+		return fault_set(fault, -errno, "Cannot set the permissions of the socket %s: %m.",
+			config->socket_path);
+	return 0;
+}
+
+bool server_socket_mode(const struct server *server, uint32_t *ret_mode)
+{
+	struct sockaddr_un address = {};
+	socklen_t size = sizeof address - 1; /* the path may lack its NUL */
+	struct stat st;
+
+	if (getsockname(server->listen_fd, (void *)&address, &size) < 0 ||
+		stat(address.sun_path, &st) < 0)
+		return false;
+	*ret_mode = st.st_mode & 0777;
+	return true;
+}
+
 static int make_socket(struct server *server, const struct config *config, struct fault *fault)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -81,14 +113,17 @@ static int make_socket(struct server *server, const struct config *config, struc
 			"uncored; name another with --socket.",
 			address.sun_path, strerror(-r));
 	server->owns_path = true;
-	if (chmod(address.sun_path, config->socket_mode) < 0 || listen(fd, SOMAXCONN) < 0)
+	r = server_set_permissions(server, fault);
+	if (r < 0)
+		return r;
+	if (listen(fd, SOMAXCONN) < 0)
 		return fault_set(fault, -errno, "Cannot listen at %s: %m.", address.sun_path);
 	server->listen_fd = take_fd(&fd);
 	return 0;
 }
 
-int server_listen(struct server *server, const struct config *config, struct store *store,
-	struct fault *fault)
+int server_listen(
+	struct server *server, struct config *config, struct store *store, struct fault *fault)
 {
 	int fd = -1;
 	unsigned n = store_take_sockets(store, &fd);
@@ -189,8 +224,8 @@ int server_report(struct server *server, enum wire_topic topic, const struct rep
 
 static void tell_clients(struct server *server)
 {
-	publication_tell_clients(
-		&server->hardware->publication, server->n_peers, server->n_refused);
+	publication_tell_clients(&server->hardware->publication, server->n_peers,
+		server->n_refused_before + server->refusals.n);
 }
 
 void server_count_peer(struct server *server, int change)
@@ -199,21 +234,14 @@ void server_count_peer(struct server *server, int change)
 	tell_clients(server);
 }
 
-void server_count_refusal(struct server *server)
+void server_note_refusal(struct server *server, uint32_t uid, const struct policy_refusal *refusal)
 {
-	server->n_refused++;
+	uint64_t n_silent;
+
+	if (refusals_note(&server->refusals, refusal->rule, uid, clock_now_ns(), &n_silent))
+		log_warning("Refused user %u (%s; %" PRIu64 " more since the last such line): %s",
+			uid, policy_rule_name(refusal->rule), n_silent, refusal->text);
 	tell_clients(server);
-}
-
-void server_note_refusal(struct server *server, uint32_t uid, const char *why)
-{
-	uint64_t now = clock_now_ns();
-
-	server_count_refusal(server);
-	if (server->refusal_logged_ns && now - server->refusal_logged_ns < MINUTE_NS)
-		return;
-	server->refusal_logged_ns = now;
-	log_warning("Refused a client of user %u: %s", uid, why);
 }
 
 /* How many peers the limit of open files has room for, next to what is open already. */
@@ -229,12 +257,25 @@ static unsigned peers_that_fit(const struct hardware *hardware)
 	return (unsigned)((limit.rlim_cur - reserved) / (1 + hardware->n_readers));
 }
 
-static void limit_peers(struct server *server)
+/* Doorbells got their places when the readers started. */
+static void keep_to_places(struct server *server)
+{
+	unsigned n_places = server->hardware->readers[0].options.max_doorbells;
+
+	if (server->max_peers <= n_places)
+		return;
+	log_warning("[server] max_clients above %u needs a restart: %u stays until then.", n_places,
+		n_places);
+	server->max_peers = n_places;
+}
+
+void server_limit_peers(struct server *server)
 {
 	unsigned fit = peers_that_fit(server->hardware);
 
 	server->max_peers = server->config->max_clients;
 	server->max_peers_of_user = server->config->max_clients_per_user;
+	keep_to_places(server);
 	if (fit < server->max_peers) {
 		log_warning("The limit of open files leaves room for %u clients, not for the %u of "
 			    "max_clients: raise LimitNOFILE of the unit.",
@@ -246,6 +287,14 @@ static void limit_peers(struct server *server)
 	}
 }
 
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	(void)source;
+	(void)info;
+	reload(userdata);
+	return 0;
+}
+
 static int add_sources(struct server *server)
 {
 	int r = sd_event_new(&server->event);
@@ -255,9 +304,19 @@ static int add_sources(struct server *server)
 	if (r >= 0)
 		r = sd_event_add_signal(server->event, NULL, SIGINT, NULL, NULL);
 	if (r >= 0)
+		r = sd_event_add_signal(server->event, NULL, SIGHUP, on_hangup, server);
+	if (r >= 0)
 		r = sd_event_add_io(server->event, &server->listen_source, server->listen_fd,
 			EPOLLIN, on_connection, server);
 	return r;
+}
+
+void server_say_ready(const struct server *server)
+{
+	const struct hardware *hardware = server->hardware;
+
+	sd_notifyf(0, "READY=1\nSTATUS=Serving %s, %u sockets, %u counter boxes.",
+		hardware->platform->name, hardware->plan.n_sockets, hardware->plan.n_boxes);
 }
 
 int server_run(struct server *server, struct hardware *hardware, struct fault *fault)
@@ -265,13 +324,12 @@ int server_run(struct server *server, struct hardware *hardware, struct fault *f
 	int r;
 
 	server->hardware = hardware;
-	server->n_refused = hardware->publication.header->daemon.refused;
-	limit_peers(server);
+	server->n_refused_before = hardware->publication.header->daemon.refused;
+	server_limit_peers(server);
 	r = add_sources(server);
 	if (r < 0)
 		return fault_set(fault, r, "Cannot set up the event loop: %s.", strerror(-r));
-	sd_notifyf(0, "READY=1\nSTATUS=Serving %s, %u sockets, %u counter boxes.",
-		hardware->platform->name, hardware->plan.n_sockets, hardware->plan.n_boxes);
+	server_say_ready(server);
 	r = sd_event_loop(server->event);
 	sd_notify(0, "STOPPING=1");
 	return r < 0 ? fault_set(fault, r, "The event loop failed: %s.", strerror(-r)) : 0;

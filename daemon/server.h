@@ -13,13 +13,14 @@
 #include "daemon/config.h"
 #include "daemon/fault.h"
 #include "daemon/hardware.h"
+#include "daemon/refusals.h"
 #include "daemon/store.h"
 
 struct peer;
 
 struct server {
-	struct hardware *hardware;   /* borrowed */
-	const struct config *config; /* borrowed */
+	struct hardware *hardware; /* borrowed */
+	struct config *config;     /* borrowed; SIGHUP replaces what it says */
 	sd_event *event;
 	int listen_fd;
 	bool owns_path; /* we made the socket, not systemd: it is ours to remove */
@@ -28,8 +29,8 @@ struct server {
 	unsigned n_peers;
 	unsigned max_peers; /* the configured limit, or what the file limit leaves */
 	unsigned max_peers_of_user;
-	uint64_t n_refused;
-	uint64_t refusal_logged_ns;
+	struct refusals refusals;
+	uint64_t n_refused_before; /* by processes before, in this generation */
 	struct report {
 		int fd; /* the last one, sealed: all who ask get this; -1: none yet */
 		uint64_t size_bytes;
@@ -42,8 +43,8 @@ struct server {
  * from now on and wait. -EADDRINUSE: another uncored listens there; -EINVAL: systemd passed
  * something else; errno of bind(2).
  */
-int server_listen(struct server *server, const struct config *config, struct store *store,
-	struct fault *fault);
+int server_listen(
+	struct server *server, struct config *config, struct store *store, struct fault *fault);
 
 /* Serves @hardware until SIGTERM or SIGINT. Says READY once. */
 int server_run(struct server *server, struct hardware *hardware, struct fault *fault);
@@ -52,12 +53,11 @@ void server_done(struct server *server);
 
 /* --- for peer.c --- */
 
-/* A peer came (@change 1) or went (-1); a request was refused. Both show in the page. */
+/* A peer came (@change 1) or went (-1), which shows in the page. */
 void server_count_peer(struct server *server, int change);
-void server_count_refusal(struct server *server);
 
-/* Counts a refusal and logs it, at most once a minute. */
-void server_note_refusal(struct server *server, uint32_t uid, const char *why);
+/* Counts a refusal, which shows in the page, and logs it, at most once a minute for each user. */
+void server_note_refusal(struct server *server, uint32_t uid, const struct policy_refusal *refusal);
 
 /*
  * What there is to say on @topic as JSON in a sealed memfd: the state at most a tenth of a second
@@ -70,3 +70,19 @@ int server_report(struct server *server, enum wire_topic topic, const struct rep
 
 /* A peer has gone: its descriptors are free again. */
 void server_resume_accepting(struct server *server);
+
+/* --- for reload.c --- */
+
+/* Gives the socket, if we made it, the configured mode and group. Errors of chmod(2), chown(2). */
+int server_set_permissions(const struct server *server, struct fault *fault);
+
+/* Takes the quotas of the configuration, as far as there is room for so many. */
+void server_limit_peers(struct server *server);
+
+/* READY=1, to the service manager. */
+void server_say_ready(const struct server *server);
+
+/* --- for report.c --- */
+
+/* The permissions of the socket, whoever made it. False: they cannot be found out. */
+bool server_socket_mode(const struct server *server, uint32_t *ret_mode);

@@ -129,7 +129,7 @@ static void print_socket(struct json_object *socket)
 	printf("    %" PRIu64 " sweeps, the last took %.1f us; %.3f s of CPU time in all\n",
 		json_number(socket, "sweeps"), (double)json_number(socket, "last_sweep_ns") / 1e3,
 		(double)json_number(socket, "cpu_ns") / 1e9);
-	printf("    %" PRIu64 " clients; held back by the budget %" PRIu64 " times\n",
+	printf("    %" PRIu64 " clients; held back by budget or intervals %" PRIu64 " times\n",
 		json_number(socket, "clients"), json_number(socket, "throttled"));
 }
 
@@ -215,6 +215,11 @@ static void print_policy(struct json_object *policy)
 	} lines[] = {
 		{ "socket", "where clients connect" },
 		{ "mode", "permissions of that socket" },
+		{ "group", "whose members may connect, if there is one" },
+		{ "users", "who may connect, if there are any" },
+		{ "min_interval_ms", "between two sweeps of a socket at least" },
+		{ "min_interval_per_user_ms", "... that the reads of one user cause" },
+		{ "quantum", "bytes that values are rounded down to" },
 		{ "max_clients", "connections at most" },
 		{ "max_clients_per_user", "... of one user" },
 		{ "requests_per_second", "of one connection, before it must wait" },
@@ -222,10 +227,28 @@ static void print_policy(struct json_object *policy)
 		{ "burst_ms", "of sweep time that may be saved up" },
 	};
 
+	if (json_has(policy, "words"))
+		printf("  %s\n", json_text(policy, "words", ""));
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
-		if (json_has(policy, lines[i].key))
-			printf("  %-20s %-6s %s\n", lines[i].key,
+		if (*json_text(policy, lines[i].key, ""))
+			printf("  %-24s %-6s %s\n", lines[i].key,
 				json_text(policy, lines[i].key, ""), lines[i].text);
+}
+
+static void print_state_of_clients(struct json_object *info)
+{
+	struct json_object *by_rule = json_member(info, "refusals");
+
+	printf("\nState\n  %" PRIu64 " clients (this one included), %" PRIu64
+	       " requests or connections refused\n",
+		json_number(info, "clients"), json_number(info, "refused"));
+	if (!json_object_is_type(by_rule, json_type_object))
+		return;
+	json_object_object_foreach(by_rule, rule, n)
+	{
+		if (json_object_get_uint64(n))
+			printf("    %s: %" PRIu64 "\n", rule, json_object_get_uint64(n));
+	}
 }
 
 static void print_warning(struct json_object *warning)
@@ -255,9 +278,7 @@ static void print_report(struct json_object *info)
 	print_list("Metrics", json_list(info, "metrics"), print_metric);
 	printf("\nPolicy and limits\n");
 	print_policy(json_member(info, "policy"));
-	printf("\nState\n  %" PRIu64 " clients (this one included), %" PRIu64
-	       " requests or connections refused\n",
-		json_number(info, "clients"), json_number(info, "refused"));
+	print_state_of_clients(info);
 	print_list("Warnings", json_list(info, "warnings"), print_warning);
 }
 

@@ -304,7 +304,7 @@ static void the_limit_of_all_clients_holds(void **state)
 		r[i] = uncore_open(daemon.socket_path, &handles[i]);
 	assert_int_equal(r[3], 0);
 	assert_int_equal(r[4], -EDQUOT);
-	assert_non_null(strstr(uncore_error_text(), "max_clients of uncored.conf"));
+	assert_non_null(strstr(uncore_error_text(), "max_clients in [server] of uncored.conf"));
 	for (unsigned i = 0; i < 4; i++)
 		uncore_close(handles[i]);
 	daemon_stop(&daemon);

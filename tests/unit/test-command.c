@@ -541,8 +541,11 @@ static const char whole_state[] =
 	"{\"socket\":0,\"quality\":[\"partial\"],\"why\":\"half of it\"}],\"source\":\"manual\","
 	"\"confidence\":\"high\"}],"
 	"\"missing\":[{\"pmu\":\"uncore_cha_1\",\"metric\":\"itom\",\"why\":\"EACCES\"}],"
-	"\"policy\":{\"socket\":\"/run/x\",\"mode\":\"0666\",\"max_clients\":64},"
-	"\"clients\":2,\"refused\":3,\"warnings\":[\"a warning\"]}";
+	"\"policy\":{\"words\":\"Root may connect, and everybody in group hpc.\","
+	"\"socket\":\"/run/x\",\"mode\":\"0666\",\"group\":\"hpc\",\"users\":\"\",\"quantum\":64,"
+	"\"max_clients\":64},\"clients\":2,\"refused\":3,"
+	"\"refusals\":{\"access.group\":2,\"access.users\":0,\"protocol.message\":1},\"warnings\":["
+	"\"a warning\"]}";
 
 static void info_lays_out_the_whole_state(void **state)
 {
@@ -558,8 +561,14 @@ static void info_lays_out_the_whole_state(void **state)
 	expect(&outcome, 0, "  uncore_cha_1, itom: EACCES\n");
 	expect(&outcome, 0, "  dram.read    bytes  partial (half of it)\n");
 	expect(&outcome, 0, "source: manual (confidence: high)\n");
-	expect(&outcome, 0, "  socket               /run/x where clients connect\n");
-	expect(&outcome, 0, "2 clients (this one included), 3 requests or connections refused\n");
+	expect(&outcome, 0, "limits\n  Root may connect, and everybody in group hpc.\n");
+	expect(&outcome, 0, "  socket                   /run/x where clients connect\n");
+	expect(&outcome, 0, "  group                    hpc    whose members may connect");
+	expect(&outcome, 0, "  quantum                  64     bytes that values");
+	assert_null(strstr(outcome.text, "  users"));
+	expect(&outcome, 0,
+		"2 clients (this one included), 3 requests or connections refused\n"
+		"    access.group: 2\n    protocol.message: 1\n");
 	expect(&outcome, 0, "  a warning\n");
 }
 
@@ -576,7 +585,8 @@ static void info_passes_json_on(void **state)
 static void info_bears_with_what_is_missing(void **state)
 {
 	static const char *const reports[] = { "{}", "{\"sockets\":[{}],\"metrics\":[{}]}",
-		"{\"sockets\":7,\"metrics\":{},\"policy\":[],\"missing\":[1,null]}",
+		"{\"sockets\":7,\"metrics\":{},\"policy\":[],\"missing\":[1,null],"
+		"\"refusals\":[1]}",
 		"{\"sockets\":[{\"boxes\":[{},{\"pmu\":\"x\",\"events\":[{}]}]}]}" };
 	struct outcome outcome;
 
