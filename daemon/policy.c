@@ -155,11 +155,15 @@ static __attribute__((format(printf, 2, 3))) void say(struct words *words, const
 static void say_who(struct words *words, const struct policy_access *access, bool others)
 {
 	say(words, "Root may connect, and ");
-	if (access->n_users)
-		say(words, "of the users %s ", access->users_text);
-	say(words, access->n_users ? "those" : others ? "everybody" : "those");
-	if (access->by_group)
-		say(words, " in group %s", access->group_text);
+	if (access->n_users && access->by_group)
+		say(words, "those of the users %s who are in group %s", access->users_text,
+			access->group_text);
+	else if (access->n_users)
+		say(words, "the users %s", access->users_text);
+	else if (access->by_group)
+		say(words, "the members of group %s", access->group_text);
+	else
+		say(words, others ? "everybody" : "those");
 	say(words, others ? "." : " whom the permissions of the socket let in.");
 }
 

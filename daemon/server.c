@@ -66,14 +66,14 @@ int server_set_permissions(const struct server *server, struct fault *fault)
 
 	if (!server->owns_path)
 		return 0;
+	if (chmod(config->socket_path, config->socket_mode) < 0)
+		return fault_set(fault, -errno, "Cannot set the permissions of the socket %s: %m.",
+			config->socket_path);
 	if (chown(config->socket_path, -1, access->by_group ? access->group : getegid()) < 0)
 		return fault_set(fault, -errno,
 			"Cannot give the socket %s to group %s: %m. uncored must be a member of "
 			"it: name it in SupplementaryGroups= of the unit.",
 			config->socket_path, access->group_text);
-	if (chmod(config->socket_path, config->socket_mode) < 0)
-		return fault_set(fault, -errno, "Cannot set the permissions of the socket %s: %m.",
-			config->socket_path);
 	return 0;
 }
 

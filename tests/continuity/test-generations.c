@@ -76,7 +76,7 @@ static void assert_begins_anew(const struct uncore_sample *before, const char *w
 
 	assert_false(same_generation(before, &after));
 	assert_int_equal(uncore_delta(before, &after, &delta), -ESTALE);
-	assert_true(daemon_has_said(&daemon_process, words));
+	assert_true(daemon_logged(&daemon_process, words));
 	/* And from here it goes on. */
 	daemon_kill(&daemon_process);
 	restart();
@@ -95,7 +95,7 @@ static void terminated_and_started(void **state)
 	touch_pages(PAGES);
 	restart();
 	truth_check(&truth);
-	assert_true(daemon_has_said(&daemon_process, "as an uncored before left them"));
+	assert_true(daemon_logged(&daemon_process, "as an uncored before left them"));
 }
 
 static void an_open_handle_is_told(void **state)
@@ -211,7 +211,7 @@ static void a_bad_configuration_in_between(void **state)
 	daemon_launch(&daemon_process, "standin");
 	assert_int_equal(wait_for(daemon_process.pid, 10), 1);
 	manager_dispatch(&daemon_process.manager);
-	assert_true(daemon_has_said(&daemon_process, "budget_percent = 300: must be 1 to 100"));
+	assert_true(daemon_logged(&daemon_process, "budget_percent = 300: must be 1 to 100"));
 	daemon_configure(&daemon_process, "[reader]\nbudget_percent = 30\n");
 	restart();
 	truth_check(&truth);
@@ -245,7 +245,7 @@ static void counters_that_the_manager_lost(void **state)
 	daemon_kill(&daemon_process);
 	manager_lose(&daemon_process.manager, "uncore_standin_clock-cpu0");
 	restart();
-	assert_true(daemon_has_said(&daemon_process, "1 of 4 counter boxes had stopped"));
+	assert_true(daemon_logged(&daemon_process, "1 of 4 counter boxes had stopped"));
 	assert_reset_is_told(&before, UNCORE_RESET);
 	after = read_fresh();
 	assert_reset_is_told(&after, 0);
@@ -338,7 +338,7 @@ static void on_another_machine(void **state)
 	(void)state;
 	daemon_kill(&daemon_process);
 	daemon_restart(&daemon_process, "standin-wide");
-	assert_true(daemon_has_said(&daemon_process, "it is about "));
+	assert_true(daemon_logged(&daemon_process, "it is about "));
 	daemon_kill(&daemon_process);
 	restart();
 	assert_begins_anew(&before, "this machine has 2 with 4");

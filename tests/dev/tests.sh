@@ -2,14 +2,14 @@
 # ./dev test: which suites run in which build folder, and as whom.
 
 TESTS_BUILDS=(build build-asan build-tsan)
-TESTS_SUITES=(unit platforms system continuity hostile pcp fuzz-replay abi man format units)
+TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format units)
 
-# Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in two suites.
+# Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 tests_suites_of() {
 	case $1 in
 	build) echo "${TESTS_SUITES[@]}" ;;
-	build-asan) echo unit system fuzz-replay ;;
-	build-tsan) echo unit system ;;
+	build-asan) echo unit system policy fuzz-replay ;;
+	build-tsan) echo unit system policy ;;
 	esac
 }
 
@@ -20,12 +20,12 @@ tests_environment() {
 		TSAN_OPTIONS=halt_on_error=1
 }
 
-# In the suites system, continuity, hostile and pcp uncored opens perf events. Without root, and without a sudo that asks nothing, its tests
-# say so and skip.
+# In the suites system, policy, continuity, hostile and pcp uncored opens perf events. Without root, and without a sudo that asks
+# nothing, its tests say so and skip.
 tests_prefix() {
 	local suite=$1
 
-	if [[ $suite =~ ^(system|continuity|hostile|pcp)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
+	if [[ $suite =~ ^(system|policy|continuity|hostile|pcp)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
 		echo sudo -n
 	fi
 }

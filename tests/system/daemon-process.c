@@ -220,6 +220,18 @@ static void print_log(const struct daemon_process *daemon)
 	print_message("uncored said: %s\n", text);
 }
 
+unsigned daemon_logged(const struct daemon_process *daemon, const char *part)
+{
+	_cleanup_file_ FILE *log = fopen(daemon->log_path, "re");
+	char line[2048];
+	unsigned n = 0;
+
+	assert_non_null(log);
+	while (fgets(line, sizeof line, log))
+		n += strstr(line, part) != NULL;
+	return n;
+}
+
 void daemon_configure(const struct daemon_process *daemon, const char *config)
 {
 	char path[128];
@@ -229,16 +241,6 @@ void daemon_configure(const struct daemon_process *daemon, const char *config)
 	file = fopen(path, "we");
 	assert_non_null(file);
 	fputs(config ? config : "", file);
-}
-
-bool daemon_has_said(const struct daemon_process *daemon, const char *words)
-{
-	char text[65536] = "";
-	_cleanup_file_ FILE *log = fopen(daemon->log_path, "re");
-
-	assert_non_null(log);
-	text[fread(text, 1, sizeof text - 1, log)] = '\0';
-	return strstr(text, words) != NULL;
 }
 
 static void make_directory(struct daemon_process *daemon, const char *config)
@@ -319,6 +321,16 @@ static void listen_for(struct daemon_process *daemon)
 	assert_int_equal(chmod(daemon->socket_path, 0666), 0);
 	assert_int_equal(listen(fd, 16), 0);
 	daemon->manager.listen_fd = fd;
+}
+
+void daemon_reload(struct daemon_process *daemon, const char *config)
+{
+	unsigned n_reloads = daemon->manager.n_reloads;
+
+	daemon_configure(daemon, config);
+	kill(daemon->pid, SIGHUP);
+	assert_true(manager_wait_until_ready(&daemon->manager));
+	assert_int_equal(daemon->manager.n_reloads, n_reloads + 1);
 }
 
 void daemon_start_activated(

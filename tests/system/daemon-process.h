@@ -67,8 +67,14 @@ void daemon_restart(struct daemon_process *daemon, const char *machine);
 /* Writes another configuration for the next to read. */
 void daemon_configure(const struct daemon_process *daemon, const char *config);
 
-/* Whether the daemons so far have logged these words. */
-bool daemon_has_said(const struct daemon_process *daemon, const char *words);
+/*
+ * Gives the daemon another configuration and sends SIGHUP. Fails the case unless it tells its
+ * service manager RELOADING=1 and then READY=1, both within ten seconds.
+ */
+void daemon_reload(struct daemon_process *daemon, const char *config);
+
+/* How many lines of its log hold @part. */
+unsigned daemon_logged(const struct daemon_process *daemon, const char *part);
 
 /* Removes the directory of a daemon that has ended; fails if it left anything behind. */
 void daemon_remove(struct daemon_process *daemon);

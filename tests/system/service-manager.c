@@ -122,6 +122,7 @@ bool manager_dispatch(struct service_manager *manager)
 
 	while (receive(manager, &message)) {
 		obey(manager, &message);
+		manager->n_reloads += says(&message, "RELOADING=1\nMONOTONIC_USEC=");
 		ready |= says(&message, "READY=1");
 	}
 	return ready;

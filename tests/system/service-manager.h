@@ -19,7 +19,8 @@ struct service_manager {
 	bool keeps; /* false: has no store, and closes what comes */
 	int notify_fd;
 	char notify_path[96];
-	int listen_fd; /* to pass; -1: none */
+	int listen_fd;      /* to pass; -1: none */
+	unsigned n_reloads; /* announced */
 	unsigned n_kept;
 	struct manager_kept kept[MANAGER_KEPT_MAX];
 };

@@ -541,7 +541,7 @@ static const char whole_state[] =
 	"{\"socket\":0,\"quality\":[\"partial\"],\"why\":\"half of it\"}],\"source\":\"manual\","
 	"\"confidence\":\"high\"}],"
 	"\"missing\":[{\"pmu\":\"uncore_cha_1\",\"metric\":\"itom\",\"why\":\"EACCES\"}],"
-	"\"policy\":{\"words\":\"Root may connect, and everybody in group hpc.\","
+	"\"policy\":{\"words\":\"Root may connect, and the members of group hpc.\","
 	"\"socket\":\"/run/x\",\"mode\":\"0666\",\"group\":\"hpc\",\"users\":\"\",\"quantum\":64,"
 	"\"max_clients\":64},\"clients\":2,\"refused\":3,"
 	"\"refusals\":{\"access.group\":2,\"access.users\":0,\"protocol.message\":1},\"warnings\":["
@@ -561,7 +561,7 @@ static void info_lays_out_the_whole_state(void **state)
 	expect(&outcome, 0, "  uncore_cha_1, itom: EACCES\n");
 	expect(&outcome, 0, "  dram.read    bytes  partial (half of it)\n");
 	expect(&outcome, 0, "source: manual (confidence: high)\n");
-	expect(&outcome, 0, "limits\n  Root may connect, and everybody in group hpc.\n");
+	expect(&outcome, 0, "limits\n  Root may connect, and the members of group hpc.\n");
 	expect(&outcome, 0, "  socket                   /run/x where clients connect\n");
 	expect(&outcome, 0, "  group                    hpc    whose members may connect");
 	expect(&outcome, 0, "  quantum                  64     bytes that values");

@@ -160,9 +160,11 @@ static void says_in_words_who_may_connect_and_what_is_told(void **state)
 		"values as of any time.");
 	describes(&any, &exact, false,
 		"Root may connect, and those whom the permissions of the socket let in.");
-	describes(&only_hpc, &exact, true, "Root may connect, and everybody in group hpc.");
+	describes(&only_hpc, &exact, true, "Root may connect, and the members of group hpc.");
+	describes(&only_alice, &exact, false,
+		"Root may connect, and the users alice whom the permissions of the socket let in.");
 	describes(&both, &exact, true,
-		"Root may connect, and of the users alice those in group hpc.");
+		"Root may connect, and those of the users alice who are in group hpc.");
 	describes(&any, &(struct policy_disclosure){ 10, 100, 4096 }, true,
 		"Root may connect, and everybody. A socket is read at most once in 10 ms. One user "
 		"can have it read at most once in 100 ms. Values are rounded down to multiples of "

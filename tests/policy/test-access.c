@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is let in by the real daemon, what the others are told, and how refusals are counted. */
+#include "tests/system/daemon-process.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/macro.h"
+#include "common/wire.h"
+
+enum { ANOTHER = 65532 };
+
+/* --- what clients do: 0, it went as it should; else where it did not --- */
+
+static int is_served(void *socket_path)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore;
+
+	if (uncore_open(socket_path, &uncore) < 0 ||
+		uncore_read(uncore, 0, UNCORE_FRESH, &sample) < 0) {
+		printf("# %s\n", uncore_error_text());
+		fflush(stdout);
+		return 1;
+	}
+	uncore_close(uncore);
+	return 0;
+}
+
+static int is_refused_with(const char *socket_path, const char *words)
+{
+	struct uncore *uncore;
+
+	if (uncore_open(socket_path, &uncore) != -EACCES)
+		return 1;
+	if (strstr(uncore_error_text(), words))
+		return 0;
+	printf("# %s\n", uncore_error_text());
+	fflush(stdout);
+	return 2;
+}
+
+static int is_not_listed(void *socket_path)
+{
+	return is_refused_with(socket_path,
+		"refuses: User 65533 is not among the users who may connect to uncored. The rule "
+		"is "
+		"users in [access] of uncored.conf; the administrator of this node can change it.");
+}
+
+static int is_in_no_group(void *socket_path)
+{
+	return is_refused_with(socket_path,
+		"refuses: User 65534 is not in the group whose members may connect to uncored. The "
+		"rule is group in [access] of uncored.conf; the administrator of this node can "
+		"change it.");
+}
+
+static int is_shut_out(void *socket_path)
+{
+	return is_refused_with(socket_path,
+		"Permission denied. Its socket is not open to this user. The rule is mode and "
+		"group "
+		"in [access] of uncored.conf, or SocketMode= and SocketGroup= of uncored.socket; "
+		"the administrator of this node can change it.");
+}
+
+/* Begins as root: nobody, but with a further group. */
+static int is_served_by_another_group(void *socket_path)
+{
+	const gid_t groups[] = { ANOTHER, SOMEBODY };
+
+	if (setgroups(ARRAY_SIZE(groups), groups) < 0 || setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
+		return 99;
+	return is_served(socket_path);
+}
+
+static int run_as(uid_t uid, int (*body)(void *argument), struct daemon_process *daemon)
+{
+	return wait_for(start_as(uid, body, daemon->socket_path), 30);
+}
+
+/* --- who may connect --- */
+
+static void only_those_who_are_listed_are_served(void **state)
+{
+	struct daemon_process daemon = {};
+	int listed, unlisted, root;
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[access]\nusers = root 65534\n");
+	listed = run_as(NOBODY, is_served, &daemon);
+	unlisted = run_as(SOMEBODY, is_not_listed, &daemon);
+	root = run_as(0, is_served, &daemon);
+	daemon_stop(&daemon);
+	assert_int_equal(listed, 0);
+	assert_int_equal(unlisted, 0);
+	assert_int_equal(root, 0);
+}
+
+static void only_members_of_the_group_are_served(void **state)
+{
+	struct daemon_process daemon = {};
+	int primary, further, outside, root;
+	struct stat st;
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[access]\ngroup = 65533\n");
+	assert_int_equal(stat(daemon.socket_path, &st), 0);
+	primary = run_as(SOMEBODY, is_served, &daemon);
+	further = run_as(0, is_served_by_another_group, &daemon);
+	outside = run_as(NOBODY, is_in_no_group, &daemon);
+	root = run_as(0, is_served, &daemon);
+	daemon_stop(&daemon);
+	assert_int_equal(st.st_gid, 65533);
+	assert_int_equal(primary, 0);
+	assert_int_equal(further, 0);
+	assert_int_equal(outside, 0);
+	assert_int_equal(root, 0);
+}
+
+static void the_permissions_of_the_socket_shut_out_with_a_hint(void **state)
+{
+	struct daemon_process daemon = {};
+	int member, outside;
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[access]\nmode = 0660\ngroup = 65533\n");
+	member = run_as(SOMEBODY, is_served, &daemon);
+	outside = run_as(NOBODY, is_shut_out, &daemon);
+	daemon_stop(&daemon);
+	assert_int_equal(member, 0);
+	assert_int_equal(outside, 0);
+}
+
+static void lists_hold_for_a_socket_that_systemd_made(void **state)
+{
+	struct daemon_process daemon = {};
+	int before, after, listed;
+	struct stat st;
+
+	(void)state;
+	daemon_start_activated(&daemon, "standin", NULL, false);
+	before = run_as(SOMEBODY, is_served, &daemon);
+	daemon_reload(&daemon, "[access]\nmode = 0600\nusers = 65534\n");
+	after = run_as(SOMEBODY, is_not_listed, &daemon);
+	listed = run_as(NOBODY, is_served, &daemon);
+	assert_int_equal(stat(daemon.socket_path, &st), 0);
+	daemon_stop(&daemon);
+	assert_int_equal(before, 0);
+	assert_int_equal(after, 0);
+	assert_int_equal(listed, 0);
+	assert_int_equal(st.st_mode & 0777, 0666); /* not ours to change */
+}
+
+/* --- how refusals are counted --- */
+
+static struct json_object *state_of(const struct daemon_process *daemon)
+{
+	struct json_object *root;
+	char *text;
+
+	assert_int_equal(uncore_info(daemon->socket_path, &text), 0);
+	root = json_tokener_parse(text);
+	free(text);
+	assert_non_null(root);
+	return root;
+}
+
+static uint64_t refused_by(struct json_object *state, const char *rule)
+{
+	return json_object_get_uint64(
+		json_object_object_get(json_object_object_get(state, "refusals"), rule));
+}
+
+static int come_again_and_again(void *socket_path)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < 20 && !r; i++)
+		r = is_refused_with(socket_path, "the users who may connect");
+	return r;
+}
+
+/* One wrong message of each kind; the daemon drops who sends what is no message at all. */
+static int break_the_protocol(void *argument)
+{
+	struct wire_packet packet;
+	union wire_message message;
+	int fd = connect_raw(argument);
+
+	wire_begin(&message, WIRE_HELLO);
+	message.hello.version = 77;
+	wire_send(fd, &message, NULL, 0);
+	if (wire_receive(fd, WIRE_FROM_DAEMON, &packet) != 1 ||
+		packet.message.error.error != -EPROTONOSUPPORT ||
+		!strstr(packet.message.error.text, "install the libuncore that came with"))
+		return 1;
+	wire_begin(&message, WIRE_INFO);
+	wire_send(fd, &message, NULL, 0); /* before HELLO */
+	if (wire_receive(fd, WIRE_FROM_DAEMON, &packet) != 1 ||
+		packet.message.error.error != -EPROTO)
+		return 2;
+	send(fd, "nonsense", 5, MSG_NOSIGNAL);
+	if (wire_receive(fd, WIRE_FROM_DAEMON, &packet) != 1 ||
+		packet.message.error.error != -EBADMSG ||
+		!strstr(packet.message.error.text, "mend the client"))
+		return 3;
+	close(fd);
+	return 0;
+}
+
+static void refusals_are_counted_by_rule_and_logged_once_a_minute_per_user(void **state)
+{
+	struct daemon_process daemon = {};
+	int somebody, another, broken;
+	struct json_object *info;
+	unsigned lines[3];
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[access]\nusers = 65534\n");
+	somebody = run_as(SOMEBODY, come_again_and_again, &daemon);
+	another = run_as(ANOTHER, come_again_and_again, &daemon);
+	broken = wait_for(start_as(NOBODY, break_the_protocol, &daemon), 30);
+	info = state_of(&daemon);
+	lines[0] = daemon_logged(&daemon, "Refused user 65533 (access.users; 0 more");
+	lines[1] = daemon_logged(&daemon, "Refused user 65532 (access.users; 0 more");
+	lines[2] = daemon_logged(&daemon, "Refused user");
+	daemon_stop(&daemon);
+	assert_int_equal(somebody, 0);
+	assert_int_equal(another, 0);
+	assert_int_equal(broken, 0);
+	assert_int_equal(refused_by(info, "access.users"), 40);
+	assert_int_equal(refused_by(info, "protocol.version"), 1);
+	assert_int_equal(refused_by(info, "protocol.order"), 1);
+	assert_int_equal(refused_by(info, "protocol.message"), 1);
+	assert_int_equal(json_object_get_int(json_object_object_get(info, "refused")), 43);
+	assert_int_equal(lines[0], 1);
+	assert_int_equal(lines[1], 1);
+	assert_int_equal(lines[2], 3);
+	json_object_put(info);
+}
+
+static void info_says_whether_anything_is_restricted(void **state)
+{
+	struct daemon_process daemon = {};
+	struct run run;
+
+	(void)state;
+	daemon_start(&daemon, "standin", NULL);
+	run_uncore(&run, (const char *const[]){ "info", "--socket", daemon.socket_path, NULL });
+	assert_non_null(strstr(run.output, "Nothing is restricted: everybody on this node"));
+	daemon_reload(&daemon, "[access]\nusers = 65534\n[disclosure]\nmin_interval_ms = 3\n"
+			       "quantum = 4096\n");
+	run_uncore(&run, (const char *const[]){ "info", "--socket", daemon.socket_path, NULL });
+	daemon_stop(&daemon);
+	if (!strstr(run.output,
+		    "Root may connect, and the users 65534. A socket is read at most once "
+		    "in 3 ms. Values are rounded down to multiples of 4096 bytes."))
+		fail_msg("%s", run.output);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("only those who are listed are served, and the others are told the rule",
+			only_those_who_are_listed_are_served),
+		CASE("only members of the group are served, by any of their groups",
+			only_members_of_the_group_are_served),
+		CASE("the permissions of the socket shut out with a hint that names them",
+			the_permissions_of_the_socket_shut_out_with_a_hint),
+		CASE("lists hold for a socket that systemd made, too",
+			lists_hold_for_a_socket_that_systemd_made),
+		CASE("refusals are counted by rule and logged once a minute per user",
+			refusals_are_counted_by_rule_and_logged_once_a_minute_per_user),
+		CASE("info says whether anything is restricted",
+			info_says_whether_anything_is_restricted),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return cmocka_run_group_tests_name("policy-access", cases, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the real daemon tells those whom it lets in: rounded values, and sweeps that are kept apart.
+ */
+#include "tests/system/daemon-process.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/clock.h"
+
+enum { QUANTUM = 1000000, INTERVAL_MS = 200, CLIENTS = 8, CHANNELS_MAX = 64 };
+
+static const uint64_t INTERVAL_NS = INTERVAL_MS * UINT64_C(1000000);
+
+/* --- quantum --- */
+
+struct reading {
+	struct uncore_sample sample;
+	struct uncore_channel_value channels[CHANNELS_MAX];
+	int n_channels;
+};
+
+static int read_channels(struct uncore *uncore, struct reading *ret)
+{
+	ret->sample.size = sizeof ret->sample;
+	ret->n_channels = uncore_read_channels(
+		uncore, 0, UNCORE_FRESH, &ret->sample, ret->channels, CHANNELS_MAX);
+	return ret->n_channels < 0 ? ret->n_channels : 0;
+}
+
+static bool is_in_bytes(const struct uncore *uncore, uint32_t metric)
+{
+	return !strcmp(uncore_metric_unit(uncore, metric), "bytes");
+}
+
+/* 0: every value in bytes is rounded, and none is less than before. */
+static int check_rounding(
+	const struct uncore *uncore, const struct reading *before, const struct reading *now)
+{
+	struct uncore_channel channel = UNCORE_CHANNEL_INIT;
+
+	for (uint32_t m = 0; m < now->sample.n_values; m++) {
+		uint64_t count = now->sample.values[m].count;
+
+		if (count < before->sample.values[m].count)
+			return 1;
+		if (is_in_bytes(uncore, m) && count % QUANTUM)
+			return 2;
+	}
+	for (int c = 0; c < now->n_channels; c++) {
+		if (now->channels[c].count < before->channels[c].count)
+			return 3;
+		uncore_describe_channel(uncore, (uint32_t)c, &channel);
+		if (is_in_bytes(uncore, channel.metric) && now->channels[c].count % QUANTUM)
+			return 4;
+	}
+	return 0;
+}
+
+/* 400 pages in each of 50 readings are 81 quanta and a rest. */
+static int read_while_pages_are_touched(void *socket_path)
+{
+	struct reading readings[2] = {};
+	struct uncore *uncore;
+	uint64_t first = 0;
+	int metric, r = 0;
+
+	pin_to_cpu(0);
+	if (uncore_open(socket_path, &uncore) < 0)
+		return 90;
+	metric = uncore_find_metric(uncore, "dram.read");
+	for (unsigned i = 0; i < 50 && !r; i++) {
+		struct reading *now = &readings[i % 2];
+
+		touch_pages(400);
+		if (read_channels(uncore, now) < 0)
+			return 91;
+		r = check_rounding(uncore, &readings[1 - i % 2], now);
+		if (i == 0)
+			first = now->sample.values[metric].count;
+	}
+	if (!r && readings[1].sample.values[metric].count < first + 49 * 400 * 4096 - QUANTUM)
+		r = 5;
+	uncore_close(uncore);
+	return r;
+}
+
+static void values_are_rounded_down_and_never_go_back(void **state)
+{
+	char config[64];
+	struct daemon_process daemon = {};
+	int r;
+
+	(void)state;
+	snprintf(config, sizeof config, "[disclosure]\nquantum = %d\n", QUANTUM);
+	daemon_start(&daemon, "standin", config);
+	r = as_nobody(read_while_pages_are_touched, daemon.socket_path);
+	daemon_stop(&daemon);
+	assert_int_equal(r, 0);
+}
+
+/* --- intervals --- */
+
+/* Reads without pause for a second, within the library's own limit. */
+static int read_for_a_second(void *socket_path)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	uint64_t end_ns = clock_now_ns() + 1000000000, called_ns;
+	struct uncore *uncore;
+
+	if (uncore_open(socket_path, &uncore) < 0)
+		return 1;
+	while ((called_ns = clock_now_ns()) < end_ns) {
+		if (uncore_read(uncore, 0, UNCORE_FRESH, &sample) < 0) {
+			printf("# %s\n", uncore_error_text());
+			fflush(stdout);
+			return 2;
+		}
+		if (sample.begin_ns < called_ns)
+			return 3;
+	}
+	uncore_close(uncore);
+	return 0;
+}
+
+/* Sweeps of socket 0 and the time that passed while CLIENTS of @n_users users read it. */
+struct flood {
+	uint64_t n_sweeps, took_ns;
+	int failed;
+};
+
+static struct flood flood(struct daemon_process *daemon, unsigned n_users)
+{
+	struct flood result = { .n_sweeps = daemon_socket_number(daemon, 0, "sweeps") };
+	uint64_t begin_ns = clock_now_ns();
+	pid_t clients[CLIENTS];
+
+	for (unsigned i = 0; i < CLIENTS; i++)
+		clients[i] = start_as(NOBODY - i % n_users, read_for_a_second, daemon->socket_path);
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		int r = wait_for(clients[i], 30);
+
+		if (r)
+			result.failed = r;
+	}
+	/* A tenth of a second passes before a report is made anew. */
+	usleep(150000);
+	result.took_ns = clock_now_ns() - begin_ns;
+	result.n_sweeps = daemon_socket_number(daemon, 0, "sweeps") - result.n_sweeps;
+	return result;
+}
+
+static struct flood flood_with(const char *key, unsigned n_users)
+{
+	struct daemon_process daemon = {};
+	struct flood result;
+	char config[80];
+
+	snprintf(config, sizeof config, "[disclosure]\n%s = %d\n", key, INTERVAL_MS);
+	daemon_start(&daemon, "standin", config);
+	result = flood(&daemon, n_users);
+	daemon_stop(&daemon);
+	printf("# %s, %u users: %u sweeps in %u ms\n", key, n_users, (unsigned)result.n_sweeps,
+		(unsigned)(result.took_ns / 1000000));
+	return result;
+}
+
+static void a_crowd_shares_the_sweeps_that_are_due(void **state)
+{
+	struct flood result = flood_with("min_interval_ms", 2);
+
+	(void)state;
+	assert_int_equal(result.failed, 0);
+	assert_in_range(result.n_sweeps, 2, result.took_ns / INTERVAL_NS + 1);
+}
+
+static void each_user_causes_no_more_sweeps_than_his_interval_allows(void **state)
+{
+	struct flood one = flood_with("min_interval_per_user_ms", 1);
+	struct flood three = flood_with("min_interval_per_user_ms", 3);
+
+	(void)state;
+	assert_int_equal(one.failed, 0);
+	assert_int_equal(three.failed, 0);
+	assert_in_range(one.n_sweeps, 2, one.took_ns / INTERVAL_NS + 1);
+	assert_in_range(three.n_sweeps, 2, 3 * (three.took_ns / INTERVAL_NS + 1));
+}
+
+/* The second read comes within the interval after the first. */
+static int set_a_short_limit(void *socket_path)
+{
+	struct uncore_daemon about = UNCORE_DAEMON_INIT;
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore;
+
+	if (uncore_open(socket_path, &uncore) < 0 ||
+		uncore_read(uncore, 0, UNCORE_FRESH, &sample) < 0)
+		return 1;
+	uncore_describe_daemon(uncore, &about);
+	if (about.min_interval_ns != 60000000000)
+		return 2;
+	uncore_set_timeout(uncore, 20000000);
+	if (uncore_read(uncore, 0, UNCORE_FRESH, &sample) != -ETIMEDOUT)
+		return 3;
+	if (!strstr(uncore_error_text(), "the site holds reads back for longer"))
+		return 4;
+	/* What others made the daemon read, or it did for itself, is there all the same. */
+	if (uncore_read(uncore, 0, UNCORE_CACHED, &sample) < 0)
+		return 5;
+	uncore_close(uncore);
+	return 0;
+}
+
+static void a_limit_that_a_program_sets_is_strict(void **state)
+{
+	struct daemon_process daemon = {};
+	int r;
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[disclosure]\nmin_interval_per_user_ms = 60000\n");
+	r = as_nobody(set_a_short_limit, daemon.socket_path);
+	daemon_stop(&daemon);
+	assert_int_equal(r, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("values and channels are rounded down to the quantum and never go back",
+			values_are_rounded_down_and_never_go_back),
+		CASE("a crowd that reads without pause shares the sweeps that are due",
+			a_crowd_shares_the_sweeps_that_are_due),
+		CASE("each user causes no more sweeps than the interval per user allows",
+			each_user_causes_no_more_sweeps_than_his_interval_allows),
+		CASE("a time limit that a program sets is strict",
+			a_limit_that_a_program_sets_is_strict),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return cmocka_run_group_tests_name("policy-disclosure", cases, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SIGHUP: what changes at once, what stays, and what becomes of those who are connected. */
+#include "tests/system/daemon-process.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/macro.h"
+
+/* --- a client that is told when to read --- */
+
+struct client {
+	pid_t pid;
+	int ends[2];
+	const char *socket_path;
+};
+
+/* One byte asks for a fresh read, opening a handle if there is none; the answer is -errno. */
+static int serve_client(void *argument)
+{
+	const struct client *client = argument;
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore = NULL;
+	char byte;
+
+	close(client->ends[0]);
+	while (read(client->ends[1], &byte, 1) == 1) {
+		int r = uncore ? 0 : uncore_open(client->socket_path, &uncore);
+
+		if (r >= 0)
+			r = uncore_read(uncore, 0, UNCORE_FRESH, &sample);
+		if (r < 0) {
+			uncore_close(uncore);
+			uncore = NULL;
+		}
+		byte = (char)-r;
+		if (write(client->ends[1], &byte, 1) != 1)
+			break;
+	}
+	uncore_close(uncore);
+	return 0;
+}
+
+static struct client start_client(const struct daemon_process *daemon, uid_t uid)
+{
+	struct client client = { .socket_path = daemon->socket_path };
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, client.ends), 0);
+	client.pid = start_as(uid, serve_client, &client);
+	close(client.ends[1]);
+	return client;
+}
+
+/* 0, or what failed, as a positive errno. */
+static int let_read(const struct client *client)
+{
+	char byte = 0;
+
+	assert_int_equal(write(client->ends[0], &byte, 1), 1);
+	assert_int_equal(read(client->ends[0], &byte, 1), 1);
+	return byte;
+}
+
+static void stop_client(const struct client *client)
+{
+	kill(client->pid, SIGKILL);
+	wait_for(client->pid, 10);
+	close(client->ends[0]);
+}
+
+/* --- cases --- */
+
+static void who_may_not_connect_any_more_is_disconnected(void **state)
+{
+	struct daemon_process daemon = {};
+	struct client nobody, somebody;
+	int before[2], after[2], again, loose;
+	uint64_t n_clients;
+	unsigned n_told;
+
+	(void)state;
+	daemon_start(&daemon, "standin", NULL);
+	nobody = start_client(&daemon, NOBODY);
+	somebody = start_client(&daemon, SOMEBODY);
+	before[0] = let_read(&nobody);
+	before[1] = let_read(&somebody);
+	daemon_reload(&daemon, "[access]\nusers = 65534\n");
+	n_clients = daemon_number(&daemon, "clients");
+	after[0] = let_read(&nobody);
+	after[1] = let_read(&somebody);
+	again = let_read(&somebody);
+	n_told = daemon_logged(&daemon, "1 clients may not connect any more and were disconnected");
+	daemon_reload(&daemon, "");
+	loose = let_read(&somebody);
+	stop_client(&nobody);
+	stop_client(&somebody);
+	daemon_stop(&daemon);
+	assert_int_equal(before[0], 0);
+	assert_int_equal(before[1], 0);
+	assert_int_equal(n_clients, 2); /* with the one that asks */
+	assert_int_equal(after[0], 0);
+	assert_int_equal(after[1], ENOTCONN);
+	assert_int_equal(again, EACCES);
+	assert_int_equal(n_told, 1);
+	assert_int_equal(loose, 0);
+}
+
+static void a_wrong_configuration_changes_nothing(void **state)
+{
+	struct daemon_process daemon = {};
+	struct client somebody;
+	int before, after;
+	unsigned n_told;
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[access]\nusers = 65534\n");
+	somebody = start_client(&daemon, SOMEBODY);
+	before = let_read(&somebody);
+	daemon_reload(&daemon, "[access]\nusers = 65533\n[disclosure]\nquantum = no\n");
+	after = let_read(&somebody);
+	n_told = daemon_logged(&daemon, "/conf:4: quantum = no: must be 1 to 1073741824 (bytes).");
+	stop_client(&somebody);
+	daemon_stop(&daemon);
+	assert_int_equal(before, EACCES);
+	assert_int_equal(after, EACCES);
+	assert_int_equal(n_told, 1);
+}
+
+static struct json_object *policy_of(struct json_object *state)
+{
+	return json_object_object_get(state, "policy");
+}
+
+static struct json_object *state_of(const struct daemon_process *daemon)
+{
+	struct json_object *root;
+	char *text;
+
+	assert_int_equal(uncore_info(daemon->socket_path, &text), 0);
+	root = json_tokener_parse(text);
+	free(text);
+	assert_non_null(root);
+	return root;
+}
+
+static int number(struct json_object *object, const char *key)
+{
+	return json_object_get_int(json_object_object_get(object, key));
+}
+
+static void everything_else_changes_at_once(void **state)
+{
+	struct daemon_process daemon = {};
+	struct json_object *before, *after;
+	struct uncore_daemon about = UNCORE_DAEMON_INIT;
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *handle, *another = NULL;
+	struct client nobody;
+	struct stat st;
+	int metric, quota, outside;
+	unsigned n_told;
+
+	(void)state;
+	daemon_start(&daemon, "standin", NULL);
+	before = state_of(&daemon);
+	assert_int_equal(uncore_open(daemon.socket_path, &handle), 0);
+	daemon_reload(&daemon, "[server]\nmax_clients_per_user = 2\nrequests_per_second = 5\n"
+			       "[access]\nmode = 0622\ngroup = 65533\n"
+			       "[disclosure]\nmin_interval_ms = 1\nquantum = 1000000\n"
+			       "[reader]\nbudget_percent = 20\nburst_ms = 50\n");
+	after = state_of(&daemon);
+	uncore_describe_daemon(handle, &about);
+	assert_int_equal(uncore_read(handle, 0, UNCORE_FRESH, &sample), 0);
+	metric = uncore_find_metric(handle, "dram.read");
+	touch_pages(1000);
+	assert_int_equal(uncore_read(handle, 0, UNCORE_FRESH, &sample), 0);
+	assert_int_equal(stat(daemon.socket_path, &st), 0);
+	assert_int_equal(uncore_open(daemon.socket_path, &another), 0);
+	quota = uncore_open(daemon.socket_path, &(struct uncore *){ NULL });
+	uncore_close(another);
+	uncore_close(handle);
+	nobody = start_client(&daemon, NOBODY);
+	outside = let_read(&nobody);
+	stop_client(&nobody);
+	n_told = daemon_logged(&daemon, "to group 65533: Operation not permitted. uncored must be");
+	daemon_stop(&daemon);
+	assert_string_equal(json_object_get_string(json_object_object_get(before, "generation")),
+		json_object_get_string(json_object_object_get(after, "generation")));
+	assert_int_equal(number(policy_of(after), "max_clients_per_user"), 2);
+	assert_int_equal(number(policy_of(after), "requests_per_second"), 5);
+	assert_int_equal(number(policy_of(after), "min_interval_ms"), 1);
+	assert_int_equal(number(policy_of(after), "quantum"), 1000000);
+	assert_int_equal(number(policy_of(after), "budget_percent"), 20);
+	assert_int_equal(number(policy_of(after), "burst_ms"), 50);
+	assert_int_equal(about.min_interval_ns, 1000000);
+	assert_int_equal(st.st_mode & 0777, 0622);
+	/* Running, it has no privilege to give its socket away; the group holds all the same. */
+	assert_int_equal(n_told, 1);
+	assert_int_equal(outside, EACCES);
+	assert_int_equal(quota, -EDQUOT);
+	assert_int_equal(sample.values[metric].count % 1000000, 0);
+	json_object_put(before);
+	json_object_put(after);
+}
+
+static void what_needs_a_restart_is_named_and_stays(void **state)
+{
+	static const char *const keys[] = { "[reader] realtime has changed, which needs a restart",
+		"[platform] name has changed, which needs a restart",
+		"[calibration] has changed, which needs a restart",
+		"[server] max_clients above 4 needs a restart: 4 stays until then" };
+	struct daemon_process daemon = {};
+	unsigned n_told[ARRAY_SIZE(keys)];
+	struct json_object *info;
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[server]\nmax_clients = 4\n");
+	daemon_reload(&daemon,
+		"[server]\nmax_clients = 8\nsocket = /nowhere\n[reader]\nrealtime = no\n"
+		"[platform]\nname = icelake-sp\n[calibration]\ndram.read = 128\n");
+	for (unsigned i = 0; i < ARRAY_SIZE(keys); i++)
+		n_told[i] = daemon_logged(&daemon, keys[i]);
+	info = state_of(&daemon);
+	daemon_stop(&daemon);
+	for (unsigned i = 0; i < ARRAY_SIZE(keys); i++)
+		assert_int_equal(n_told[i], 1);
+	assert_string_equal(
+		json_object_get_string(json_object_object_get(info, "platform")), "standin");
+	assert_int_equal(number(info, "max_clients"), 4);
+	json_object_put(info);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("who may not connect any more is disconnected, and may come back later",
+			who_may_not_connect_any_more_is_disconnected),
+		CASE("a wrong configuration changes nothing, and the log says why",
+			a_wrong_configuration_changes_nothing),
+		CASE("limits, permissions, intervals and quantum change at once",
+			everything_else_changes_at_once),
+		CASE("what needs a restart is named in the log and stays",
+			what_needs_a_restart_is_named_and_stays),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return cmocka_run_group_tests_name("policy-reload", cases, NULL, NULL);
+}
