@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connecting to uncored: the greeting, the handle that it fills, and the one question that a client
- * may ask afterwards. The connection stays open for as long as the handle lives, because the daemon
- * frees all that a client holds when it closes.
+ * Connecting to uncored: the greeting, the handle that it fills, and what else a client may ask
+ * for. The connection stays open for as long as the handle lives, because the daemon frees all that
+ * a client holds when it closes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -394,6 +394,18 @@ static int read_text(int fd, uint64_t size_bytes, char **ret_text)
 	return 0;
 }
 
+/* One request over a connection of its own. */
+static int ask_once(struct call *call, const union wire_message *request, enum wire_opcode expected,
+	struct wire_packet *ret)
+{
+	int r = greet(call, ret);
+
+	if (r < 0)
+		return r;
+	wire_packet_done(ret); /* the page is not wanted here */
+	return ask(call, request, expected, ret);
+}
+
 static int ask_about(enum wire_topic topic, const char *socket_path, char **ret_json)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
@@ -403,13 +415,9 @@ static int ask_about(enum wire_topic topic, const char *socket_path, char **ret_
 
 	if (!ret_json)
 		return error_say(-EINVAL, "There is no place for the text that uncored sends.");
-	r = greet(&call, &packet);
-	if (r < 0)
-		return r;
-	wire_packet_done(&packet); /* the page is not wanted here */
 	wire_begin(&request, WIRE_INFO);
 	request.info.topic = topic;
-	r = ask(&call, &request, WIRE_REPORT, &packet);
+	r = ask_once(&call, &request, WIRE_REPORT, &packet);
 	if (r < 0)
 		return r;
 	r = packet.n_fds == 1 ? read_text(packet.fds[0], packet.message.report.json_bytes, ret_json)
@@ -425,4 +433,15 @@ _public_ int uncore_info(const char *socket_path, char **ret_json)
 _public_ int uncore_platforms(const char *socket_path, char **ret_json)
 {
 	return ask_about(WIRE_PLATFORMS, socket_path, ret_json);
+}
+
+_public_ int uncore_set_owner(const char *socket_path, uint32_t uid)
+{
+	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
+	_cleanup_(call_done) struct call call = call_to(socket_path, ANSWER_WITHIN_NS);
+	union wire_message request;
+
+	wire_begin(&request, WIRE_OWNER);
+	request.owner.uid = uid;
+	return ask_once(&call, &request, WIRE_DONE, &packet);
 }

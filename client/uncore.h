@@ -281,6 +281,14 @@ int uncore_info(const char *socket_path, char **ret_json);
  */
 int uncore_platforms(const char *socket_path, char **ret_json);
 
+/*
+ * Tells uncored whose job the node runs from now on, UNCORE_NO_OWNER: nobody's. Where the site lets
+ * only owners read (owner_only of uncored.conf), the pages of all others are withdrawn when this
+ * returns. -EPERM: only root may; else as uncore_info(). Since 0.1.
+ */
+#define UNCORE_NO_OWNER 0xffffffffu
+int uncore_set_owner(const char *socket_path, uint32_t uid);
+
 /* --- reading --- */
 
 /*

@@ -17,6 +17,8 @@ static const struct {
 } messages[] = {
 	{ WIRE_HELLO, WIRE_FROM_CLIENT, sizeof(struct wire_hello) },
 	{ WIRE_INFO, WIRE_FROM_CLIENT, sizeof(struct wire_info) },
+	{ WIRE_OWNER, WIRE_FROM_CLIENT, sizeof(struct wire_owner) },
+	{ WIRE_DONE, WIRE_FROM_DAEMON, sizeof(struct wire_done) },
 	{ WIRE_WELCOME, WIRE_FROM_DAEMON, sizeof(struct wire_welcome) },
 	{ WIRE_REPORT, WIRE_FROM_DAEMON, sizeof(struct wire_report) },
 	{ WIRE_ERROR, WIRE_FROM_DAEMON, sizeof(struct wire_error) },

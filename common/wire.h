@@ -5,8 +5,8 @@
  * A Unix SOCK_SEQPACKET socket: one message is one packet, in the machine's own byte order (both
  * ends run on the same kernel). A client says HELLO first; WELCOME carries the page (common/page.h)
  * and one doorbell per socket as file descriptors. After that a fresh read needs no message at all:
- * ring the doorbell, wait on the page's futex. Requests name nothing but themselves: there is no
- * register, event or CPU that a client could ask for.
+ * ring the doorbell, wait on the page's futex. Requests name nothing but themselves, and root's one
+ * names a user: there is no register, event or CPU that a client could ask for.
  */
 #pragma once
 
@@ -27,10 +27,12 @@ enum wire_opcode {
 	/* client to daemon */
 	WIRE_HELLO = 1, /* first message, once; answered by WELCOME */
 	WIRE_INFO = 2,  /* answered by REPORT */
+	WIRE_OWNER = 3, /* root's alone; answered by DONE */
 	/* daemon to client */
 	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ... */
 	WIRE_REPORT =
 		0x82, /* fd: a sealed memfd holding JSON, what `uncore info` prints with --json */
+	WIRE_DONE = 0x83,
 	WIRE_ERROR = 0xff, /* answer to any request that was refused */
 };
 
@@ -52,6 +54,17 @@ struct wire_info {
 	struct wire_header header;
 	uint32_t topic;    /* enum wire_topic */
 	uint32_t reserved; /* 0 */
+};
+
+/* Whose job the node runs from now on. */
+struct wire_owner {
+	struct wire_header header;
+	uint32_t uid;      /* UINT32_MAX: nobody's */
+	uint32_t reserved; /* 0 */
+};
+
+struct wire_done {
+	struct wire_header header;
 };
 
 struct wire_welcome {
@@ -76,6 +89,8 @@ union wire_message {
 	struct wire_header header;
 	struct wire_hello hello;
 	struct wire_info info;
+	struct wire_owner owner;
+	struct wire_done done;
 	struct wire_welcome welcome;
 	struct wire_report report;
 	struct wire_error error;
@@ -85,6 +100,8 @@ union wire_message {
 static_assert(sizeof(struct wire_header) == 8, "wire_header");
 static_assert(sizeof(struct wire_hello) == 16, "wire_hello");
 static_assert(sizeof(struct wire_info) == 16, "wire_info");
+static_assert(sizeof(struct wire_owner) == 16, "wire_owner");
+static_assert(sizeof(struct wire_done) == 8, "wire_done");
 static_assert(sizeof(struct wire_welcome) == 24, "wire_welcome");
 static_assert(sizeof(struct wire_report) == 16, "wire_report");
 static_assert(sizeof(struct wire_error) == 492, "wire_error");

@@ -128,6 +128,7 @@ static const struct inifile_key keys[] = {
 		"permissions of the socket" },
 	{ "access", "group", parse_group, FIELD(access), 0, 0, "", "name or number of a group" },
 	{ "access", "users", parse_users, FIELD(access), 0, 0, "", "names or numbers of users" },
+	{ "access", "owner_only", inifile_bool, FIELD(access.owner_only), 0, 0, "no", "yes or no" },
 	{ "disclosure", "min_interval_ms", inifile_number, FIELD(disclosure.min_interval_ms), 0,
 		INTERVAL_MAX_MS, "0", "milliseconds" },
 	{ "disclosure", "min_interval_per_user_ms", inifile_number,

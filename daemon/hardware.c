@@ -283,6 +283,17 @@ static int make_generation(struct hardware *hardware, struct fault *fault)
 		hardware->publication.header, hardware->publication.whys, fault);
 }
 
+/* Who had the page of the process before may not be among those who may have it now. */
+static int withdraw_if_selective(
+	struct hardware *hardware, const struct config *config, struct fault *fault)
+{
+	int r = 0;
+
+	if (hardware->resumed && policy_is_selective(&config->access))
+		r = hardware_replace_page(hardware, ledger_lease(&hardware->ledger).owner);
+	return r < 0 ? fault_set(fault, r, "Cannot make another page: %s.", strerror(-r)) : 0;
+}
+
 /* From here on a process that ends leaves a generation to go on with, if a manager keeps it. */
 static int hand_over(struct hardware *hardware, struct fault *fault)
 {
@@ -312,8 +323,9 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 				? "It is a virtual machine, and those have no uncore counters."
 				: "A kernel module may be missing, or this is a virtual machine.");
 	r = acquire_boxes(hardware, store, fault);
-	if (r >= 0 && !hardware->resumed)
-		r = make_generation(hardware, fault);
+	if (r >= 0)
+		r = hardware->resumed ? withdraw_if_selective(hardware, config, fault)
+				      : make_generation(hardware, fault);
 	if (r >= 0)
 		r = hand_over(hardware, fault);
 	if (r < 0)

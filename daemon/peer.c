@@ -152,6 +152,21 @@ static int answer_info(struct peer *peer, const union wire_message *request)
 	return wire_send(peer->fd, &reply, &report->fd, 1);
 }
 
+static int answer_owner(struct peer *peer, const union wire_message *request)
+{
+	union wire_message reply;
+
+	if (peer->uid != 0)
+		return answer_refusal(
+			peer, POLICY_ROOT, "Only root may say whose job the node runs.");
+	if (server_set_owner(peer->server, request->owner.uid, peer) < 0)
+		return answer_refusal(peer, POLICY_REPORT,
+			"uncored has no memory or descriptors for another page: the owner is as "
+			"it was.");
+	wire_begin(&reply, WIRE_DONE);
+	return wire_send(peer->fd, &reply, NULL, 0);
+}
+
 static const struct {
 	enum wire_opcode opcode;
 	bool welcomed; /* the state in which it may come */
@@ -159,6 +174,7 @@ static const struct {
 } requests[] = {
 	{ WIRE_HELLO, false, answer_hello },
 	{ WIRE_INFO, true, answer_info },
+	{ WIRE_OWNER, true, answer_owner },
 };
 
 static int answer(struct peer *peer, const union wire_message *request)
@@ -277,7 +293,7 @@ int peer_accept(struct server *server, int accepted_fd)
 
 	if (r < 0)
 		return r;
-	if (policy_admits(&server->config->access, &who, &refusal) &&
+	if (policy_admits(&server->config->access, server_owner(server), &who, &refusal) &&
 		has_room(server, who.uid, &refusal))
 		return link_new_peer(server, &fd, who.uid);
 	refuse(server, fd, who.uid, &refusal);
@@ -291,7 +307,8 @@ void peer_review(struct peer *peer)
 
 	if (credentials_of(peer->fd, &who) < 0) {
 		peer_free(peer);
-	} else if (!policy_admits(&peer->server->config->access, &who, &refusal)) {
+	} else if (!policy_admits(&peer->server->config->access, server_owner(peer->server), &who,
+			   &refusal)) {
 		refuse(peer->server, peer->fd, peer->uid, &refusal);
 		peer_free(peer);
 	} else {

@@ -20,6 +20,9 @@ static const struct {
 } rules[POLICY_RULES] = {
 	[POLICY_GROUP] = { "access.group", -EACCES, IN_CONF("access", "group") },
 	[POLICY_USERS] = { "access.users", -EACCES, IN_CONF("access", "users") },
+	[POLICY_OWNER] = { "access.owner_only", -EACCES,
+		"The rule is owner_only in [access] of uncored.conf; the administrator of this "
+		"node can change it, or make this user the owner with `uncore owner`." },
 	[POLICY_CLIENTS] = { "server.max_clients", -EDQUOT,
 		"The rule is max_clients in [server] of uncored.conf, or LimitNOFILE of the unit; "
 		"the administrator of this node can change it." },
@@ -37,6 +40,9 @@ static const struct {
 	[POLICY_TOPIC] = { "protocol.topic", -EINVAL,
 		OF_PROTOCOL "install the libuncore that came with the daemon." },
 	[POLICY_MESSAGE] = { "protocol.message", -EBADMSG, OF_PROTOCOL "mend the client." },
+	[POLICY_ROOT] = { "server.root", -EPERM,
+		"Root may ask that, as a batch system does before and after each job; the "
+		"administrator of this node can arrange it." },
 	[POLICY_REPORT] = { "server.report", -EIO,
 		"No rule forbids it; the administrator of this node can mend it." },
 };
@@ -62,8 +68,16 @@ void policy_refuse(struct policy_refusal *ret, enum policy_rule rule, const char
 
 /* --- who may connect --- */
 
-static bool is_in_group(const struct policy_access *access, const struct policy_peer *peer)
+static bool is_owner(
+	const struct policy_access *access, uint32_t owner, const struct policy_peer *peer)
 {
+	return !access->owner_only || (owner != POLICY_NO_OWNER && peer->uid == owner);
+}
+
+static bool is_in_group(
+	const struct policy_access *access, uint32_t owner, const struct policy_peer *peer)
+{
+	(void)owner;
 	if (!access->by_group || peer->gid == access->group)
 		return true;
 	for (unsigned i = 0; i < peer->n_groups; i++)
@@ -72,8 +86,10 @@ static bool is_in_group(const struct policy_access *access, const struct policy_
 	return false;
 }
 
-static bool is_listed(const struct policy_access *access, const struct policy_peer *peer)
+static bool is_listed(
+	const struct policy_access *access, uint32_t owner, const struct policy_peer *peer)
 {
+	(void)owner;
 	for (unsigned i = 0; i < access->n_users; i++)
 		if (access->users[i] == peer->uid)
 			return true;
@@ -81,26 +97,33 @@ static bool is_listed(const struct policy_access *access, const struct policy_pe
 }
 
 static const struct {
-	bool (*admits)(const struct policy_access *access, const struct policy_peer *peer);
+	bool (*admits)(
+		const struct policy_access *access, uint32_t owner, const struct policy_peer *peer);
 	enum policy_rule rule;
 	const char *wanted;
 } checks[] = {
 	{ is_in_group, POLICY_GROUP, "is not in the group whose members may connect to uncored" },
 	{ is_listed, POLICY_USERS, "is not among the users who may connect to uncored" },
+	{ is_owner, POLICY_OWNER, "does not own the job that this node runs" },
 };
 
-bool policy_admits(const struct policy_access *access, const struct policy_peer *peer,
-	struct policy_refusal *ret)
+bool policy_admits(const struct policy_access *access, uint32_t owner,
+	const struct policy_peer *peer, struct policy_refusal *ret)
 {
 	if (peer->uid == 0)
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
-		if (!checks[i].admits(access, peer)) {
+		if (!checks[i].admits(access, owner, peer)) {
 			policy_refuse(
 				ret, checks[i].rule, "User %u %s.", peer->uid, checks[i].wanted);
 			return false;
 		}
 	return true;
+}
+
+bool policy_is_selective(const struct policy_access *access)
+{
+	return access->owner_only || access->by_group || access->n_users;
 }
 
 bool policy_has_room(const struct policy_load *load, uint32_t uid, struct policy_refusal *ret)
@@ -130,8 +153,8 @@ uint64_t policy_hold_ns(const struct policy_disclosure *disclosure)
 bool policy_restricts(const struct policy_access *access,
 	const struct policy_disclosure *disclosure, bool others_may_connect)
 {
-	return !others_may_connect || access->by_group || access->n_users ||
-	       policy_hold_ns(disclosure) || disclosure->quantum > 1;
+	return !others_may_connect || policy_is_selective(access) || policy_hold_ns(disclosure) ||
+	       disclosure->quantum > 1;
 }
 
 /* A text that grows; what does not fit is cut. */
@@ -152,9 +175,20 @@ static __attribute__((format(printf, 2, 3))) void say(struct words *words, const
 	words->length += n < (int)room ? (size_t)n : room - 1;
 }
 
-static void say_who(struct words *words, const struct policy_access *access, bool others)
+static void say_owner(struct words *words, const struct policy_access *access, uint32_t owner)
 {
-	say(words, "Root may connect, and ");
+	if (owner == POLICY_NO_OWNER)
+		say(words, "the owner of the node's job (it runs none now)");
+	else
+		say(words, "the owner of the node's job (user %u now)", owner);
+	if (access->n_users)
+		say(words, ", if among the users %s", access->users_text);
+	if (access->by_group)
+		say(words, ", if in group %s", access->group_text);
+}
+
+static void say_anybody(struct words *words, const struct policy_access *access, bool others)
+{
 	if (access->n_users && access->by_group)
 		say(words, "those of the users %s who are in group %s", access->users_text,
 			access->group_text);
@@ -164,11 +198,22 @@ static void say_who(struct words *words, const struct policy_access *access, boo
 		say(words, "the members of group %s", access->group_text);
 	else
 		say(words, others ? "everybody" : "those");
+}
+
+static void say_who(
+	struct words *words, const struct policy_access *access, uint32_t owner, bool others)
+{
+	say(words, "Root may connect, and ");
+	if (access->owner_only)
+		say_owner(words, access, owner);
+	else
+		say_anybody(words, access, others);
 	say(words, others ? "." : " whom the permissions of the socket let in.");
 }
 
-void policy_describe(const struct policy_access *access, const struct policy_disclosure *disclosure,
-	bool others_may_connect, char ret_text[POLICY_WORDS_MAX])
+void policy_describe(const struct policy_access *access, uint32_t owner,
+	const struct policy_disclosure *disclosure, bool others_may_connect,
+	char ret_text[POLICY_WORDS_MAX])
 {
 	struct words words = { .text = ret_text };
 
@@ -177,7 +222,7 @@ void policy_describe(const struct policy_access *access, const struct policy_dis
 			    "exact values as of any time.");
 		return;
 	}
-	say_who(&words, access, others_may_connect);
+	say_who(&words, access, owner, others_may_connect);
 	if (disclosure->min_interval_ms)
 		say(&words, " A socket is read at most once in %u ms.",
 			disclosure->min_interval_ms);

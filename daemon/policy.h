@@ -24,6 +24,7 @@ enum {
 enum policy_rule {
 	POLICY_GROUP,
 	POLICY_USERS,
+	POLICY_OWNER,
 	POLICY_CLIENTS,
 	POLICY_CLIENTS_PER_USER,
 	POLICY_DESCRIPTORS,
@@ -32,12 +33,14 @@ enum policy_rule {
 	POLICY_REQUEST,
 	POLICY_TOPIC,
 	POLICY_MESSAGE,
+	POLICY_ROOT,
 	POLICY_REPORT,
 	POLICY_RULES
 };
 
 /* [access], but for the permissions of the socket, which are the kernel's to enforce. */
 struct policy_access {
+	bool owner_only; /* the owner of the node's job, and root */
 	bool by_group;
 	uint32_t group;
 	unsigned n_users; /* 0: any */
@@ -70,9 +73,16 @@ struct policy_refusal {
 	char text[WIRE_TEXT_MAX];
 };
 
-/* May this peer connect? False: *ret says why not. Root always may. */
-bool policy_admits(const struct policy_access *access, const struct policy_peer *peer,
-	struct policy_refusal *ret);
+/* Where the node runs nobody's job: the uid that nobody has. */
+enum { POLICY_NO_OWNER = UINT32_MAX };
+
+/* May this peer connect, while the node runs a job of @owner? False: *ret says why not. Root always
+ * may. */
+bool policy_admits(const struct policy_access *access, uint32_t owner,
+	const struct policy_peer *peer, struct policy_refusal *ret);
+
+/* Is anybody kept from connecting, but for the permissions of the socket? */
+bool policy_is_selective(const struct policy_access *access);
 
 /* Is there room for another connection of @uid? False: *ret says why not. */
 bool policy_has_room(const struct policy_load *load, uint32_t uid, struct policy_refusal *ret);
@@ -92,5 +102,6 @@ bool policy_restricts(const struct policy_access *access,
 	const struct policy_disclosure *disclosure, bool others_may_connect);
 
 /* Writes who may connect and what they are told, in words. */
-void policy_describe(const struct policy_access *access, const struct policy_disclosure *disclosure,
-	bool others_may_connect, char ret_text[POLICY_WORDS_MAX]);
+void policy_describe(const struct policy_access *access, uint32_t owner,
+	const struct policy_disclosure *disclosure, bool others_may_connect,
+	char ret_text[POLICY_WORDS_MAX]);

@@ -2,6 +2,7 @@
 #include "daemon/reload.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <systemd/sd-daemon.h>
 
 #include "common/clock.h"
@@ -27,7 +28,21 @@ static void review_peers(struct server *server)
 		log_info("%u clients may not connect any more and were disconnected.", n_gone);
 }
 
-static void apply(struct server *server)
+/* Who had the page and may not any more still has it mapped. */
+static void withdraw_if_selective(struct server *server, const struct policy_access *before)
+{
+	const struct policy_access *now = &server->config->access;
+
+	if (!policy_is_selective(now) || !memcmp(before, now, sizeof *now))
+		return;
+	if (server_withdraw(server, server_owner(server), NULL) == 0)
+		return;
+	log_error("uncored has no memory or descriptors for another page, and cannot withdraw the "
+		  "one that others have: it ends.");
+	sd_event_exit(server->event, -ENOMEM);
+}
+
+static void apply(struct server *server, const struct policy_access *before)
 {
 	struct fault fault;
 
@@ -36,12 +51,14 @@ static void apply(struct server *server)
 	server_limit_peers(server);
 	hardware_apply(server->hardware, server->config);
 	review_peers(server);
+	withdraw_if_selective(server, before);
 	server->reports[WIRE_STATE].made_ns = 0;
 	log_info("The configuration was read again.");
 }
 
 void reload(struct server *server)
 {
+	const struct policy_access before = server->config->access;
 	struct fault fault;
 
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_now_ns() / 1000);
@@ -49,6 +66,6 @@ void reload(struct server *server)
 		log_error(
 			"The configuration is as it was, for the new one is wrong: %s", fault.text);
 	else
-		apply(server);
+		apply(server, &before);
 	server_say_ready(server);
 }

@@ -392,13 +392,16 @@ static void add_disclosure(struct json_object *policy, const struct server *serv
 	if (server_socket_mode(server, &mode))
 		snprintf(mode_text, sizeof mode_text, "%04o", mode);
 	others = mode & S_IWOTH;
-	policy_describe(access, disclosure, others, words);
+	policy_describe(access, server_owner(server), disclosure, others, words);
 	add_string(policy, "words", words);
 	add(policy, "restricted",
 		json_object_new_boolean(policy_restricts(access, disclosure, others)));
 	add_string(policy, "mode", mode_text);
 	add_string(policy, "group", access->group_text);
 	add_string(policy, "users", access->users_text);
+	add(policy, "owner_only", json_object_new_boolean(access->owner_only));
+	if (server_owner(server) != POLICY_NO_OWNER)
+		add_number(policy, "owner", server_owner(server));
 	add_number(policy, "min_interval_ms", disclosure->min_interval_ms);
 	add_number(policy, "min_interval_per_user_ms", disclosure->min_interval_per_user_ms);
 	add_number(policy, "quantum", disclosure->quantum);

@@ -244,6 +244,42 @@ void server_note_refusal(struct server *server, uint32_t uid, const struct polic
 	tell_clients(server);
 }
 
+uint32_t server_owner(const struct server *server)
+{
+	return ledger_lease(&server->hardware->ledger).owner;
+}
+
+int server_withdraw(struct server *server, uint32_t owner, const struct peer *but)
+{
+	int r = hardware_replace_page(server->hardware, owner);
+
+	if (r < 0)
+		return r;
+	for (struct peer *peer = server->peers, *next; peer; peer = next) {
+		next = peer->next;
+		if (peer != but)
+			peer_free(peer);
+	}
+	server->reports[WIRE_STATE].made_ns = 0;
+	tell_clients(server);
+	return 0;
+}
+
+int server_set_owner(struct server *server, uint32_t owner, const struct peer *but)
+{
+	struct ledger *ledger = &server->hardware->ledger;
+	struct ledger_lease lease = ledger_lease(ledger);
+
+	if (owner == lease.owner)
+		return 0;
+	if (server->config->access.owner_only)
+		return server_withdraw(server, owner, but);
+	lease.owner = owner;
+	ledger_let(ledger, lease);
+	server->reports[WIRE_STATE].made_ns = 0;
+	return 0;
+}
+
 /* How many peers the limit of open files has room for, next to what is open already. */
 static unsigned peers_that_fit(const struct hardware *hardware)
 {

@@ -71,6 +71,21 @@ int server_report(struct server *server, enum wire_topic topic, const struct rep
 /* A peer has gone: its descriptors are free again. */
 void server_resume_accepting(struct server *server);
 
+/* --- for peer.c and reload.c --- */
+
+/* Whose job the node runs. */
+uint32_t server_owner(const struct server *server);
+
+/*
+ * Notes it. If only owners may connect, and it is another: withdraws the page from all who have it
+ * and disconnects everybody but @but, so that who may connect does so anew. Errors of
+ * hardware_replace_page(), with nothing changed.
+ */
+int server_set_owner(struct server *server, uint32_t owner, const struct peer *but);
+
+/* As server_set_owner() does, for the same owner; @but may be NULL. */
+int server_withdraw(struct server *server, uint32_t owner, const struct peer *but);
+
 /* --- for reload.c --- */
 
 /* Gives the socket, if we made it, the configured mode and group. Errors of chmod(2), chown(2). */

@@ -4,7 +4,7 @@
 
 /* How the command itself failed; a command that stat has run gives its own status. */
 enum {
-	EXIT_FAILED = 1, /* info: uncored cannot be reached; output cannot be written */
+	EXIT_FAILED = 1, /* info, owner: uncored cannot be reached; output cannot be written */
 	EXIT_USAGE = 2,
 	EXIT_NOT_MEASURED = 125, /* stat: no figures, and CMD was not run or ended with 0 */
 	EXIT_CANNOT_RUN = 126,
@@ -14,3 +14,4 @@ enum {
 
 int command_stat(int argc, char **argv);
 int command_info(int argc, char **argv);
+int command_owner(int argc, char **argv);

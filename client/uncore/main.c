@@ -17,6 +17,7 @@ static struct {
 	{ "stat", "uncore stat", "run a command and count what each socket did meanwhile",
 		command_stat },
 	{ "info", "uncore info", "show what uncored found, serves and permits", command_info },
+	{ "owner", "uncore owner", "say whose job this node runs (root)", command_owner },
 };
 
 static void write_help(FILE *out)

@@ -20,7 +20,7 @@
 #include "tests/continuity/truth.h"
 #include "tests/test.h"
 
-enum { INSTRUCTION_KILLS = 200, RANDOM_KILLS = 150, BOXES = 2 /* of a socket */ };
+enum { INSTRUCTION_KILLS = 200, RANDOM_KILLS = 150, BIRTH_STRIDE = 7, BOXES = 2 /* of a socket */ };
 
 static struct daemon_process daemon_process;
 static struct truth truth;
@@ -71,6 +71,24 @@ static void killed_at_every_call_of_its_start(void **state)
 	} while (n == nth);
 	print_message("# a start has %u stops at system calls\n", n);
 	assert_true(n > 500);
+}
+
+/* What it has not handed over whole is nothing to go on with: nobody was served from it yet. */
+static void killed_while_a_generation_begins(void **state)
+{
+	unsigned nth = 1, n;
+
+	(void)state;
+	do {
+		kill_it();
+		manager_lose(&daemon_process.manager, NULL);
+		nth += BIRTH_STRIDE;
+		n = trace_start(&daemon_process, "standin", nth);
+		n_kills++;
+		truth_begin(&truth, &daemon_process);
+		go_on_and_check();
+	} while (n == nth);
+	assert_int_equal(daemon_process.manager.n_kept, 2 + 4 * standin_sockets());
 }
 
 /* --- while it sweeps --- */
@@ -258,6 +276,8 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("killed at every system call of its start, uncored goes on exactly",
 			killed_at_every_call_of_its_start),
+		CASE("killed while a generation begins, uncored begins another one",
+			killed_while_a_generation_begins),
 		CASE("killed at every system call of a sweep, uncored goes on exactly",
 			killed_at_every_call_of_a_sweep),
 		CASE("killed between instructions of a sweep, uncored goes on exactly",

@@ -19,7 +19,7 @@ static const struct {
 
 void truth_begin(struct truth *truth, const struct daemon_process *daemon)
 {
-	*truth = (struct truth){ .daemon = daemon };
+	*truth = (struct truth){ .daemon = daemon, .n_checks = truth->n_checks };
 	for (unsigned s = 0; s < TRUTH_SOCKETS_MAX; s++)
 		for (unsigned c = 0; c < TRUTH_COUNTERS; c++)
 			truth->before[s][c] = (struct truth_range){ INT64_MIN, INT64_MAX };

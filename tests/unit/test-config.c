@@ -88,7 +88,7 @@ static void ships_its_defaults(void **state)
 	fclose(file);
 	for (char *c = text; (c = strstr(c, "\n#")); c++)
 		n_keys += c[2] >= 'a' && c[2] <= 'z';
-	assert_int_equal(n_keys, 14);
+	assert_int_equal(n_keys, 15);
 	uncomment(text);
 	memset(&config, 0xff, sizeof config);
 	assert_int_equal(load(text, &config, &fault), 0);

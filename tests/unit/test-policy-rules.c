@@ -29,7 +29,7 @@ static void root_may_always_connect(void **state)
 	(void)state;
 	access.by_group = true;
 	access.group = HPC;
-	assert_true(policy_admits(&access, &root, &refusal));
+	assert_true(policy_admits(&access, POLICY_NO_OWNER, &root, &refusal));
 }
 
 static void without_lists_everybody_may(void **state)
@@ -37,14 +37,17 @@ static void without_lists_everybody_may(void **state)
 	const struct policy_access any = {};
 
 	(void)state;
-	assert_true(policy_admits(&any, &(struct policy_peer){ .uid = BOB }, &refusal));
+	assert_true(policy_admits(
+		&any, POLICY_NO_OWNER, &(struct policy_peer){ .uid = BOB }, &refusal));
 }
 
 static void a_list_of_users_lets_those_in_and_no_others(void **state)
 {
 	(void)state;
-	assert_true(policy_admits(&only_alice, &(struct policy_peer){ .uid = ALICE }, &refusal));
-	assert_false(policy_admits(&only_alice, &(struct policy_peer){ .uid = BOB }, &refusal));
+	assert_true(policy_admits(
+		&only_alice, POLICY_NO_OWNER, &(struct policy_peer){ .uid = ALICE }, &refusal));
+	assert_false(policy_admits(
+		&only_alice, POLICY_NO_OWNER, &(struct policy_peer){ .uid = BOB }, &refusal));
 	assert_int_equal(refusal.rule, POLICY_USERS);
 	assert_int_equal(refusal.error, -EACCES);
 	assert_string_equal(refusal.text,
@@ -52,17 +55,39 @@ static void a_list_of_users_lets_those_in_and_no_others(void **state)
 		"[access] of uncored.conf; the administrator of this node can change it.");
 }
 
+static void only_the_owner_of_the_job_may(void **state)
+{
+	const struct policy_access owner_only = { .owner_only = true };
+	const struct policy_peer alice = { .uid = ALICE }, root = { .uid = 0 },
+				 nobody_at_all = { .uid = POLICY_NO_OWNER };
+
+	(void)state;
+	assert_true(policy_admits(&owner_only, ALICE, &alice, &refusal));
+	assert_true(policy_admits(&owner_only, ALICE, &root, &refusal));
+	assert_false(policy_admits(&owner_only, POLICY_NO_OWNER, &alice, &refusal));
+	assert_false(policy_admits(&owner_only, POLICY_NO_OWNER, &nobody_at_all, &refusal));
+	assert_false(policy_admits(&owner_only, BOB, &alice, &refusal));
+	assert_int_equal(refusal.rule, POLICY_OWNER);
+	assert_int_equal(refusal.error, -EACCES);
+	assert_string_equal(refusal.text,
+		"User 1000 does not own the job that this node runs. The rule is owner_only in "
+		"[access] of uncored.conf; the administrator of this node can change it, or make "
+		"this user the owner with `uncore owner`.");
+	/* Without the key it does not matter whose job it is. */
+	assert_true(policy_admits(&(struct policy_access){}, BOB, &alice, &refusal));
+}
+
 static void a_group_lets_its_members_in_by_any_of_their_groups(void **state)
 {
 	const uint32_t groups[] = { STAFF, HPC };
 
 	(void)state;
-	assert_true(policy_admits(
-		&only_hpc, &(struct policy_peer){ .uid = BOB, .gid = HPC }, &refusal));
-	assert_true(policy_admits(&only_hpc,
+	assert_true(policy_admits(&only_hpc, POLICY_NO_OWNER,
+		&(struct policy_peer){ .uid = BOB, .gid = HPC }, &refusal));
+	assert_true(policy_admits(&only_hpc, POLICY_NO_OWNER,
 		&(struct policy_peer){ .uid = BOB, .gid = STAFF, .groups = groups, .n_groups = 2 },
 		&refusal));
-	assert_false(policy_admits(&only_hpc,
+	assert_false(policy_admits(&only_hpc, POLICY_NO_OWNER,
 		&(struct policy_peer){ .uid = BOB, .gid = STAFF, .groups = groups, .n_groups = 1 },
 		&refusal));
 	assert_int_equal(refusal.rule, POLICY_GROUP);
@@ -76,14 +101,14 @@ static void with_users_and_a_group_both_must_hold(void **state)
 	(void)state;
 	access.by_group = true;
 	access.group = HPC;
-	assert_false(policy_admits(
-		&access, &(struct policy_peer){ .uid = ALICE, .gid = STAFF }, &refusal));
+	assert_false(policy_admits(&access, POLICY_NO_OWNER,
+		&(struct policy_peer){ .uid = ALICE, .gid = STAFF }, &refusal));
 	assert_int_equal(refusal.rule, POLICY_GROUP);
-	assert_false(
-		policy_admits(&access, &(struct policy_peer){ .uid = BOB, .gid = HPC }, &refusal));
+	assert_false(policy_admits(&access, POLICY_NO_OWNER,
+		&(struct policy_peer){ .uid = BOB, .gid = HPC }, &refusal));
 	assert_int_equal(refusal.rule, POLICY_USERS);
-	assert_true(policy_admits(
-		&access, &(struct policy_peer){ .uid = ALICE, .gid = HPC }, &refusal));
+	assert_true(policy_admits(&access, POLICY_NO_OWNER,
+		&(struct policy_peer){ .uid = ALICE, .gid = HPC }, &refusal));
 }
 
 static void quotas_say_which_of_them_is_full(void **state)
@@ -143,7 +168,7 @@ static void describes(const struct policy_access *access,
 {
 	char text[POLICY_WORDS_MAX];
 
-	policy_describe(access, disclosure, others, text);
+	policy_describe(access, POLICY_NO_OWNER, disclosure, others, text);
 	assert_string_equal(text, expected);
 }
 
@@ -174,6 +199,8 @@ static void says_in_words_who_may_connect_and_what_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
+		CASE("where only the owner of the job may connect, nobody else but root may",
+			only_the_owner_of_the_job_may),
 		CASE("root may always connect", root_may_always_connect),
 		CASE("without lists everybody may connect", without_lists_everybody_may),
 		CASE("a list of users lets those in and no others",
