@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const uint64_t NS_PER_MS = 1000000;
 
@@ -21,6 +22,22 @@ void budget_done(struct budget *budget)
 {
 	free(budget->accounts);
 	*budget = (struct budget){};
+}
+
+int budget_reserve(struct budget *budget, unsigned max_accounts)
+{
+	struct account *grown;
+
+	if (max_accounts <= budget->max_accounts)
+		return 0;
+	grown = reallocarray(budget->accounts, max_accounts, sizeof *grown);
+	if (!grown)
+		return -ENOMEM;
+	memset(&grown[budget->max_accounts], 0,
+		(max_accounts - budget->max_accounts) * sizeof *grown);
+	budget->accounts = grown;
+	budget->max_accounts = max_accounts;
+	return 0;
 }
 
 /* The account of @uid, a new one, or, where there is no more room, that of a user who has left. */

@@ -47,6 +47,9 @@ struct budget {
 int budget_init(struct budget *budget, const struct budget_rules *rules, unsigned max_accounts);
 void budget_done(struct budget *budget);
 
+/* Makes room for so many accounts, if there is not. 0; -ENOMEM, and all is as it was. */
+int budget_reserve(struct budget *budget, unsigned max_accounts);
+
 /* A doorbell of @uid comes: the index of the account that pays for it. It begins with nothing. */
 unsigned budget_enter(struct budget *budget, uint32_t uid, uint64_t now_ns);
 void budget_leave(struct budget *budget, unsigned account);

@@ -189,6 +189,15 @@ void hardware_apply(struct hardware *hardware, const struct config *config)
 		reader_set_rules(&hardware->readers[s], &rules);
 }
 
+int hardware_reserve(struct hardware *hardware, unsigned n_clients)
+{
+	int r = 0;
+
+	for (unsigned s = 0; s < hardware->n_readers && r >= 0; s++)
+		r = reader_reserve(&hardware->readers[s], n_clients);
+	return r;
+}
+
 static int init_reader(struct hardware *hardware, unsigned socket, const struct config *config)
 {
 	const struct plan_socket *s = &hardware->plan.sockets[socket];

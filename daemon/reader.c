@@ -86,7 +86,7 @@ static int unpark_due(struct reader *reader)
 
 	if (!reader->n_parked)
 		return -1;
-	for (uint32_t i = 0; i < reader->options.max_doorbells; i++) {
+	for (uint32_t i = 0; i < reader->n_places; i++) {
 		struct doorbell *doorbell = &reader->doorbells[i];
 
 		if (!doorbell->parked)
@@ -338,6 +338,19 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attr);
 }
 
+static int add_places(struct reader *reader, unsigned n_places)
+{
+	struct doorbell *grown = reallocarray(reader->doorbells, n_places, sizeof *grown);
+
+	if (!grown)
+		return -ENOMEM;
+	for (unsigned i = reader->n_places; i < n_places; i++)
+		grown[i] = (struct doorbell){ .fd = -1 };
+	reader->doorbells = grown;
+	reader->n_places = n_places;
+	return 0;
+}
+
 /* What needs memory or descriptors; reader_done() takes back what there is. */
 static int acquire(struct reader *reader)
 {
@@ -349,12 +362,9 @@ static int acquire(struct reader *reader)
 	reader->order_fd = eventfd(0, EFD_CLOEXEC);
 	if (reader->order_fd < 0)
 		return -errno;
-	reader->doorbells = calloc(options->max_doorbells, sizeof *reader->doorbells);
 	reader->events = calloc(options->max_doorbells + 1, sizeof *reader->events);
-	if (!reader->doorbells || !reader->events)
+	if (!reader->events || add_places(reader, options->max_doorbells) < 0)
 		return -ENOMEM;
-	for (unsigned i = 0; i < options->max_doorbells; i++)
-		reader->doorbells[i].fd = -1;
 	return budget_init(&reader->budget, &options->rules.budget, options->max_doorbells);
 }
 
@@ -413,7 +423,7 @@ void reader_done(struct reader *reader)
 
 static int free_slot(const struct reader *reader)
 {
-	for (unsigned i = 0; i < reader->options.max_doorbells; i++)
+	for (unsigned i = 0; i < reader->n_places; i++)
 		if (reader->doorbells[i].fd < 0)
 			return (int)i;
 	return -ENOSPC;
@@ -463,12 +473,26 @@ void reader_move(struct reader *reader, struct page_cell *cell)
 	pthread_mutex_unlock(&reader->lock);
 }
 
+int reader_reserve(struct reader *reader, unsigned n_places)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&reader->lock);
+	if (n_places > reader->n_places) {
+		r = budget_reserve(&reader->budget, n_places);
+		if (r >= 0)
+			r = add_places(reader, n_places);
+	}
+	pthread_mutex_unlock(&reader->lock);
+	return r;
+}
+
 void reader_set_rules(struct reader *reader, const struct reader_rules *rules)
 {
 	pthread_mutex_lock(&reader->lock);
 	reader->options.rules = *rules;
 	reader->budget.rules = rules->budget;
-	for (unsigned i = 0; i < reader->options.max_doorbells; i++)
+	for (unsigned i = 0; i < reader->n_places; i++)
 		reader->doorbells[i].parked_until_ns = 0;
 	pthread_mutex_unlock(&reader->lock);
 	eventfd_write(reader->order_fd, 1);

@@ -83,6 +83,7 @@ struct reader {
 	struct page_cell *next_cell; /* an order; NULL: it was carried out */
 	pthread_cond_t carried_out;
 	struct doorbell *doorbells;
+	unsigned n_places; /* for doorbells; more than max_doorbells take turns */
 	struct budget budget;
 	unsigned n_parked;
 	struct reader_state state;
@@ -112,6 +113,9 @@ void reader_remove(struct reader *reader, int slot);
 /* Has it publish into @cell, of another page with the same tables, from now on; the first sweep is
  * there when this returns. */
 void reader_move(struct reader *reader, struct page_cell *cell);
+
+/* Makes room for @n_places doorbells, if there is not. 0; -ENOMEM, and all is as it was. */
+int reader_reserve(struct reader *reader, unsigned n_places);
 
 /* From the next sweep on; who waits is asked to wait again by the new rules. From any thread. */
 void reader_set_rules(struct reader *reader, const struct reader_rules *rules);

@@ -293,25 +293,12 @@ static unsigned peers_that_fit(const struct hardware *hardware)
 	return (unsigned)((limit.rlim_cur - reserved) / (1 + hardware->n_readers));
 }
 
-/* Doorbells got their places when the readers started. */
-static void keep_to_places(struct server *server)
-{
-	unsigned n_places = server->hardware->readers[0].options.max_doorbells;
-
-	if (server->max_peers <= n_places)
-		return;
-	log_warning("[server] max_clients above %u needs a restart: %u stays until then.", n_places,
-		n_places);
-	server->max_peers = n_places;
-}
-
 void server_limit_peers(struct server *server)
 {
 	unsigned fit = peers_that_fit(server->hardware);
 
 	server->max_peers = server->config->max_clients;
 	server->max_peers_of_user = server->config->max_clients_per_user;
-	keep_to_places(server);
 	if (fit < server->max_peers) {
 		log_warning("The limit of open files leaves room for %u clients, not for the %u of "
 			    "max_clients: raise LimitNOFILE of the unit.",
@@ -321,6 +308,9 @@ void server_limit_peers(struct server *server)
 		if (server->max_peers_of_user > (fit + 1) / 2)
 			server->max_peers_of_user = (fit + 1) / 2;
 	}
+	if (hardware_reserve(server->hardware, server->max_peers) < 0)
+		log_warning("There is no memory for %u clients: who finds no place is refused.",
+			server->max_peers);
 }
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)

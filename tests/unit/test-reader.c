@@ -168,6 +168,34 @@ static void there_are_so_many_doorbells_and_no_more(void **state)
 	stop_reader(&f);
 }
 
+static void places_can_be_added_while_it_runs(void **state)
+{
+	struct fixture f;
+	int slots[3 * DOORBELLS], fds[3 * DOORBELLS];
+	struct page_sweep sweep;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	for (unsigned i = 0; i < DOORBELLS; i++)
+		fds[i] = hang_doorbell(&f, &slots[i]);
+	assert_int_equal(reader_reserve(&f.reader, 3 * DOORBELLS), 0);
+	assert_int_equal(reader_reserve(&f.reader, 1), 0); /* it never shrinks */
+	for (unsigned i = DOORBELLS; i < 3 * DOORBELLS; i++)
+		fds[i] = hang_doorbell(&f, &slots[i]);
+	/* All of them ring, which are more than are looked at in one turn. */
+	for (unsigned i = 0; i < 3 * DOORBELLS; i++)
+		eventfd_write(fds[i], 1);
+	for (unsigned i = 0; i < 3 * DOORBELLS; i++) {
+		assert_int_equal(slots[i], i);
+		assert_int_equal(read_fresh(&f, fds[i], 5 * SECOND, &sweep), 0);
+	}
+	for (unsigned i = 0; i < 3 * DOORBELLS; i++) {
+		reader_remove(&f.reader, slots[i]);
+		close(fds[i]);
+	}
+	stop_reader(&f);
+}
+
 static void over_the_budget_a_ring_waits_but_is_answered(void **state)
 {
 	struct fixture f;
@@ -391,6 +419,7 @@ int main(void)
 		CASE("a removed doorbell rings for nothing", a_removed_doorbell_rings_for_nothing),
 		CASE("there are max_doorbells places and no more",
 			there_are_so_many_doorbells_and_no_more),
+		CASE("places can be added while it runs", places_can_be_added_while_it_runs),
 		CASE("over the budget a ring waits but is answered",
 			over_the_budget_a_ring_waits_but_is_answered),
 		CASE("sweeps keep their interval and answer all who rang before them",
