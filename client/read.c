@@ -66,8 +66,9 @@ static uint64_t limit_ns(const struct uncore *handle)
 
 static int daemon_gone(void)
 {
-	return error_say(-ENOTCONN, "uncored has gone away: close this handle and open a new one; "
-				    "look at `systemctl status uncored`.");
+	return error_say(-ENOTCONN, "uncored has gone away, or does not let this user in any more: "
+				    "close this handle and open a new one; look at `systemctl "
+				    "status uncored`.");
 }
 
 /* Nobody has answered yet: is there anybody who could? */

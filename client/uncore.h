@@ -203,7 +203,7 @@ struct uncore_channel_value {
  * Connects to uncored at @socket_path (NULL: $UNCORE_SOCKET, or /run/uncored/socket) and maps its
  * page, within one second in all. *@ret_handle is the caller's, for uncore_close().
  * -ENOENT, -ECONNREFUSED: no daemon listens there; -ENAMETOOLONG: @socket_path is no path for a
- * socket; -EACCES: its socket or its policy is not open to this user; -EPROTONOSUPPORT: it speaks
+ * socket; -EACCES: its socket, or its policy, is not open to this user; -EPROTONOSUPPORT: it speaks
  * another version; -EBADMSG: what answers is not uncored; -ECONNRESET: it closed the connection
  * without an answer; -EDQUOT: there are too many connections; -ETIMEDOUT: it did not answer;
  * -EMFILE, -ENOMEM: this process, or uncored, has no room; -EINVAL: @ret_handle is NULL. Any
@@ -294,11 +294,11 @@ int uncore_set_owner(const char *socket_path, uint32_t uid);
 /*
  * Reads one socket. UNCORE_CACHED: no system call, any age. UNCORE_FRESH: rings the daemon and
  * waits for a sweep that began after this call, shared with whoever else waits.
- * -ETIMEDOUT: no sweep within the time limit; -ENOTCONN: the daemon is gone; -EAGAIN: the socket
- * was never read yet (UNCORE_CACHED only), or the daemon died while it wrote; -EACCES: this page
- * was withdrawn; -EINVAL: no such socket, wrong size, or a forked parent's handle. After -ENOTCONN
- * and -EACCES open a new handle: if its generation is the same, no count was lost. Any thread.
- * Since 0.1.
+ * -ETIMEDOUT: no sweep within the time limit; -ENOTCONN: the daemon is gone, or closed this
+ * connection; -EAGAIN: the socket was never read yet (UNCORE_CACHED only), or the daemon died while
+ * it wrote; -EACCES: this page was withdrawn; -EINVAL: no such socket, wrong size, or a forked
+ * parent's handle. After -ENOTCONN and -EACCES open a new handle: if its generation is the same, no
+ * count was lost. Any thread. Since 0.1.
  *
  * Who reads fresh without pause is held back: uncored spends at most its budget (10 % of one CPU by
  * default) on a socket's sweeps, and a site may set a least time between two of them. `uncore info`
