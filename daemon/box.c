@@ -247,8 +247,10 @@ static uint32_t advance_group(
 	uint32_t quality = 0;
 
 	if (group->enabled_ns == box->events[first].enabled_ns && box->read_ns &&
-		now_ns - box->read_ns >= FROZEN_AFTER_NS)
+		now_ns - box->read_ns >= FROZEN_AFTER_NS) {
+		box->stopped = true;
 		quality |= PAGE_FROZEN;
+	}
 	for (unsigned k = 0; k < group->n_values; k++) {
 		struct box_event *event = &box->events[first + k];
 		uint64_t before = event->count;
@@ -285,9 +287,11 @@ void box_read(struct box *box, uint64_t now_ns)
 {
 	if (box->mode == BOX_CLOSED)
 		return;
+	box->stopped = false;
 	box->error = read_all(box, now_ns);
 	if (box->error < 0)
 		box->quality = PAGE_PARTIAL;
+	box->stopped |= box->error == -ENODEV;
 	if (box->error == -EBUSY)
 		box->source->enable(box->source, box->fds[0]); /* for the next sweep */
 }

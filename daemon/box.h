@@ -38,6 +38,7 @@ struct box {
 	int error;        /* negative errno of the last open or read; 0: it was read */
 	uint32_t quality; /* passing flags of the last read */
 	uint64_t read_ns; /* when it was last read, CLOCK_MONOTONIC; 0: not since it was opened */
+	bool stopped;     /* as of the last read it does not count any more */
 	bool reopened;    /* counts were lost before it was opened; the next read says so */
 	struct box_event events[PLAN_EVENTS_MAX];
 	int fds[PLAN_EVENTS_MAX];           /* of the events */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -208,6 +209,7 @@ static int init_reader(struct hardware *hardware, unsigned socket, const struct 
 		.max_doorbells = config->max_clients,
 		.rules = rules_of(config),
 		.sweep_every_s = hardware->platform->sweep_every_s,
+		.attention_fd = hardware->attention_fd,
 	};
 	struct tally tally;
 	int r = tally_init(&tally, &hardware->plan, socket, hardware->publication.whys[socket]);
@@ -227,8 +229,9 @@ static int start_readers(
 	int r = 0;
 
 	hardware->readers = calloc(hardware->plan.n_sockets, sizeof *hardware->readers);
-	if (!hardware->readers)
-		return fault_set(fault, -ENOMEM, "Out of memory.");
+	hardware->attention_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!hardware->readers || hardware->attention_fd < 0)
+		return fault_set(fault, -ENOMEM, "No memory or descriptor for the readers.");
 	for (unsigned s = 0; s < hardware->plan.n_sockets && r >= 0; s++)
 		r = init_reader(hardware, s, config);
 	for (unsigned s = 0; s < hardware->plan.n_sockets && r >= 0; s++) {
@@ -308,11 +311,11 @@ static int hand_over(struct hardware *hardware, struct fault *fault)
 {
 	int r = resume_hand_over(hardware);
 
-	return r < 0 && r != -ENOTCONN
-		       ? fault_set(fault, r,
-				 "Cannot leave the counters with the service manager: %s.",
-				 strerror(-r))
-		       : 0;
+	hardware->is_kept = r >= 0;
+	if (r >= 0 || r == -ENOTCONN)
+		return 0;
+	return fault_set(
+		fault, r, "Cannot leave the counters with the service manager: %s.", strerror(-r));
 }
 
 int hardware_open(struct hardware *hardware, const struct config *config, struct store *store,
@@ -366,6 +369,8 @@ void hardware_done(struct hardware *hardware)
 {
 	for (unsigned s = 0; s < hardware->n_readers; s++)
 		reader_done(&hardware->readers[s]);
+	if (hardware->readers)
+		close_fd(&hardware->attention_fd);
 	free(hardware->readers);
 	ledger_done(&hardware->ledger);
 	if (hardware->publication.header)

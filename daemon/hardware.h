@@ -29,10 +29,12 @@ struct hardware {
 	struct topology topology;
 	struct plan plan;
 	struct box *boxes;   /* parallel to plan.boxes */
+	bool is_kept;        /* there is a service manager that keeps it all */
 	bool resumed;        /* a generation of a process before */
 	unsigned n_reopened; /* boxes of it that had to be opened anew */
 	struct publication publication;
 	struct ledger ledger;
+	int attention_fd;       /* eventfd: a reader has something to show, see revive.h */
 	struct reader *readers; /* one per socket */
 	unsigned n_readers;
 	unsigned n_warnings;

@@ -38,6 +38,7 @@ struct ledger_header {
 	uint64_t bytes;
 	uint64_t generation[2]; /* of the page that goes with it */
 	uint64_t lease;         /* atomic: page number and owner together; see ledger_lease() */
+	uint64_t revived_ns; /* when a process last ended for revive.h; CLOCK_MONOTONIC, 0: none */
 	uint32_t n_sockets, n_boxes;
 	char platform[PAGE_NAME_MAX];
 	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX]; /* text of each absent metric */

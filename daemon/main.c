@@ -190,5 +190,5 @@ int main(int argc, char *argv[])
 	hardware_done(&hardware);
 	if (r < 0)
 		log_error("%s", fault.text);
-	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return r < 0 ? EXIT_FAILURE : r;
 }

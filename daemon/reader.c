@@ -14,6 +14,8 @@
 #include "common/macro.h"
 #include "daemon/privilege.h"
 
+static const uint64_t STOPPED_NS = 1000000000;
+
 enum {
 	ORDER_SLOT = UINT32_MAX,
 	STACK_BYTES = 128 * 1024,
@@ -182,12 +184,37 @@ static uint64_t cpu_time_spent(struct reader *reader)
 	return reader->cpu_ns - before_ns;
 }
 
+static int find_stopped(const struct reader *reader)
+{
+	for (unsigned i = 0; i < reader->n_boxes; i++)
+		if (reader->boxes[i].stopped)
+			return (int)i;
+	return -1;
+}
+
+/* Only what stands still for a while is worth the server's attention. */
+static void note_stopped(struct reader *reader)
+{
+	uint64_t now_ns = reader->tally.sweep.end_ns;
+
+	reader->state.stopped = find_stopped(reader);
+	if (reader->state.stopped < 0) {
+		reader->stopped_since_ns = 0;
+	} else if (!reader->stopped_since_ns) {
+		reader->stopped_since_ns = now_ns;
+	} else if (now_ns - reader->stopped_since_ns >= STOPPED_NS) {
+		reader->stopped_since_ns = now_ns;
+		eventfd_write(reader->options.attention_fd, 1);
+	}
+}
+
 static void note_sweep(struct reader *reader)
 {
 	const struct page_sweep *last = &reader->tally.sweep;
 
 	reader->state.sweeps = last->number;
 	reader->state.last_sweep_ns = last->end_ns - last->begin_ns;
+	note_stopped(reader);
 	budget_swept(&reader->budget, last->begin_ns);
 }
 

@@ -47,6 +47,7 @@ struct reader_options {
 	unsigned max_doorbells;
 	struct reader_rules rules;
 	uint32_t sweep_every_s; /* so often also if nobody rings; 0: never */
+	int attention_fd;       /* eventfd: rung while boxes stand still, once a second */
 };
 
 /* What `uncore info` shows of a reader. */
@@ -56,6 +57,7 @@ struct reader_state {
 	uint64_t cpu_ns;        /* CPU time of the thread */
 	uint64_t throttled;     /* rings that had to wait for budget or interval */
 	unsigned n_doorbells;
+	int stopped;   /* a box that stands still, by its number on this socket; -1: none */
 	bool realtime; /* SCHED_FIFO was granted */
 	bool pinned;   /* runs on the CPU it should */
 };
@@ -76,7 +78,8 @@ struct reader {
 	/* the thread's own */
 	struct epoll_event *events; /* who rang */
 	struct crowd crowd;
-	uint64_t cpu_ns; /* used so far */
+	uint64_t cpu_ns;           /* used so far */
+	uint64_t stopped_since_ns; /* 0: every box counts, or was not asked yet */
 
 	pthread_mutex_t lock;        /* of what follows, and of .options.rules */
 	bool stop;                   /* an order */

@@ -21,6 +21,7 @@
 #include "daemon/peer.h"
 #include "daemon/reload.h"
 #include "daemon/report.h"
+#include "daemon/revive.h"
 
 static const uint64_t REPORT_AGE_NS = 100000000; /* whoever asks sooner gets the same report */
 
@@ -353,12 +354,14 @@ int server_run(struct server *server, struct hardware *hardware, struct fault *f
 	server->n_refused_before = hardware->publication.header->daemon.refused;
 	server_limit_peers(server);
 	r = add_sources(server);
+	if (r >= 0)
+		r = revive_watch(server);
 	if (r < 0)
 		return fault_set(fault, r, "Cannot set up the event loop: %s.", strerror(-r));
 	server_say_ready(server);
 	r = sd_event_loop(server->event);
 	sd_notify(0, "STOPPING=1");
-	return r < 0 ? fault_set(fault, r, "The event loop failed: %s.", strerror(-r)) : 0;
+	return r < 0 ? fault_set(fault, r, "The event loop failed: %s.", strerror(-r)) : r;
 }
 
 void server_done(struct server *server)

@@ -46,7 +46,8 @@ struct server {
 int server_listen(
 	struct server *server, struct config *config, struct store *store, struct fault *fault);
 
-/* Serves @hardware until SIGTERM or SIGINT. Says READY once. */
+/* Serves @hardware until SIGTERM or SIGINT. Says READY once. Returns the exit status, or an error.
+ */
 int server_run(struct server *server, struct hardware *hardware, struct fault *fault);
 
 void server_done(struct server *server);

@@ -274,6 +274,28 @@ static void counters_that_stand(void **state)
 	assert_reset_is_told(&after, 0);
 }
 
+static void counters_that_stop_while_it_runs(void **state)
+{
+	struct uncore_sample before = read_fresh(), sample = UNCORE_SAMPLE_INIT;
+	int fd = manager_find(&daemon_process.manager, "uncore_standin_clock-cpu0");
+	struct uncore *uncore;
+	int r = 0;
+
+	(void)state;
+	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
+	assert_int_equal(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	for (unsigned i = 0; i < 100 && r == 0; i++) {
+		usleep(100000);
+		r = uncore_read(uncore, 0, UNCORE_FRESH, &sample);
+	}
+	assert_int_equal(r, -ENOTCONN);
+	assert_true(sample.values[uncore_find_metric(uncore, "clock")].quality & UNCORE_FROZEN);
+	uncore_close(uncore);
+	assert_int_equal(wait_for(daemon_process.pid, 10), 75);
+	restart();
+	assert_reset_is_told(&before, UNCORE_RESET | UNCORE_FROZEN);
+}
+
 /* --- it begins anew --- */
 
 static void without_a_store(void **state)
@@ -374,6 +396,8 @@ int main(void)
 			counters_that_the_manager_lost),
 		CASE("counters that stand still are opened anew and flagged as reset",
 			counters_that_stand),
+		CASE("counters that stop while it runs make it end, and are opened anew",
+			counters_that_stop_while_it_runs),
 		CASE("the manager keeps the present generation and nothing else", nothing_piles_up),
 	};
 
