@@ -420,6 +420,7 @@ int reader_init(struct reader *reader, const struct reader_options *options, str
 	if (r < 0)
 		return r;
 	reader->tally.quantum = options->rules.quantum;
+	tally_resume_channels(&reader->tally, cell->channels);
 	sweep(reader);
 	note_sweep(reader);
 	return watch(reader, reader->order_fd, ORDER_SLOT);

@@ -65,6 +65,12 @@ void tally_done(struct tally *tally)
 	tally->published = NULL;
 }
 
+void tally_resume_channels(struct tally *tally, const struct page_channel_value channels[])
+{
+	for (unsigned c = 0; c < tally->n_channels; c++)
+		tally->published[c].count = channels[c].count;
+}
+
 static void add_use(struct sum *sum, const struct box *box, const struct plan_use *use)
 {
 	uint64_t amount = box->events[use->event].count * use->bytes;

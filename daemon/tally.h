@@ -49,6 +49,12 @@ struct tally {
 int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
 	const uint32_t whys[PAGE_METRICS_MAX]);
 
+/*
+ * Goes on from the @channels of this socket that the page shows already, of this process or of the
+ * one before it: they do not go back either.
+ */
+void tally_resume_channels(struct tally *tally, const struct page_channel_value channels[]);
+
 /* Computes .sweep.values and .channels from the @n_boxes boxes, as of sweep .sweep.number. */
 void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes);
 

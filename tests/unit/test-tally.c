@@ -319,6 +319,23 @@ static void a_quantum_that_changes_makes_nothing_go_back(void **state)
 	tally_done(&f.tally);
 }
 
+static void channels_go_on_from_what_the_page_shows(void **state)
+{
+	const struct page_channel_value shown[4] = { { .count = 5120 }, {}, { .count = 64 }, {} };
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	tally_resume_channels(&f.tally, shown);
+	f.tally.quantum = 4096; /* coarser than that of the process before */
+	f.boxes[0].events[0].count = 81;
+	f.boxes[1].events[0].count = 65;
+	sum(&f, DRAM_READ);
+	assert_int_equal(f.tally.channels[0].count, 5120);
+	assert_int_equal(f.tally.channels[2].count, 4096);
+	tally_done(&f.tally);
+}
+
 static void refused_boxes_are_told_in_words(void **state)
 {
 	struct fixture f;
@@ -359,6 +376,8 @@ int main(void)
 			rounding_adds_up_to_no_error),
 		CASE("a quantum that changes makes nothing go back",
 			a_quantum_that_changes_makes_nothing_go_back),
+		CASE("channels go on from what the page shows",
+			channels_go_on_from_what_the_page_shows),
 		CASE("boxes the kernel refused are told in words", refused_boxes_are_told_in_words),
 	};
 
