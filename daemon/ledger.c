@@ -108,8 +108,13 @@ static struct ledger_identity identify(const struct plan_box *plan)
 		.n_uses = plan->n_uses,
 	};
 
-	memcpy(identity.pmu, plan->pmu, sizeof identity.pmu);
-	memcpy(identity.uses, plan->uses, plan->n_uses * sizeof *plan->uses);
+	strcpy(identity.pmu, plan->pmu);
+	for (unsigned i = 0; i < plan->n_uses; i++) {
+		const struct plan_use *use = &plan->uses[i];
+
+		identity.uses[i] = (struct ledger_use){ use->event, use->metric, use->term,
+			use->subtract, use->bytes, use->channel };
+	}
 	for (unsigned i = 0; i < plan->n_events; i++) {
 		identity.configs[i][0] = plan->events[i].code.config;
 		identity.configs[i][1] = plan->events[i].code.config1;
@@ -118,27 +123,13 @@ static struct ledger_identity identify(const struct plan_box *plan)
 	return identity;
 }
 
-static bool same_uses(const struct ledger_identity *a, const struct ledger_identity *b)
-{
-	if (a->n_uses != b->n_uses)
-		return false;
-	for (unsigned i = 0; i < a->n_uses; i++) {
-		const struct plan_use *x = &a->uses[i], *y = &b->uses[i];
-
-		if (x->event != y->event || x->metric != y->metric || x->term != y->term ||
-			x->subtract != y->subtract || x->bytes != y->bytes ||
-			x->channel != y->channel)
-			return false;
-	}
-	return true;
-}
-
 /* The CPU does not matter: the kernel moves the events of a box when its CPU goes offline. */
 static bool same_counters(const struct ledger_identity *a, const struct ledger_identity *b)
 {
-	return !strcmp(a->pmu, b->pmu) && a->type == b->type && a->socket == b->socket &&
-	       a->n_events == b->n_events && same_uses(a, b) &&
-	       !memcmp(a->configs, b->configs, a->n_events * sizeof *a->configs);
+	return !memcmp(a->pmu, b->pmu, sizeof a->pmu) && a->type == b->type &&
+	       a->socket == b->socket && a->n_events == b->n_events && a->n_uses == b->n_uses &&
+	       !memcmp(a->uses, b->uses, sizeof a->uses) &&
+	       !memcmp(a->configs, b->configs, sizeof a->configs);
 }
 
 /* --- beginning --- */
@@ -202,15 +193,24 @@ static int check_layout(const struct ledger_header *header, uint64_t bytes, stru
 	return 0;
 }
 
+/* In this order: where a book is depends on how many boxes those before it have. */
+static bool books_fit(const struct ledger *ledger, const struct plan *plan)
+{
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		if (ledger_book(ledger, s)->n_boxes != plan->sockets[s].n_boxes)
+			return false;
+	return true;
+}
+
 static int check_plan(const struct ledger *ledger, const struct plan *plan, struct fault *fault)
 {
 	const struct ledger_header *header = ledger->header;
 
-	if (strcmp(header->platform, plan->platform->name) != 0)
+	if (strncmp(header->platform, plan->platform->name, PAGE_NAME_MAX) != 0)
 		return fault_set(fault, -ESTALE, "it is about platform %.31s, this is %s",
 			header->platform, plan->platform->name);
 	if (header->n_sockets != plan->n_sockets || header->n_boxes != plan->n_boxes ||
-		header->bytes != ledger_bytes(plan))
+		header->bytes != ledger_bytes(plan) || !books_fit(ledger, plan))
 		return fault_set(fault, -ESTALE,
 			"it is about %u sockets with %u counter boxes, this machine has %u with %u",
 			header->n_sockets, header->n_boxes, plan->n_sockets, plan->n_boxes);

@@ -21,13 +21,20 @@
 
 enum { LEDGER_VERSION = 1 }; /* of the layout, with struct page_sweep and struct box_event in it */
 
+/* A struct plan_use without padding and bool, so that any bytes are some value of it. */
+struct ledger_use {
+	uint8_t event, metric, term, subtract;
+	uint32_t bytes;
+	int32_t channel;
+};
+
 /* Which counters a box has: what it was planned to be when the generation began. */
 struct ledger_identity {
 	char pmu[SYSFS_NAME_MAX];
 	uint32_t type, socket;
 	int32_t refused; /* negative errno: the kernel did not open it then; it stays closed */
 	uint32_t n_events, n_uses;
-	struct plan_use uses[PLAN_EVENTS_MAX];
+	struct ledger_use uses[PLAN_EVENTS_MAX];
 	uint64_t configs[PLAN_EVENTS_MAX][3];
 };
 

@@ -168,6 +168,18 @@ static void other_boxes_are_refused(void **state)
 	assert_refused(&f, -ESTALE, "2 sockets with 3 counter boxes, this machine has 2 with 2");
 }
 
+/* As many boxes in all, but on other sockets. */
+static void boxes_that_moved_are_refused(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	make(&f);
+	f.sockets[0].n_boxes = 1;
+	f.sockets[1].n_boxes = 2;
+	assert_refused(&f, -ESTALE, "2 sockets with 3 counter boxes");
+}
+
 static void other_events_are_refused(void **state)
 {
 	struct fixture f;
@@ -254,6 +266,8 @@ int main(void)
 			what_was_refused_then_is_remembered),
 		CASE("another platform is refused", another_platform_is_refused),
 		CASE("other boxes are refused", other_boxes_are_refused),
+		CASE("boxes that moved to another socket are refused",
+			boxes_that_moved_are_refused),
 		CASE("other events are refused", other_events_are_refused),
 		CASE("another worth of a count is refused", another_worth_is_refused),
 		CASE("another version is refused", another_version_is_refused),
