@@ -142,7 +142,7 @@ static unsigned admit(struct reader *reader, unsigned kept, int n, bool *ret_ord
  * Waits for the rest of a crowd, so that one sweep serves them all: until it is complete, or for
  * some moments in which nobody new rings.
  */
-static unsigned gather(struct reader *reader, unsigned n_rang, bool *ret_ordered)
+static void gather(struct reader *reader, unsigned n_rang, bool *ret_ordered)
 {
 	const struct timespec moment = { .tv_nsec = GATHER_NS };
 	int n_quiet = 0;
@@ -158,7 +158,6 @@ static unsigned gather(struct reader *reader, unsigned n_rang, bool *ret_ordered
 			ret_ordered);
 		n_quiet += n_rang == before;
 	}
-	return n_rang;
 }
 
 /*
@@ -288,7 +287,7 @@ static bool turn(struct reader *reader)
 
 	n_rang = admit(reader, 0, n, &ordered);
 	if (n_rang) {
-		n_rang = gather(reader, n_rang, &ordered);
+		gather(reader, n_rang, &ordered);
 		sweep(reader);
 		crowd_swept(&reader->crowd, reader->tally.sweep.end_ns);
 		let_spin(reader);
