@@ -151,7 +151,7 @@ static int load_cpumask(struct pmu *pmu)
 
 static void load_type(struct pmu *pmu)
 {
-	char text[SYSFS_VALUE_MAX];
+	char text[SYSFS_VALUE_MAX] = "";
 	const char *end = text;
 	unsigned long type;
 	int r = sysfs_read(pmu->directory_fd, "type", text, sizeof text);
