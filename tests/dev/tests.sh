@@ -2,7 +2,7 @@
 # ./dev test: which suites run in which build folder, and as whom.
 
 TESTS_BUILDS=(build build-asan build-tsan)
-TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format units)
+TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 tests_suites_of() {
