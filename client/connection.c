@@ -258,13 +258,15 @@ int handle_check(const struct uncore *handle)
 
 static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
 {
+	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat status;
 	void *page;
 
 	if (fstat(fd, &status) < 0)
 		return -errno;
-	/* Beyond the end of the file each access would be a SIGBUS. */
-	if (size_bytes > (uint64_t)status.st_size || size_bytes < sizeof(struct page_header))
+	/* Beyond the end of the file each access would be a SIGBUS: there is enough, and stays. */
+	if (size_bytes > (uint64_t)status.st_size || size_bytes < sizeof(struct page_header) ||
+		seals < 0 || !(seals & F_SEAL_SHRINK))
 		return -EBADMSG;
 	page = mmap(NULL, size_bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)

@@ -2,6 +2,7 @@
 #include "tests/unit/fake-daemon.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -88,8 +89,10 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 	strcpy(header.platform, platform ? platform : "icelake-sp");
 	page_lay_out(&header, FAKE_CHANNELS);
 	daemon->page_bytes = header.page_bytes + daemon->options.padding_bytes;
-	daemon->page_fd = memfd_create("page", MFD_CLOEXEC);
+	daemon->page_fd = memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	assert_int_equal(ftruncate(daemon->page_fd, (off_t)daemon->page_bytes), 0);
+	if (!daemon->options.open_ended)
+		assert_int_equal(fcntl(daemon->page_fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 	daemon->page = mmap(
 		NULL, daemon->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, daemon->page_fd, 0);
 	assert_ptr_not_equal(daemon->page, MAP_FAILED);

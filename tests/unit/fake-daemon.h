@@ -32,6 +32,7 @@ struct fake_options {
 	uint64_t padding_bytes;    /* there, behind the page */
 	const char *report;        /* NULL: a short one */
 	bool bad_page;             /* its magic is wrong */
+	bool open_ended;           /* the page could be cut while clients have it */
 	uint32_t n_sockets;        /* 0: FAKE_SOCKETS, which is the most */
 	unsigned deaf_after;       /* sweeps; then it lets doorbells ring */
 	unsigned delay_ms;         /* before each answer */

@@ -232,6 +232,7 @@ static void a_page_that_is_not_as_told_is_refused(void **state)
 	(void)state;
 	assert_int_equal(try_open(&(struct fake_options){ .extra_page_bytes = 1 << 20 }), -EBADMSG);
 	assert_int_equal(try_open(&(struct fake_options){ .bad_page = true }), -EBADMSG);
+	assert_int_equal(try_open(&(struct fake_options){ .open_ended = true }), -EBADMSG);
 }
 
 static void out_of_descriptors_is_emfile(void **state)
