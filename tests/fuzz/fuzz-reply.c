@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Anything that may answer on uncored's socket: the library opens a handle and uses it, or asks
+ * for a report, or refuses with a sentence; it loses no descriptor and no memory.
+ *
+ * The input is struct plan, then the first answer, the second, and the content of the first
+ * descriptor that comes with each (a page, a report).
+ *
+ * What answers is a thread of this process. It takes no signal: libFuzzer's alarm would end its
+ * accept() or recv() now and then, and the input at that moment would be blamed for it.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "client/internal.h"
+#include "tests/fuzz/handle.h"
+#include "tests/fuzz/scratch.h"
+#include "tests/fuzz/target.h"
+
+enum {
+	ASK_STATE = 1 << 0, /* a report instead of a handle */
+	ASK_PLATFORMS = 1 << 1,
+	PADDED = 1 << 2,     /* zeros behind the content */
+	FRESH = 1 << 3,      /* read so, too */
+	OPEN_ENDED = 1 << 4, /* the content could be cut while the library uses it */
+	NO_FILE = 1 << 5,    /* the first descriptor is one that cannot be mapped */
+};
+enum { ANSWERS = 2, PADDED_BYTES = 65536, FDS_MAX = 64 };
+
+struct plan {
+	uint8_t flags;
+	uint8_t n_fds[ANSWERS];
+	uint8_t unused;
+	uint16_t bytes[ANSWERS]; /* of each answer */
+};
+
+struct part {
+	const uint8_t *data;
+	size_t size_bytes;
+};
+
+static struct {
+	int listener;
+	char path[64];
+	sem_t served; /* the connection is closed, and the plan is read no more */
+	struct plan plan;
+	struct part answers[ANSWERS];
+	struct part content;
+} fake;
+
+/* --- the server --- */
+
+static int content_fd(void)
+{
+	int fd = memfd_create("content", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 ||
+		(fake.content.size_bytes && write(fd, fake.content.data, fake.content.size_bytes) !=
+						    (ssize_t)fake.content.size_bytes))
+		err(1, "Cannot make the content");
+	if (fake.plan.flags & PADDED && ftruncate(fd, PADDED_BYTES) < 0)
+		err(1, "Cannot pad the content");
+	if (!(fake.plan.flags & OPEN_ENDED) && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
+		err(1, "Cannot seal the content");
+	return fd;
+}
+
+static int doorbell_fd(void)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (fd < 0)
+		err(1, "Cannot make a doorbell");
+	return fd;
+}
+
+/* As wire_send(), which refuses to send what it should not. */
+static void send_answer(int client, const struct part *answer, unsigned n_fds)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int) * FDS_MAX)];
+	} control = {};
+	struct iovec part = { .iov_base = (void *)answer->data, .iov_len = answer->size_bytes };
+	struct msghdr packet = { .msg_iov = &part, .msg_iovlen = 1 };
+	int fds[FDS_MAX];
+
+	for (unsigned i = 0; i < n_fds; i++)
+		fds[i] = i || fake.plan.flags & NO_FILE ? doorbell_fd() : content_fd();
+	if (n_fds) {
+		packet.msg_control = control.bytes;
+		packet.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+		memcpy(CMSG_DATA(&control.header), fds, sizeof(int) * n_fds);
+	}
+	sendmsg(client, &packet, MSG_NOSIGNAL);
+	for (unsigned i = 0; i < n_fds; i++)
+		close(fds[i]);
+}
+
+static void serve_client(int client)
+{
+	char request[WIRE_MESSAGE_MAX];
+
+	for (int i = 0; i < ANSWERS; i++) {
+		if (recv(client, request, sizeof request, 0) <= 0)
+			return;
+		send_answer(client, &fake.answers[i], fake.plan.n_fds[i] % FDS_MAX);
+	}
+}
+
+static void *serve(void *userdata)
+{
+	struct pollfd listener = { .fd = fake.listener, .events = POLLIN };
+
+	for (;;) {
+		int client;
+
+		/* accept() takes a descriptor before it waits, and would look like a leak. */
+		if (poll(&listener, 1, -1) < 0)
+			err(1, "Cannot wait for a client");
+		client = accept4(fake.listener, NULL, NULL, SOCK_CLOEXEC);
+		if (client < 0)
+			err(1, "Cannot accept");
+		serve_client(client);
+		close(client);
+		sem_post(&fake.served);
+	}
+	return userdata;
+}
+
+static void start(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	sigset_t all, before;
+	pthread_t thread;
+
+	sigfillset(&all);
+	snprintf(fake.path, sizeof fake.path, "%s/socket", scratch_folder());
+	strcpy(address.sun_path, fake.path);
+	sem_init(&fake.served, 0, 0);
+	fake.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (bind(fake.listener, (struct sockaddr *)&address, sizeof address) < 0 ||
+		listen(fake.listener, 8) < 0 || pthread_sigmask(SIG_SETMASK, &all, &before) ||
+		pthread_create(&thread, NULL, serve, NULL) ||
+		pthread_sigmask(SIG_SETMASK, &before, NULL))
+		err(1, "Cannot serve on %s", fake.path);
+	pthread_detach(thread);
+}
+
+/* --- the client --- */
+
+static struct part take(struct part *rest, size_t most_bytes)
+{
+	struct part part = *rest;
+
+	if (part.size_bytes > most_bytes)
+		part.size_bytes = most_bytes;
+	rest->data += part.size_bytes;
+	rest->size_bytes -= part.size_bytes;
+	return part;
+}
+
+/* What the library says of a failure: @r is an errno, and there is a sentence that ends. */
+static void check_refusal(int r)
+{
+	size_t length = strnlen(uncore_error_text(), ERROR_TEXT_MAX);
+
+	if (r < -4095 || !length || length == ERROR_TEXT_MAX)
+		abort();
+}
+
+static void open_and_use(void)
+{
+	struct uncore *handle = NULL;
+	int r = uncore_open(fake.path, &handle);
+
+	if (!handle != (r < 0))
+		abort();
+	if (r < 0) {
+		check_refusal(r);
+		return;
+	}
+	if (fake.plan.flags & (OPEN_ENDED | NO_FILE))
+		abort(); /* cut now, each access would be a SIGBUS */
+	handle_use(handle, fake.plan.flags & FRESH);
+	uncore_close(handle);
+}
+
+static void ask(int (*question)(const char *path, char **ret_json))
+{
+	_cleanup_free_ char *text = NULL;
+	int r = question(fake.path, &text);
+
+	if (!text != (r < 0) || (text && strlen(text) > fake.content.size_bytes))
+		abort();
+	if (r < 0)
+		check_refusal(r);
+}
+
+/* Which descriptor is the next to be given out does not change. */
+static void look_for_leaks(void)
+{
+	static int first_free;
+	int fd = dup(fake.listener);
+
+	close(fd);
+	if (first_free && fd != first_free)
+		errx(1, "Descriptors were lost: the next one is %d, it was %d.", fd, first_free);
+	first_free = fd;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct part rest = { .data = data, .size_bytes = size_bytes };
+
+	if (size_bytes < sizeof fake.plan)
+		return 0;
+	if (!fake.listener)
+		start();
+	memcpy(&fake.plan, take(&rest, sizeof fake.plan).data, sizeof fake.plan);
+	for (int i = 0; i < ANSWERS; i++)
+		fake.answers[i] = take(&rest, fake.plan.bytes[i]);
+	fake.content = rest;
+	if (fake.plan.flags & ASK_STATE)
+		ask(uncore_info);
+	else if (fake.plan.flags & ASK_PLATFORMS)
+		ask(uncore_platforms);
+	else
+		open_and_use();
+	while (sem_wait(&fake.served) < 0)
+		;
+	look_for_leaks();
+	return 0;
+}
