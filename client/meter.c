@@ -7,7 +7,10 @@
 #include "client/renew.h"
 #include "common/clock.h"
 
-/* A program without a daemon must not pay for an attempt at every region. */
+/*
+ * A program without a daemon must not pay for an attempt at every region. A reset is another thing:
+ * the daemon ended at this moment, and while its socket stays the next one answers.
+ */
 #define RETRY_AFTER_NS 10000000000U
 
 void meter_init(struct meter *ret)
@@ -81,7 +84,7 @@ static int open_again(struct meter *meter)
 		return failure_say(&meter->failure);
 	r = open_now(meter);
 	failure_keep(&meter->failure, r);
-	if (r < 0)
+	if (r < 0 && r != -ECONNRESET)
 		meter->retry_at_ns = clock_now_ns() + RETRY_AFTER_NS;
 	return r;
 }

@@ -177,6 +177,10 @@ static void accept_client(struct fake_daemon *daemon)
 {
 	_cleanup_close_ int fd = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC);
 
+	if (daemon->options.hang_up_once) {
+		daemon->options.hang_up_once = false;
+		return;
+	}
 	if (daemon->options.refuse_at_once) {
 		usleep(20000); /* HELLO arrives, and stays unread */
 		send_refusal(daemon, fd);

@@ -27,6 +27,7 @@ struct fake_options {
 	int refuse;                /* negative errno: answer HELLO with it */
 	bool refuse_at_once;       /* ... before HELLO was read, and close */
 	bool silent;               /* never answer */
+	bool hang_up_once;         /* close the first connection without an answer */
 	uint32_t version;          /* of WELCOME; 0: the right one */
 	uint64_t extra_page_bytes; /* claimed, but not there */
 	uint64_t padding_bytes;    /* there, behind the page */

@@ -482,6 +482,22 @@ static void without_a_daemon_there_are_no_figures_but_a_reason(void **state)
 	run_with(NULL, pass_without_daemon);
 }
 
+static void be_hung_up_on(struct fake_daemon *daemon)
+{
+	(void)daemon;
+	CHECK(uncore_region_begin("a") == -ECONNRESET);
+	CHECK(uncore_region_end("a") == -ECONNRESET);
+	CHECK(uncore_region_begin("a") == 0);
+	CHECK(uncore_region_end("a") == 0);
+}
+
+/* uncored ended between connect and welcome; its socket is systemd's, and the next one listens. */
+static void a_connection_that_was_reset_is_tried_again_at_once(void **state)
+{
+	(void)state;
+	run_with(&(struct fake_options){ .hang_up_once = true }, be_hung_up_on);
+}
+
 /* One region over a restart; its generation afterwards is @generation. */
 static void restart_inside_a_region(uint64_t generation, int expected)
 {
@@ -519,6 +535,89 @@ static void a_restart_with_another_generation_is_estale(void **state)
 	restart_inside_a_region(2, -ESTALE);
 }
 
+static atomic_bool all_replaced;
+
+/* What is lost when the daemon that was asked ends, or has ended since the region began. */
+static bool may_be_lost(int r)
+{
+	return r == -ENOTCONN || r == -ECONNRESET || r == -ESTALE;
+}
+
+static void pass_or_lose(const char *name)
+{
+	int r = uncore_region_begin(name);
+
+	CHECK(r == 0 || may_be_lost(r));
+	r = uncore_region_end(name);
+	CHECK(r == 0 || may_be_lost(r));
+}
+
+static void *pass_until_all_replaced(void *name)
+{
+	uintptr_t n = 0;
+
+	for (; !atomic_load(&all_replaced); n++) {
+		pass_or_lose("everybody's");
+		pass_or_lose(name);
+	}
+	return (void *)n;
+}
+
+/* A name of the socket that always leads to some daemon. */
+static void lead_to(const struct fake_daemon *daemon, const char *name)
+{
+	char next[64];
+
+	snprintf(next, sizeof next, "%s.next", name);
+	CHECK(symlink(daemon->path, next) == 0);
+	CHECK(rename(next, name) == 0);
+}
+
+static void threads_pass_while_uncored_is_replaced(void **state)
+{
+	enum { REPLACEMENTS = 20 };
+	static char names[4][8] = { "r0", "r1", "r2", "r3" };
+	char directory[] = "/tmp/uncore-test-XXXXXX", name[48];
+	struct fake_daemon daemons[2];
+	struct json_object *report;
+	pthread_t threads[4];
+	uint64_t n_passed = 0;
+
+	(void)state;
+	CHECK(mkdtemp(directory));
+	snprintf(name, sizeof name, "%s/socket", directory);
+	setenv("UNCORE_SOCKET", name, 1);
+	fake_daemon_start(&daemons[0], NULL, 100);
+	lead_to(&daemons[0], name);
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&threads[i], NULL, pass_until_all_replaced, names[i]) == 0);
+	for (int i = 1; i <= REPLACEMENTS; i++) {
+		struct fake_daemon *old = &daemons[(i - 1) % 2], *new = &daemons[i % 2];
+
+		fake_daemon_start(new, NULL, 100 + i);
+		lead_to(new, name);
+		stop(old);
+		json_object_put(take_report(new)); /* while they go on */
+		usleep(2000);
+	}
+	atomic_store(&all_replaced, true);
+	for (int i = 0; i < 4; i++) {
+		void *n;
+
+		pthread_join(threads[i], &n);
+		n_passed += (uintptr_t)n;
+	}
+	report = take_report(&daemons[REPLACEMENTS % 2]);
+	CHECK(number(FIND(find_region(report, "everybody's"), "count")) == n_passed);
+	CHECK(bytes_of(find_region(report, "everybody's")) > 0);
+	json_object_put(report);
+	CHECK(uncore_region_begin("afterwards") == 0);
+	CHECK(uncore_region_end("afterwards") == 0);
+	stop(&daemons[REPLACEMENTS % 2]);
+	unlink(name);
+	rmdir(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -540,6 +639,8 @@ int main(void)
 			a_page_that_was_withdrawn_is_replaced),
 		CASE("without a daemon there are no figures, but a reason",
 			without_a_daemon_there_are_no_figures_but_a_reason),
+		CASE("a connection that was reset is tried again at once",
+			a_connection_that_was_reset_is_tried_again_at_once),
 		/* From here on this process has regions, and a connection that stays. */
 		cmocka_unit_test(threads_add_to_one_table),
 		CASE("passages that overlap are counted once",
@@ -550,6 +651,8 @@ int main(void)
 			a_restart_with_the_same_generation_loses_nothing),
 		CASE("a restart with another generation is ESTALE",
 			a_restart_with_another_generation_is_estale),
+		CASE("threads pass while uncored is replaced",
+			threads_pass_while_uncored_is_replaced),
 	};
 	int n_failed = cmocka_run_group_tests_name("region", cases, NULL, NULL);
 
