@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "client/internal.h"
 #include "common/clock.h"
 #include "daemon/publish.h"
 
@@ -412,6 +413,62 @@ static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
 	stop_reader(&f);
 }
 
+/* What the library does with a page, all of it. Counts what went wrong. */
+static void *use_library(void *argument)
+{
+	const struct uncore *handle = argument;
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT, before = UNCORE_SAMPLE_INIT;
+	struct uncore_channel_value channel;
+	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+	uintptr_t n_failed = 0;
+
+	for (unsigned i = 0; i < 300; i++) {
+		n_failed += uncore_read(handle, 0, UNCORE_CACHED, &before) < 0;
+		n_failed += uncore_read_all(handle, UNCORE_FRESH, &sample, 1) < 0;
+		n_failed += uncore_delta(&before, &sample, &delta) < 0;
+		n_failed +=
+			uncore_read_channels(handle, 0, UNCORE_CACHED, &sample, &channel, 1) != 1;
+		n_failed += uncore_describe_daemon(handle, &daemon) < 0;
+		n_failed += daemon.sweeps < before.sweep;
+	}
+	return (void *)n_failed;
+}
+
+/* In one mapping of the page, as there never is otherwise: ThreadSanitizer goes by addresses. */
+static void the_library_reads_while_it_sweeps(void **state)
+{
+	struct uncore_mark mark = { .ours = 1 };
+	struct uncore handle = { .mark = &mark, .timeout_ns = 30 * SECOND, .connection = -1 };
+	struct fixture f;
+	pthread_t threads[4];
+	int slot, other_slot;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	handle.page = f.publication.header;
+	handle.n_doorbells = 1;
+	handle.doorbells[0] = hang_doorbell(&f, &slot);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use_library, &handle), 0);
+	for (unsigned i = 0; i < 100; i++) {
+		int fd = hang_doorbell(&f, &other_slot);
+
+		publication_tell_clients(&f.publication, i, i);
+		assert_int_equal(reader_state(&f.reader).n_doorbells, 2);
+		reader_remove(&f.reader, other_slot);
+		close(fd);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		void *n_failed;
+
+		pthread_join(threads[i], &n_failed);
+		assert_null(n_failed);
+	}
+	close(handle.doorbells[0]);
+	stop_reader(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -434,6 +491,7 @@ int main(void)
 			moves_to_another_page),
 		CASE("goes on from the last sweep of the ledger",
 			goes_on_from_the_last_sweep_of_the_ledger),
+		CASE("the library reads while it sweeps", the_library_reads_while_it_sweeps),
 	};
 
 	return cmocka_run_group_tests_name("reader", cases, NULL, NULL);
