@@ -24,6 +24,11 @@ static const struct {
 	{ WIRE_ERROR, WIRE_FROM_DAEMON, sizeof(struct wire_error) },
 };
 
+/* All requests are laid out alike, and have a second reserved field. */
+static_assert(sizeof(struct wire_hello) == sizeof(struct wire_info) &&
+		      offsetof(struct wire_hello, reserved) == offsetof(struct wire_info, reserved),
+	"requests");
+
 static uint32_t message_size(unsigned opcode, enum wire_sender sender)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++)
@@ -35,6 +40,7 @@ static uint32_t message_size(unsigned opcode, enum wire_sender sender)
 int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender)
 {
 	struct wire_header header;
+	struct wire_hello request;
 	struct wire_error error;
 	uint32_t expected;
 
@@ -48,6 +54,11 @@ int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender)
 		return -EOPNOTSUPP;
 	if (size_bytes != expected)
 		return -EBADMSG;
+	if (sender == WIRE_FROM_CLIENT) {
+		memcpy(&request, packet, sizeof request);
+		if (request.reserved)
+			return -EBADMSG;
+	}
 	if (header.opcode == WIRE_ERROR) {
 		memcpy(&error, packet, sizeof error);
 		if (error.error >= 0 || !memchr(error.text, '\0', sizeof error.text))

@@ -141,7 +141,7 @@ static int answer_info(struct peer *peer, const union wire_message *request)
 	struct fault fault;
 	int r;
 
-	if (request->info.topic > WIRE_PLATFORMS || request->info.reserved)
+	if (request->info.topic > WIRE_PLATFORMS)
 		return answer_refusal(
 			peer, POLICY_TOPIC, "uncored has nothing to say on such a topic.");
 	r = server_report(peer->server, request->info.topic, &report, &fault);

@@ -79,6 +79,12 @@ static void reserved_fields_and_opcodes_are_checked(void **state)
 
 	(void)state;
 	make(&message, WIRE_HELLO);
+	message.hello.reserved = 1;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
+	make(&message, WIRE_INFO);
+	message.info.reserved = 1;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
+	make(&message, WIRE_HELLO);
 	message.header.reserved = 1;
 	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
 	make(&message, WIRE_HELLO);
