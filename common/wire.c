@@ -25,8 +25,11 @@ static const struct {
 };
 
 /* All requests are laid out alike, and have a second reserved field. */
-static_assert(sizeof(struct wire_hello) == sizeof(struct wire_info) &&
-		      offsetof(struct wire_hello, reserved) == offsetof(struct wire_info, reserved),
+static_assert(
+	sizeof(struct wire_hello) == sizeof(struct wire_info) &&
+		sizeof(struct wire_hello) == sizeof(struct wire_owner) &&
+		offsetof(struct wire_hello, reserved) == offsetof(struct wire_info, reserved) &&
+		offsetof(struct wire_hello, reserved) == offsetof(struct wire_owner, reserved),
 	"requests");
 
 static uint32_t message_size(unsigned opcode, enum wire_sender sender)
