@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/macro.h"
 #include "daemon/memory.h"
@@ -149,17 +149,17 @@ int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box
 	struct fault *fault)
 {
 	size_t bytes = ledger_bytes(plan);
-	void *map;
-	int r;
 
 	*ledger = (struct ledger){ .fd = memory_new("uncored-ledger", bytes, 0600) };
-	r = ledger->fd < 0 ? ledger->fd : memory_map(ledger->fd, bytes, &map);
-	if (r < 0) {
+	if (ledger->fd >= 0)
+		ledger->header = memory_map(ledger->fd, bytes);
+	if (!ledger->header) {
+		int r = ledger->fd < 0 ? ledger->fd : -errno;
+
 		close_fd(&ledger->fd);
 		return fault_set(
 			fault, r, "Cannot make the ledger of %zu bytes: %s.", bytes, strerror(-r));
 	}
-	ledger->header = map;
 	*ledger->header = (struct ledger_header){
 		.magic = LEDGER_MAGIC,
 		.version = LEDGER_VERSION,
@@ -227,27 +227,22 @@ static int check_plan(const struct ledger *ledger, const struct plan *plan, stru
 
 int ledger_adopt(struct ledger *ledger, int fd, const struct plan *plan, struct fault *fault)
 {
-	struct stat status;
-	void *map;
+	size_t bytes = memory_bytes(fd);
+	struct ledger_header *header = bytes < sizeof *header ? NULL : memory_map(fd, bytes);
 	int r;
 
-	*ledger = (struct ledger){ .fd = fd };
-	if (fstat(fd, &status) < 0 || status.st_size < (off_t)sizeof *ledger->header)
-		r = fault_set(fault, -EBADMSG, "it is no ledger");
-	else
-		r = memory_map(fd, (size_t)status.st_size, &map);
-	if (r < 0) {
+	*ledger = (struct ledger){ fd, header };
+	if (!header) {
 		close_fd(&ledger->fd);
-		return r;
+		return fault_set(fault, -EBADMSG, "it is no ledger");
 	}
-	ledger->header = map;
-	r = check_layout(map, (uint64_t)status.st_size, fault);
+	r = check_layout(header, bytes, fault);
 	if (r >= 0)
 		r = check_plan(ledger, plan, fault);
 	if (r < 0) {
-		munmap(map, (size_t)status.st_size);
-		close_fd(&ledger->fd);
-		ledger->header = NULL;
+		munmap(header, bytes);
+		*ledger = (struct ledger){ .fd = -1 };
+		close(fd);
 	}
 	return r;
 }

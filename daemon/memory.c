@@ -20,12 +20,18 @@ int memory_new(const char *name, size_t size_bytes, mode_t mode)
 	return take_fd(&fd);
 }
 
-int memory_map(int fd, size_t size_bytes, void **ret)
+size_t memory_bytes(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) < 0 || status.st_size < 0 ? 0 : (size_t)status.st_size;
+}
+
+void *memory_map(int fd, size_t size_bytes)
 {
 	void *map = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (map == MAP_FAILED)
-		return -errno;
-	*ret = map;
-	return 0;
+		return NULL;
+	return map;
 }

@@ -9,5 +9,8 @@
  * descriptor is the caller's; or errno of memfd_create(2), ftruncate(2), fchmod(2), fcntl(2). */
 int memory_new(const char *name, size_t size_bytes, mode_t mode);
 
-/* Maps it for reading and writing; for munmap(2). 0, errno of mmap(2). */
-int memory_map(int fd, size_t size_bytes, void **ret);
+/* How many bytes a descriptor from elsewhere has; 0: none, or nobody knows. */
+size_t memory_bytes(int fd);
+
+/* Maps it for reading and writing; for munmap(2). NULL: errno says why. */
+void *memory_map(int fd, size_t size_bytes);

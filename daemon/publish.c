@@ -99,17 +99,13 @@ static int reopen_read_only(int fd)
 
 static int open_memory(struct publication *publication, const struct page_header *header)
 {
-	void *map;
-	int r;
-
 	publication->write_fd = memory_new("uncored-page", header->page_bytes, 0444);
 	if (publication->write_fd < 0)
 		return publication->write_fd;
-	r = memory_map(publication->write_fd, header->page_bytes, &map);
-	if (r < 0)
-		return r;
-	publication->header = map;
-	memcpy(map, header, sizeof *header);
+	publication->header = memory_map(publication->write_fd, header->page_bytes);
+	if (!publication->header)
+		return -errno;
+	memcpy(publication->header, header, sizeof *header);
 	publication->read_fd = reopen_read_only(publication->write_fd);
 	return publication->read_fd < 0 ? publication->read_fd : 0;
 }
@@ -207,21 +203,19 @@ static void update_cpus(struct page_header *header, const struct plan *plan)
 /* Maps all of @fd, if it is a page. */
 static int map_page(int fd, struct page_header **ret)
 {
-	struct stat status;
-	void *map;
+	size_t bytes = memory_bytes(fd);
+	struct page_header *header = bytes < sizeof *header ? NULL : memory_map(fd, bytes);
 	int r;
 
-	if (fstat(fd, &status) < 0 || status.st_size < (off_t)sizeof **ret)
+	if (!header)
 		return -EBADMSG;
-	r = memory_map(fd, (size_t)status.st_size, &map);
-	if (r < 0)
-		return r;
-	r = page_check(map, (uint64_t)status.st_size);
-	*ret = map;
-	if (r >= 0 && (*ret)->page_bytes != (uint64_t)status.st_size)
+	r = page_check(header, bytes);
+	if (r >= 0 && header->page_bytes != bytes)
 		r = -EBADMSG;
 	if (r < 0)
-		munmap(map, (size_t)status.st_size);
+		munmap(header, bytes);
+	else
+		*ret = header;
 	return r;
 }
 
