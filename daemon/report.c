@@ -455,6 +455,8 @@ char *report_state(const struct server *server)
 	add_generation(root, hardware->publication.header);
 	add_number(root, "uptime_ns",
 		clock_now_ns() - hardware->publication.header->daemon.started_ns);
+	add(root, "kept", json_object_new_boolean(hardware->is_kept));
+	add(root, "resumed", json_object_new_boolean(hardware->resumed));
 	add(root, "sockets", sockets_state(hardware));
 	for (unsigned m = 0; m < hardware->platform->n_metrics; m++)
 		json_object_array_add(metrics, metric_state(hardware, m));

@@ -217,6 +217,7 @@ static void print_policy(struct json_object *policy)
 		{ "mode", "permissions of that socket" },
 		{ "group", "whose members may connect, if there is one" },
 		{ "users", "who may connect, if there are any" },
+		{ "owner", "uid whose job this node runs, see `uncore owner`" },
 		{ "min_interval_ms", "between two sweeps of a socket at least" },
 		{ "min_interval_per_user_ms", "... that the reads of one user cause" },
 		{ "quantum", "bytes that values are rounded down to" },
@@ -235,11 +236,23 @@ static void print_policy(struct json_object *policy)
 				json_text(policy, lines[i].key, ""), lines[i].text);
 }
 
-static void print_state_of_clients(struct json_object *info)
+/* Whether a restart will lose the counts, and whether one did not. */
+static void print_continuity(struct json_object *info)
+{
+	if (!json_has(info, "kept"))
+		return;
+	printf("  Totals %s a restart of uncored%s.\n",
+		json_flag(info, "kept") ? "outlive" : "do not outlive",
+		json_flag(info, "resumed") ? ", and are those of an uncored before" : "");
+}
+
+static void print_service(struct json_object *info)
 {
 	struct json_object *by_rule = json_member(info, "refusals");
 
-	printf("\nState\n  %" PRIu64 " clients (this one included), %" PRIu64
+	printf("\nState\n");
+	print_continuity(info);
+	printf("  %" PRIu64 " clients (this one included), %" PRIu64
 	       " requests or connections refused\n",
 		json_number(info, "clients"), json_number(info, "refused"));
 	if (!json_object_is_type(by_rule, json_type_object))
@@ -278,7 +291,7 @@ static void print_report(struct json_object *info)
 	print_list("Metrics", json_list(info, "metrics"), print_metric);
 	printf("\nPolicy and limits\n");
 	print_policy(json_member(info, "policy"));
-	print_state_of_clients(info);
+	print_service(info);
 	print_list("Warnings", json_list(info, "warnings"), print_warning);
 }
 

@@ -217,6 +217,18 @@ static void a_bad_configuration_in_between(void **state)
 	truth_check(&truth);
 }
 
+static void info_tells_whether_totals_outlive_it(void **state)
+{
+	static struct run run;
+	const char *const arguments[] = { "info", "--socket", daemon_process.socket_path, NULL };
+
+	(void)state;
+	run_uncore(&run, arguments);
+	assert_int_equal(run.status, 0);
+	assert_non_null(strstr(run.output,
+		"Totals outlive a restart of uncored, and are those of an uncored before.\n"));
+}
+
 /* --- it goes on, with a gap that is told --- */
 
 /* The clock of socket 0 and what counts beside it. */
@@ -385,6 +397,8 @@ int main(void)
 		CASE("a page left half written is never read, and is mended", a_half_written_page),
 		CASE("a bad configuration keeps uncored from starting, and nothing is lost",
 			a_bad_configuration_in_between),
+		CASE("`uncore info` tells that totals outlive a restart",
+			info_tells_whether_totals_outlive_it),
 		CASE("a new generation begins without a descriptor store", without_a_store),
 		CASE("a new generation begins without the ledger, and the old page is withdrawn",
 			without_its_ledger),
