@@ -81,6 +81,9 @@ static void reserved_fields_and_opcodes_are_checked(void **state)
 	make(&message, WIRE_HELLO);
 	message.hello.reserved = 1;
 	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
+	make(&message, WIRE_OWNER);
+	message.owner.reserved = 1;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
 	make(&message, WIRE_INFO);
 	message.info.reserved = 1;
 	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
