@@ -37,6 +37,7 @@ enum {
 	FRESH = 1 << 3,      /* read so, too */
 	OPEN_ENDED = 1 << 4, /* the content could be cut while the library uses it */
 	NO_FILE = 1 << 5,    /* the first descriptor is one that cannot be mapped */
+	LAID_OUT = 1 << 6,   /* the content is what differs from a page as uncored lays it out */
 };
 enum { ANSWERS = 2, PADDED_BYTES = 65536, FDS_MAX = 64 };
 
@@ -176,6 +177,33 @@ static struct part take(struct part *rest, size_t most_bytes)
 	return part;
 }
 
+/*
+ * A page with these differences; an input that says it so outlives a change of the layout. Its
+ * memory is the caller's.
+ */
+static struct part lay_out(const struct part *differences)
+{
+	struct page_header header = {
+		.state = PAGE_LIVE, .n_metrics = 2, .n_sockets = 2, .n_channels = 2, .n_texts = 1
+	};
+	struct page_header *page;
+
+	page_lay_out(&header, 1);
+	page = calloc(1, header.page_bytes);
+	if (!page)
+		err(1, "Cannot make a page");
+	*page = header;
+	for (uint32_t i = 0; i < header.n_sockets; i++) {
+		((struct page_socket *)page_sockets(page))[i] =
+			(struct page_socket){ .first_channel = i, .n_channels = 1 };
+		((struct page_channel *)page_channels(page))[i].socket = i;
+		((struct page_cell *)page_cell(page, i))->sweep.number = 1;
+	}
+	for (size_t i = 0; i < differences->size_bytes && i < header.page_bytes; i++)
+		((uint8_t *)page)[i] ^= differences->data[i];
+	return (struct part){ (uint8_t *)page, header.page_bytes };
+}
+
 /* What the library says of a failure: @r is an errno, and there is a sentence that ends. */
 static void check_refusal(int r)
 {
@@ -228,6 +256,7 @@ static void look_for_leaks(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct part rest = { .data = data, .size_bytes = size_bytes };
+	_cleanup_free_ void *page = NULL;
 
 	if (size_bytes < sizeof fake.plan)
 		return 0;
@@ -237,6 +266,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	for (int i = 0; i < ANSWERS; i++)
 		fake.answers[i] = take(&rest, fake.plan.bytes[i]);
 	fake.content = rest;
+	if (fake.plan.flags & LAID_OUT) {
+		fake.content = lay_out(&rest);
+		page = (void *)fake.content.data;
+	}
 	if (fake.plan.flags & ASK_STATE)
 		ask(uncore_info);
 	else if (fake.plan.flags & ASK_PLATFORMS)
