@@ -222,21 +222,6 @@ static uint64_t main_thread_cpu_ns(void)
 	return ns;
 }
 
-static uint64_t daemon_rss_kib(void)
-{
-	char path[64], line[128];
-	uint64_t kib = 0;
-	_cleanup_file_ FILE *file = NULL;
-
-	snprintf(path, sizeof path, "/proc/%d/status", the_daemon.pid);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	while (fgets(line, sizeof line, file))
-		if (sscanf(line, "VmRSS: %" SCNu64, &kib) == 1)
-			break;
-	return kib;
-}
-
 /*
  * A flooder that died is noticed when its second of being ignored is over. What the daemon opens at
  * first need and keeps is no leak: the last report, the event loop's timer.
@@ -348,7 +333,7 @@ void attack_beside_victim(const struct attack *attack)
 	victim_start(&victim);
 	victim_median_us(&victim); /* warm, and all it will ever hold is open */
 	if (!rss_before_kib) {
-		rss_before_kib = daemon_rss_kib();
+		rss_before_kib = daemon_rss_kib(&the_daemon);
 		descriptors_before = daemon_descriptors(&the_daemon);
 	}
 	for (unsigned i = 0; i < BATCHES && !good; i++) {
@@ -366,7 +351,7 @@ void attack_beside_victim(const struct attack *attack)
 
 void nothing_is_left(void **state)
 {
-	uint64_t rss_kib = daemon_rss_kib();
+	uint64_t rss_kib = daemon_rss_kib(&the_daemon);
 
 	(void)state;
 	printf("# memory: %" PRIu64 " -> %" PRIu64 " KiB\n", rss_before_kib, rss_kib);

@@ -163,18 +163,6 @@ static void lists_hold_for_a_socket_that_systemd_made(void **state)
 
 /* --- how refusals are counted --- */
 
-static struct json_object *state_of(const struct daemon_process *daemon)
-{
-	struct json_object *root;
-	char *text;
-
-	assert_int_equal(uncore_info(daemon->socket_path, &text), 0);
-	root = json_tokener_parse(text);
-	free(text);
-	assert_non_null(root);
-	return root;
-}
-
 static uint64_t refused_by(struct json_object *state, const char *rule)
 {
 	return json_object_get_uint64(
@@ -230,7 +218,7 @@ static void refusals_are_counted_by_rule_and_logged_once_a_minute_per_user(void 
 	somebody = run_as(SOMEBODY, come_again_and_again, &daemon);
 	another = run_as(ANOTHER, come_again_and_again, &daemon);
 	broken = wait_for(start_as(NOBODY, break_the_protocol, &daemon), 30);
-	info = state_of(&daemon);
+	info = daemon_info(&daemon);
 	lines[0] = daemon_logged(&daemon, "Refused user 65533 (access.users; 0 more");
 	lines[1] = daemon_logged(&daemon, "Refused user 65532 (access.users; 0 more");
 	lines[2] = daemon_logged(&daemon, "Refused user");

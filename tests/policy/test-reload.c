@@ -141,18 +141,6 @@ static struct json_object *policy_of(struct json_object *state)
 	return json_object_object_get(state, "policy");
 }
 
-static struct json_object *state_of(const struct daemon_process *daemon)
-{
-	struct json_object *root;
-	char *text;
-
-	assert_int_equal(uncore_info(daemon->socket_path, &text), 0);
-	root = json_tokener_parse(text);
-	free(text);
-	assert_non_null(root);
-	return root;
-}
-
 static int number(struct json_object *object, const char *key)
 {
 	return json_object_get_int(json_object_object_get(object, key));
@@ -172,13 +160,13 @@ static void everything_else_changes_at_once(void **state)
 
 	(void)state;
 	daemon_start(&daemon, "standin", NULL);
-	before = state_of(&daemon);
+	before = daemon_info(&daemon);
 	assert_int_equal(uncore_open(daemon.socket_path, &handle), 0);
 	daemon_reload(&daemon, "[server]\nmax_clients_per_user = 2\nrequests_per_second = 5\n"
 			       "[access]\nmode = 0622\ngroup = 65533\n"
 			       "[disclosure]\nmin_interval_ms = 1\nquantum = 1000000\n"
 			       "[reader]\nbudget_percent = 20\nburst_ms = 50\n");
-	after = state_of(&daemon);
+	after = daemon_info(&daemon);
 	uncore_close(handle);
 	assert_int_equal(uncore_open(daemon.socket_path, &handle), 0);
 	uncore_describe_daemon(handle, &about);
@@ -263,7 +251,7 @@ static void what_needs_a_restart_is_named_and_stays(void **state)
 			       "[platform]\nname = icelake-sp\n[calibration]\ndram.read = 128\n");
 	for (unsigned i = 0; i < ARRAY_SIZE(keys); i++)
 		n_told[i] = daemon_logged(&daemon, keys[i]);
-	info = state_of(&daemon);
+	info = daemon_info(&daemon);
 	daemon_stop(&daemon);
 	for (unsigned i = 0; i < ARRAY_SIZE(keys); i++)
 		assert_int_equal(n_told[i], 1);

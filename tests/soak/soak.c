@@ -201,21 +201,6 @@ struct size {
 	unsigned kept;
 };
 
-static uint64_t rss_kib(void)
-{
-	char path[64], line[128];
-	uint64_t kib = 0;
-	_cleanup_file_ FILE *file = NULL;
-
-	snprintf(path, sizeof path, "/proc/%d/status", daemon_process.pid);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	while (fgets(line, sizeof line, file))
-		if (sscanf(line, "VmRSS: %" SCNu64, &kib) == 1)
-			break;
-	return kib;
-}
-
 /* With no client but the one that asks. */
 static struct size measure(void)
 {
@@ -225,7 +210,7 @@ static struct size measure(void)
 		usleep(50000);
 	usleep(200000);
 	manager_dispatch(&daemon_process.manager);
-	return (struct size){ rss_kib(), daemon_descriptors(&daemon_process),
+	return (struct size){ daemon_rss_kib(&daemon_process), daemon_descriptors(&daemon_process),
 		daemon_process.manager.n_kept };
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <json-c/json.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -194,6 +195,21 @@ long daemon_descriptors(const struct daemon_process *daemon)
 		n++;
 	closedir(directory);
 	return n;
+}
+
+uint64_t daemon_rss_kib(const struct daemon_process *daemon)
+{
+	char path[64], line[128];
+	uint64_t kib = 0;
+	_cleanup_file_ FILE *file = NULL;
+
+	snprintf(path, sizeof path, "/proc/%d/status", daemon->pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof line, file))
+		if (sscanf(line, "VmRSS: %" SCNu64, &kib) == 1)
+			break;
+	return kib;
 }
 
 void daemon_run(struct run *ret, const char *const arguments[])
@@ -429,7 +445,7 @@ int run_on_daemon(const char *name, const char *machine, const char *config,
 	return _cmocka_run_group_tests(name, cases, n_cases, start_the_daemon, stop_the_daemon);
 }
 
-static struct json_object *daemon_info(const struct daemon_process *daemon)
+struct json_object *daemon_info(const struct daemon_process *daemon)
 {
 	_cleanup_free_ char *text = NULL;
 	struct json_object *root;

@@ -85,6 +85,9 @@ void daemon_stop(struct daemon_process *daemon);
 /* Entries of /proc/PID/fd: its open descriptors, "." and "..". */
 long daemon_descriptors(const struct daemon_process *daemon);
 
+/* Its resident memory. */
+uint64_t daemon_rss_kib(const struct daemon_process *daemon);
+
 /* Runs uncored to its end with these arguments (NULL-terminated); --platforms is added. */
 void daemon_run(struct run *ret, const char *const arguments[]);
 
@@ -95,6 +98,10 @@ void daemon_run(struct run *ret, const char *const arguments[]);
 struct wire_packet;
 int connect_raw(const struct daemon_process *daemon);
 int connect_hello(const struct daemon_process *daemon, struct wire_packet *ret);
+
+/* What `uncore info --json` prints; for json_object_put(). */
+struct json_object;
+struct json_object *daemon_info(const struct daemon_process *daemon);
 
 /* The value of a top-level or "socket 0" number in `uncore info --json`. */
 uint64_t daemon_number(const struct daemon_process *daemon, const char *key);
