@@ -221,7 +221,7 @@ static int bind_sections(const struct inifile *ini, struct config *config, struc
 int config_load(const char *path, struct config *ret, struct fault *fault)
 {
 	_cleanup_(inifile_done) struct inifile ini = {};
-	struct config config = {};
+	struct config config = { .former_fd = -1 };
 	int r;
 
 	set_defaults(&config);
@@ -237,10 +237,15 @@ int config_load(const char *path, struct config *ret, struct fault *fault)
 	return 0;
 }
 
+const char *config_path(const struct config_origin *origin)
+{
+	return origin->path ? origin->path : UNCORED_CONFIG;
+}
+
 int config_find(const struct config_origin *origin, struct config *ret, struct fault *fault)
 {
 	struct config config;
-	int r = config_load(origin->path ? origin->path : UNCORED_CONFIG, &config, fault);
+	int r = config_load(config_path(origin), &config, fault);
 
 	if (r == -ENOENT && !origin->path)
 		r = config_load(NULL, &config, fault);
@@ -292,6 +297,7 @@ int config_reload(struct config *config, void (*kept)(const char *key), struct f
 		kept(lasting[i].key);
 	}
 	new.n_calibrations = config->n_calibrations;
+	close_fd(&config->former_fd);
 	*config = new;
 	return 0;
 }

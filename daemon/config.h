@@ -23,6 +23,7 @@ struct config_origin {
 
 struct config {
 	struct config_origin origin;
+	int former_fd;         /* the file is wrong, and this has its last right text; else -1 */
 	char socket_path[108]; /* sun_path */
 	uint32_t socket_mode;  /* octal */
 	struct policy_access access;
@@ -43,6 +44,9 @@ struct config {
  * 0; -ENOENT and other errno of open(2); -EINVAL: the fault names file, line and key.
  */
 int config_load(const char *path, struct config *ret, struct fault *fault);
+
+/* Where the file is, or would be. */
+const char *config_path(const struct config_origin *origin);
 
 /* The configuration of a daemon: as config_load(), and -ENAMETOOLONG. */
 int config_find(const struct config_origin *origin, struct config *ret, struct fault *fault);

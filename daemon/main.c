@@ -10,6 +10,7 @@
 #include "common/macro.h"
 #include "daemon/config.h"
 #include "daemon/hardware.h"
+#include "daemon/last-config.h"
 #include "daemon/log.h"
 #include "daemon/privilege.h"
 #include "daemon/report.h"
@@ -147,20 +148,20 @@ static void log_start(const struct hardware *hardware)
 			: "");
 }
 
-static int serve(struct hardware *hardware, struct config *config, struct fault *fault)
+static int serve(
+	struct hardware *hardware, struct config *config, struct store *store, struct fault *fault)
 {
 	struct server server;
-	struct store store;
-	int r = store_receive(&store, fault);
+	int r;
 
-	if (r < 0)
-		return r;
 	block_signals();
-	r = server_listen(&server, config, &store, fault);
+	r = server_listen(&server, config, store, fault);
 	if (r >= 0)
-		r = hardware_open(hardware, config, &store, fault);
-	store_done(&store);
+		r = hardware_open(hardware, config, store, fault);
 	if (r >= 0) {
+		if (hardware->is_kept && last_config_keep(config) < 0)
+			log_warning("The configuration could not be left with the service manager: "
+				    "a restart needs one that is right.");
 		log_start(hardware);
 		r = server_run(&server, hardware, fault);
 	}
@@ -168,10 +169,25 @@ static int serve(struct hardware *hardware, struct config *config, struct fault 
 	return r;
 }
 
+/* The file, or, if that is wrong, what it was when uncored last read it. */
+static int find_config(
+	const struct options *options, struct store *store, struct config *ret, struct fault *fault)
+{
+	const struct config_origin origin = { options->config_path, options->socket_path };
+	struct fault of_last;
+	int r = config_find(&origin, ret, fault);
+
+	if (r >= 0 || last_config_find(store, &origin, ret, &of_last) < 0)
+		return r;
+	log_error("%s uncored goes on with the configuration as it was before.", fault->text);
+	return 0;
+}
+
 int main(int argc, char *argv[])
 {
 	struct options options = { .root = "/" };
 	struct hardware hardware = {};
+	struct store store = {};
 	struct config config;
 	struct fault fault = {};
 	int r = parse_options(argc, argv, &options);
@@ -179,14 +195,16 @@ int main(int argc, char *argv[])
 	if (r >= 0)
 		return r;
 	privilege_raise_file_limit(); /* a server has thousands of PMU folders and events */
-	r = config_find(&(struct config_origin){ options.config_path, options.socket_path },
-		&config, &fault);
+	r = store_receive(&store, &fault);
+	if (r >= 0)
+		r = find_config(&options, &store, &config, &fault);
 	if (r >= 0)
 		r = hardware_plan(
 			&hardware, options.root, platform_dirs(&options), &config, &fault);
 	if (r >= 0)
 		r = options.check ? check(&options, &hardware, &fault)
-				  : serve(&hardware, &config, &fault);
+				  : serve(&hardware, &config, &store, &fault);
+	store_done(&store);
 	hardware_done(&hardware);
 	if (r < 0)
 		log_error("%s", fault.text);

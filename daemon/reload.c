@@ -6,6 +6,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "common/clock.h"
+#include "daemon/last-config.h"
 #include "daemon/log.h"
 #include "daemon/peer.h"
 
@@ -53,6 +54,8 @@ static void apply(struct server *server, const struct policy_access *before)
 	review_peers(server);
 	withdraw_if_selective(server, before);
 	server->reports[WIRE_STATE].made_ns = 0;
+	if (server->hardware->is_kept)
+		last_config_keep(server->config);
 	log_info("The configuration was read again.");
 }
 

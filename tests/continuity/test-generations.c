@@ -203,18 +203,34 @@ static void a_half_written_page(void **state)
 	munmap(page, 4096);
 }
 
+static void assert_budget(int percent)
+{
+	struct json_object *info = daemon_info(&daemon_process), *policy;
+
+	policy = json_object_object_get(info, "policy");
+	assert_int_equal(
+		json_object_get_int(json_object_object_get(policy, "budget_percent")), percent);
+	json_object_put(info);
+}
+
 static void a_bad_configuration_in_between(void **state)
 {
 	(void)state;
+	daemon_reload(&daemon_process, "[reader]\nbudget_percent = 30\n");
 	daemon_kill(&daemon_process);
 	daemon_configure(&daemon_process, "[reader]\nbudget_percent = 300\n");
-	daemon_launch(&daemon_process, "standin");
-	assert_int_equal(wait_for(daemon_process.pid, 10), 1);
-	manager_dispatch(&daemon_process.manager);
-	assert_true(daemon_logged(&daemon_process, "budget_percent = 300: must be 1 to 100"));
-	daemon_configure(&daemon_process, "[reader]\nbudget_percent = 30\n");
 	restart();
+	assert_true(daemon_logged(&daemon_process, "budget_percent = 300: must be 1 to 100"));
+	assert_true(daemon_logged(
+		&daemon_process, "uncored goes on with the configuration as it was before."));
+	assert_budget(30);
 	truth_check(&truth);
+	/* That one is still the last that was right. */
+	daemon_kill(&daemon_process);
+	restart();
+	assert_budget(30);
+	daemon_reload(&daemon_process, "");
+	assert_budget(10);
 }
 
 static void info_tells_whether_totals_outlive_it(void **state)
@@ -382,8 +398,8 @@ static void on_another_machine(void **state)
 static void nothing_piles_up(void **state)
 {
 	(void)state;
-	/* The ledger, the page, 3 counters and a clock for each socket. */
-	assert_int_equal(daemon_process.manager.n_kept, 2 + 4 * standin_sockets());
+	/* The ledger, the page, the configuration, 3 counters and a clock for each socket. */
+	assert_int_equal(daemon_process.manager.n_kept, 3 + 4 * standin_sockets());
 }
 
 int main(void)
@@ -395,7 +411,7 @@ int main(void)
 		CASE("an open region sees nothing of five restarts",
 			an_open_region_sees_nothing_of_it),
 		CASE("a page left half written is never read, and is mended", a_half_written_page),
-		CASE("a bad configuration keeps uncored from starting, and nothing is lost",
+		CASE("a bad configuration is not taken, and the one before it is",
 			a_bad_configuration_in_between),
 		CASE("`uncore info` tells that totals outlive a restart",
 			info_tells_whether_totals_outlive_it),
