@@ -241,8 +241,10 @@ static void print_continuity(struct json_object *info)
 {
 	if (!json_has(info, "kept"))
 		return;
-	printf("  Totals %s a restart of uncored%s.\n",
-		json_flag(info, "kept") ? "outlive" : "do not outlive",
+	printf("  Totals %s%s.\n",
+		json_flag(info, "kept")
+			? "outlive a restart of uncored"
+			: "do not outlive a restart of uncored: no service manager keeps them",
 		json_flag(info, "resumed") ? ", and are those of an uncored before" : "");
 }
 
