@@ -174,10 +174,12 @@ int box_adopt(struct box *box, const struct plan_box *plan, const struct source 
 {
 	set_plan(box, plan, source);
 	memcpy(box->fds, fds, plan->n_events * sizeof *fds);
-	if (still_counts(box, now_ns))
-		return 0;
-	box_close(box);
-	return -ESTALE;
+	if (!still_counts(box, now_ns)) {
+		box_close(box);
+		return -ESTALE;
+	}
+	box->error = 0; /* what the last read met is for the next to say */
+	return 0;
 }
 
 static bool never_ran(const struct group_read *group)
@@ -289,7 +291,9 @@ void box_read(struct box *box, uint64_t now_ns)
 		return;
 	box->stopped = false;
 	box->error = read_all(box, now_ns);
-	if (box->error < 0)
+	if (box->error == -ENODATA)
+		box->quality |= PAGE_PARTIAL;
+	else if (box->error < 0)
 		box->quality = PAGE_PARTIAL;
 	box->stopped |= box->error == -ENODEV;
 	if (box->error == -EBUSY)

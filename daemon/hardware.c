@@ -307,15 +307,16 @@ static int withdraw_if_selective(
 }
 
 /* From here on a process that ends leaves a generation to go on with, if a manager keeps it. */
-static int hand_over(struct hardware *hardware, struct fault *fault)
+static void hand_over(struct hardware *hardware)
 {
 	int r = resume_hand_over(hardware);
 
 	hardware->is_kept = r >= 0;
-	if (r >= 0 || r == -ENOTCONN)
-		return 0;
-	return fault_set(
-		fault, r, "Cannot leave the counters with the service manager: %s.", strerror(-r));
+	if (r < 0 && r != -ENOTCONN)
+		fault_set(new_warning(hardware), 0,
+			"The counters cannot be left with the service manager: %s. Their totals "
+			"will not outlive this process.",
+			strerror(-r));
 }
 
 int hardware_open(struct hardware *hardware, const struct config *config, struct store *store,
@@ -338,10 +339,9 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 	if (r >= 0)
 		r = hardware->resumed ? withdraw_if_selective(hardware, config, fault)
 				      : make_generation(hardware, fault);
-	if (r >= 0)
-		r = hand_over(hardware, fault);
 	if (r < 0)
 		return r;
+	hand_over(hardware);
 	publication_tell_hold(&hardware->publication, policy_hold_ns(&config->disclosure));
 	r = start_readers(hardware, config, fault);
 	if (r < 0)
@@ -358,10 +358,13 @@ int hardware_replace_page(struct hardware *hardware, uint32_t owner)
 
 	if (r < 0)
 		return r;
+	if (!hardware->readers)
+		publication_copy_cells(&old, &hardware->publication);
 	for (unsigned s = 0; s < hardware->n_readers; s++)
 		reader_move(&hardware->readers[s], publication_cell(&hardware->publication, s));
 	publication_retire(&old);
 	publication_done(&old);
+	resume_forget_page(hardware);
 	return 0;
 }
 

@@ -20,7 +20,7 @@
 #include "daemon/store.h"
 #include "daemon/topology.h"
 
-enum { HARDWARE_WARNINGS_MAX = 6 }; /* one of each kind */
+enum { HARDWARE_WARNINGS_MAX = 8 }; /* one of each kind */
 
 struct hardware {
 	const char *const *platform_dirs; /* borrowed */

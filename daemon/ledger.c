@@ -302,7 +302,7 @@ void ledger_restore(const struct ledger_book *book, struct box ret_boxes[], unsi
 		const struct ledger_box *from = &copy->boxes[i];
 		struct box *box = &ret_boxes[i];
 
-		box->mode = from->mode;
+		box->mode = from->mode > BOX_SINGLES ? BOX_CLOSED : from->mode;
 		box->error = from->error;
 		box->quality = from->quality;
 		box->reopened = from->reopened;

@@ -160,7 +160,7 @@ static int answer_owner(struct peer *peer, const union wire_message *request)
 		return answer_refusal(
 			peer, POLICY_ROOT, "Only root may say whose job the node runs.");
 	if (server_set_owner(peer->server, request->owner.uid, peer) < 0)
-		return answer_refusal(peer, POLICY_REPORT,
+		return answer_refusal(peer, POLICY_PAGE,
 			"uncored has no memory or descriptors for another page: the owner is as "
 			"it was.");
 	wire_begin(&reply, WIRE_DONE);

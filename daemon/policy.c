@@ -45,6 +45,8 @@ static const struct {
 		"administrator of this node can arrange it." },
 	[POLICY_REPORT] = { "server.report", -EIO,
 		"No rule forbids it; the administrator of this node can mend it." },
+	[POLICY_PAGE] = { "server.page", -ENOMEM,
+		"No rule forbids it; the administrator of this node can mend it." },
 };
 
 const char *policy_rule_name(enum policy_rule rule)
@@ -128,7 +130,8 @@ bool policy_is_selective(const struct policy_access *access)
 
 bool policy_has_room(const struct policy_load *load, uint32_t uid, struct policy_refusal *ret)
 {
-	if (load->n >= load->most)
+	/* One place is root's, who can change what keeps others from it. */
+	if (load->n + (uid && load->most > 1) >= load->most)
 		policy_refuse(
 			ret, POLICY_CLIENTS, "uncored already has %u clients, its limit.", load->n);
 	else if (load->n_of_user >= load->most_of_user)

@@ -35,6 +35,7 @@ enum policy_rule {
 	POLICY_MESSAGE,
 	POLICY_ROOT,
 	POLICY_REPORT,
+	POLICY_PAGE,
 	POLICY_RULES
 };
 
@@ -73,7 +74,7 @@ struct policy_refusal {
 	char text[WIRE_TEXT_MAX];
 };
 
-/* Where the node runs nobody's job: the uid that nobody has. */
+/* Where the node runs nobody's job: the uid that nobody has; as LEDGER_NO_OWNER. */
 enum { POLICY_NO_OWNER = UINT32_MAX };
 
 /* May this peer connect, while the node runs a job of @owner? False: *ret says why not. Root always

@@ -146,6 +146,14 @@ int publication_copy(const struct publication *from, struct publication *ret)
 	return 0;
 }
 
+void publication_copy_cells(const struct publication *from, struct publication *to)
+{
+	uint32_t at = from->header->cells_at;
+
+	memcpy((char *)to->header + at, (const char *)from->header + at,
+		from->header->page_bytes - at);
+}
+
 /* --- the page of a process before --- */
 
 static bool same_metrics(const struct page_header *header, const struct platform *platform)
@@ -222,6 +230,8 @@ static int map_page(int fd, struct page_header **ret)
 static int check_page(const struct page_header *header, const struct plan *plan,
 	const uint64_t generation[2], struct fault *fault)
 {
+	if (header->state != PAGE_LIVE)
+		return fault_set(fault, -ESTALE, "its page was withdrawn");
 	if (memcmp(header->generation, generation, sizeof header->generation) != 0)
 		return fault_set(fault, -ESTALE, "its page is of another generation");
 	if (!same_metrics(header, plan->platform) || !same_sockets(header, plan) ||

@@ -38,6 +38,9 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 /* Another page with the same generation and tables, and with empty cells. Errors as init. */
 int publication_copy(const struct publication *from, struct publication *ret);
 
+/* What the cells of @from had last. While no reader writes them. */
+void publication_copy_cells(const struct publication *from, struct publication *to);
+
 /*
  * Tells those who still read the page that nobody writes it any more, and wakes those who wait; the
  * second is for a descriptor that may be a page.

@@ -256,6 +256,7 @@ static void move(struct reader *reader, struct page_cell *cell)
 {
 	reader->cell = cell;
 	sweep(reader);
+	charge(reader);
 	pthread_mutex_lock(&reader->lock);
 	reader->next_cell = NULL;
 	pthread_cond_signal(&reader->carried_out);

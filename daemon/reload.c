@@ -9,6 +9,7 @@
 #include "daemon/last-config.h"
 #include "daemon/log.h"
 #include "daemon/peer.h"
+#include "daemon/revive.h"
 
 static void say_kept(const char *key)
 {
@@ -39,8 +40,8 @@ static void withdraw_if_selective(struct server *server, const struct policy_acc
 	if (server_withdraw(server, server_owner(server), NULL) == 0)
 		return;
 	log_error("uncored has no memory or descriptors for another page, and cannot withdraw the "
-		  "one that others have: it ends.");
-	sd_event_exit(server->event, -ENOMEM);
+		  "one that others have: it ends, and does so when it is started again.");
+	sd_event_exit(server->event, REVIVE_EXIT_STATUS);
 }
 
 static void apply(struct server *server, const struct policy_access *before)

@@ -133,11 +133,13 @@ static bool is_new(const struct box *box)
 	return box->mode != BOX_CLOSED && !box->read_ns;
 }
 
-static int keep_box(const struct box *box)
+/* By its number: all names of a large machine are passed to the next process as one string of the
+ * environment, and that may have 128 KiB. */
+static int keep_box(const struct box *box, unsigned i)
 {
-	char name[SYSFS_NAME_MAX + 32];
+	char name[16];
 
-	snprintf(name, sizeof name, "%s-cpu%d", box->plan->pmu, box->plan->cpu);
+	snprintf(name, sizeof name, "box%u", i);
 	store_forget(name); /* events in whose place these are */
 	return store_keep(name, box->fds, box->plan->n_events);
 }
@@ -163,7 +165,7 @@ int resume_hand_over(const struct hardware *hardware)
 
 	for (unsigned i = 0; r >= 0 && i < hardware->plan.n_boxes; i++)
 		if (is_new(&hardware->boxes[i]))
-			r = keep_box(&hardware->boxes[i]);
+			r = keep_box(&hardware->boxes[i], i);
 	return r;
 }
 
@@ -172,7 +174,6 @@ int resume_replace_page(struct hardware *hardware, uint32_t owner, struct public
 	struct ledger_lease before = ledger_lease(&hardware->ledger);
 	struct ledger_lease lease = { before.page + 1, owner };
 	struct publication page;
-	char name[LEDGER_NAME_MAX];
 	int r = publication_copy(&hardware->publication, &page);
 
 	if (r < 0)
@@ -183,9 +184,15 @@ int resume_replace_page(struct hardware *hardware, uint32_t owner, struct public
 		return r;
 	}
 	ledger_let(&hardware->ledger, lease); /* killed from here on, the new page counts */
-	ledger_page_name(before.page, name);
-	store_forget(name);
 	*ret_old = hardware->publication;
 	hardware->publication = page;
 	return 0;
+}
+
+void resume_forget_page(const struct hardware *hardware)
+{
+	char name[LEDGER_NAME_MAX];
+
+	ledger_page_name(ledger_lease(&hardware->ledger).page - 1, name);
+	store_forget(name);
 }

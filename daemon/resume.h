@@ -26,8 +26,10 @@ bool resume_generation(struct hardware *hardware, struct store *store, struct fa
 int resume_hand_over(const struct hardware *hardware);
 
 /*
- * Begins another page of the same generation, for @owner, and has the manager keep it in place of
- * the one before. Nobody writes into it yet. *@ret_old is the caller's to retire, once no reader
- * writes it any more. Errors of publication_copy(), store_keep().
+ * Begins another page of the same generation, for @owner, which the manager keeps, too. Nobody
+ * writes into it yet. *@ret_old is the caller's to retire, once no reader writes it any more; then
+ * comes resume_forget_page(), and not before: whoever is killed in between leaves it to the next
+ * process to retire. Errors of publication_copy(), store_keep().
  */
 int resume_replace_page(struct hardware *hardware, uint32_t owner, struct publication *ret_old);
+void resume_forget_page(const struct hardware *hardware);

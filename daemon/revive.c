@@ -27,6 +27,15 @@ static bool was_tried(const struct ledger_header *ledger, uint64_t now_ns)
 	return ledger->revived_ns && now_ns - ledger->revived_ns < AGAIN_AFTER_NS;
 }
 
+/* Any CPU of the socket can be in charge of its counters. */
+static bool has_cpu(const struct topology *topology, unsigned socket)
+{
+	for (unsigned cpu = 0; cpu < topology->n_cpus; cpu++)
+		if (topology->socket_of_cpu[cpu] == (int)socket && is_online((int)cpu))
+			return true;
+	return false;
+}
+
 /* A box that stopped and could count again, or NULL. */
 static const struct plan_box *find_stopped(const struct hardware *hardware)
 {
@@ -34,7 +43,7 @@ static const struct plan_box *find_stopped(const struct hardware *hardware)
 		int stopped = reader_state(&hardware->readers[s]).stopped;
 		unsigned first = hardware->plan.sockets[s].first_box;
 
-		if (stopped >= 0 && is_online(hardware->plan.boxes[first + stopped].cpu))
+		if (stopped >= 0 && has_cpu(&hardware->topology, s))
 			return &hardware->plan.boxes[first + stopped];
 	}
 	return NULL;
@@ -54,9 +63,9 @@ static int on_attention(sd_event_source *source, int fd, uint32_t events, void *
 	if (!box || was_tried(ledger, now_ns))
 		return 0;
 	ledger->revived_ns = now_ns;
-	log_info("The counters of %s on CPU %d stand still, although that CPU is online: uncored "
-		 "ends, so that it is started again and opens new ones.",
-		box->pmu, box->cpu);
+	log_info("The counters of %s on socket %u stand still, although a CPU of it is online: "
+		 "uncored ends, so that it is started again and opens new ones.",
+		box->pmu, box->socket);
 	return sd_event_exit(server->event, REVIVE_EXIT_STATUS);
 }
 

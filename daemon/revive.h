@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters that stopped for good and whose CPU is online again, as after its whole package was
- * offline. To open new ones takes the privilege that uncored has given up, so it ends: the service
- * manager, who keeps all there is, starts it again, and the next process opens them.
+ * Counters that stopped for good and whose socket has a CPU online again, as after its whole
+ * package was offline. To open new ones takes the privilege that uncored has given up, so it ends:
+ * the service manager, who keeps all there is, starts it again, and the next process opens them.
  *
  * Without a manager nothing is done: to end would lose the counts of all the others.
  */

@@ -160,8 +160,9 @@ static void pause_accepting(struct server *server, int error)
 {
 	log_warning("No new client can be taken in for now: %s.", strerror(error));
 	sd_event_source_set_enabled(server->listen_source, SD_EVENT_OFF);
-	sd_event_add_time_relative(
-		server->event, NULL, CLOCK_MONOTONIC, 1000000, 0, on_retry, server);
+	server->retry_source = sd_event_source_disable_unref(server->retry_source);
+	sd_event_add_time_relative(server->event, &server->retry_source, CLOCK_MONOTONIC, 1000000,
+		0, on_retry, server);
 }
 
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -244,6 +245,8 @@ void server_note_refusal(struct server *server, uint32_t uid, const struct polic
 			uid, policy_rule_name(refusal->rule), n_silent, refusal->text);
 	tell_clients(server);
 }
+
+static_assert((uint32_t)LEDGER_NO_OWNER == (uint32_t)POLICY_NO_OWNER, "nobody");
 
 uint32_t server_owner(const struct server *server)
 {
@@ -368,6 +371,7 @@ void server_done(struct server *server)
 {
 	while (server->peers)
 		peer_free(server->peers);
+	sd_event_source_unref(server->retry_source);
 	sd_event_source_unref(server->listen_source);
 	sd_event_unref(server->event);
 	if (server->owns_path)

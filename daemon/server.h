@@ -25,7 +25,8 @@ struct server {
 	int listen_fd;
 	bool owns_path; /* we made the socket, not systemd: it is ours to remove */
 	sd_event_source *listen_source;
-	struct peer *peers; /* doubly linked */
+	sd_event_source *retry_source; /* while nobody is accepted */
+	struct peer *peers;            /* doubly linked */
 	unsigned n_peers;
 	unsigned max_peers; /* the configured limit, or what the file limit leaves */
 	unsigned max_peers_of_user;
@@ -78,13 +79,13 @@ void server_resume_accepting(struct server *server);
 uint32_t server_owner(const struct server *server);
 
 /*
- * Notes it. If only owners may connect, and it is another: withdraws the page from all who have it
- * and disconnects everybody but @but, so that who may connect does so anew. Errors of
- * hardware_replace_page(), with nothing changed.
+ * Notes that it is @owner's. Where only owners may connect, and it is another: withdraws the page
+ * from all who have it and disconnects everybody but @but, so that who may connect does so anew.
+ * Errors of hardware_replace_page(), with nothing changed.
  */
 int server_set_owner(struct server *server, uint32_t owner, const struct peer *but);
 
-/* As server_set_owner() does, for the same owner; @but may be NULL. */
+/* Withdraws the page, and publishes in another for @owner, as above; @but may be NULL. */
 int server_withdraw(struct server *server, uint32_t owner, const struct peer *but);
 
 /* --- for reload.c --- */

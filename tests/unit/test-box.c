@@ -440,6 +440,46 @@ static void says_what_was_lost_once_it_is_open_again(void **state)
 	box_close(&next);
 }
 
+/* What its last read met must not be taken for the kernel's refusal to open it. */
+static void is_handed_over_without_the_error_of_its_last_read(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {}, next;
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	kernel.pinned_fails = true;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	assert_int_equal(box.error, -EBUSY);
+	next = inherit(&box);
+	assert_int_equal(box_adopt(&next, &two_events, &source, box.fds, 2 * SECOND), 0);
+	assert_int_equal(next.error, 0);
+	box_close(&next);
+}
+
+/* Opened anew, and not on the PMU at first. */
+static void says_what_was_lost_though_it_did_not_run_yet(void **state)
+{
+	struct fake_kernel kernel = { .sibling_error = -EINVAL };
+	struct source source = fake_source(&kernel);
+	struct box box = {}, next;
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	next = inherit(&box);
+	box_close(&box);
+	assert_int_equal(box_reopen(&next, &two_events, &source), 0);
+	fake_pass(&kernel, SECOND, 0);
+	kernel.running_ns = 0;
+	box_read(&next, 2 * SECOND);
+	assert_int_equal(next.error, -ENODATA);
+	assert_true(next.quality & PAGE_RESET);
+	assert_true(next.quality & PAGE_PARTIAL);
+	box_close(&next);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -474,6 +514,10 @@ int main(void)
 			is_opened_anew_if_its_group_fell_apart),
 		CASE("says what was lost once it is open again",
 			says_what_was_lost_once_it_is_open_again),
+		CASE("is handed over without the error of its last read",
+			is_handed_over_without_the_error_of_its_last_read),
+		CASE("says what was lost though it did not run yet",
+			says_what_was_lost_though_it_did_not_run_yet),
 	};
 
 	return cmocka_run_group_tests_name("box", cases, NULL, NULL);

@@ -132,6 +132,23 @@ static void the_same_counters_are_gone_on_with(void **state)
 	done(&f);
 }
 
+/* Whatever is in it, a mode is one of ours. */
+static void an_unknown_mode_is_closed(void **state)
+{
+	struct page_sweep sweep = { .number = 1 };
+	struct box restored[1] = {};
+	struct fixture f;
+
+	(void)state;
+	make(&f);
+	f.boxes[2].mode = 77;
+	ledger_commit(ledger_book(&f.ledger, 1), &sweep, &f.boxes[2], 1);
+	f.boxes[2].mode = BOX_PINNED;
+	ledger_restore(ledger_book(&f.ledger, 1), restored, 1);
+	assert_int_equal(restored[0].mode, BOX_CLOSED);
+	done(&f);
+}
+
 static void what_was_refused_then_is_remembered(void **state)
 {
 	struct fixture f;
@@ -260,6 +277,7 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("what the last sweep committed is restored, socket by socket",
 			what_is_committed_is_restored),
+		CASE("an unknown mode is closed", an_unknown_mode_is_closed),
 		CASE("the same counters are gone on with, on whatever CPU",
 			the_same_counters_are_gone_on_with),
 		CASE("what the kernel refused then is remembered",

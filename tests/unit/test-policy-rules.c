@@ -113,7 +113,7 @@ static void with_users_and_a_group_both_must_hold(void **state)
 
 static void quotas_say_which_of_them_is_full(void **state)
 {
-	struct policy_load load = { .n = 3, .most = 4, .n_of_user = 1, .most_of_user = 2 };
+	struct policy_load load = { .n = 2, .most = 4, .n_of_user = 1, .most_of_user = 2 };
 
 	(void)state;
 	assert_true(policy_has_room(&load, BOB, &refusal));
@@ -121,8 +121,14 @@ static void quotas_say_which_of_them_is_full(void **state)
 	assert_false(policy_has_room(&load, BOB, &refusal));
 	assert_int_equal(refusal.rule, POLICY_CLIENTS_PER_USER);
 	assert_int_equal(refusal.error, -EDQUOT);
-	load.n = 4;
+	load.n = 3;
 	assert_false(policy_has_room(&load, BOB, &refusal));
+	assert_int_equal(refusal.rule, POLICY_CLIENTS);
+	/* The last place is root's. */
+	load.n_of_user = 0;
+	assert_true(policy_has_room(&load, 0, &refusal));
+	load.n = 4;
+	assert_false(policy_has_room(&load, 0, &refusal));
 	assert_int_equal(refusal.rule, POLICY_CLIENTS);
 }
 

@@ -146,6 +146,60 @@ static void a_report_is_sealed(void **state)
 	close(fd);
 }
 
+/* --- from one process to the next --- */
+
+/* Has another process adopt the page of @p. */
+static int adopt(const struct publication *p, const struct plan *by, const uint64_t generation[2],
+	struct fault *fault)
+{
+	struct publication adopted;
+	int r = publication_adopt(
+		&adopted, fcntl(p->write_fd, F_DUPFD_CLOEXEC, 0), by, generation, p->whys, fault);
+
+	if (r == 0) {
+		assert_int_equal(adopted.whys[0][1], p->whys[0][1]);
+		publication_done(&adopted);
+	}
+	return r;
+}
+
+static void the_same_page_is_gone_on_with(void **state)
+{
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), 0);
+	assert_int_equal(p.header->state, PAGE_LIVE);
+	/* The CPU that is in charge of a socket may be another one by now. */
+	sockets[1].cpu = 5;
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), 0);
+	assert_int_equal(page_sockets(p.header)[1].cpu, 5);
+	sockets[1].cpu = 4;
+	publication_done(&p);
+}
+
+static void another_page_is_refused_and_withdrawn(void **state)
+{
+	const uint64_t other_generation[2] = { 1, 2 };
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	assert_int_equal(adopt(&p, &plan, other_generation, &fault), -ESTALE);
+	assert_int_equal(p.header->state, PAGE_RETIRED);
+	/* Once it was withdrawn, nobody goes on with it. */
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), -ESTALE);
+	publication_done(&p);
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	channels[2].bytes = 32;
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), -ESTALE);
+	channels[2].bytes = 0;
+	publication_done(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -156,6 +210,10 @@ int main(void)
 			it_says_how_long_the_site_may_hold_back_a_ring),
 		CASE("more reasons than fit do no harm", more_reasons_than_fit_do_no_harm),
 		CASE("a report is sealed", a_report_is_sealed),
+		CASE("the same page is gone on with, on whatever CPUs",
+			the_same_page_is_gone_on_with),
+		CASE("another page is refused and withdrawn",
+			another_page_is_refused_and_withdrawn),
 	};
 
 	return cmocka_run_group_tests_name("publish", cases, NULL, NULL);

@@ -378,6 +378,8 @@ static void moves_to_another_page(void **state)
 	/* The next sweep is there at once, and what there was is not touched any more. */
 	assert_int_equal(page_copy(publication_cell(&page, 0), &after, 1, NULL, 0), 0);
 	assert_int_equal(after.number, before.number + 1);
+	assert_true(publication_cell(&page, 0)->cpu_ns >= publication_cell(&old, 0)->cpu_ns);
+	assert_true(publication_cell(&page, 0)->cpu_ns > 0);
 	assert_int_equal(read_fresh(&f, fd, SECOND, &after), 0);
 	assert_int_equal(after.number, before.number + 2);
 	assert_int_equal(page_copy(publication_cell(&old, 0), &after, 1, NULL, 0), 0);
