@@ -256,24 +256,49 @@ int handle_check(const struct uncore *handle)
 	return 0;
 }
 
-static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
+static int map(int fd, uint64_t size_bytes, const void **ret)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat status;
-	void *page;
+	void *memory;
 
 	if (fstat(fd, &status) < 0)
 		return -errno;
 	/* Beyond the end of the file each access would be a SIGBUS: there is enough, and stays. */
-	if (size_bytes > (uint64_t)status.st_size || size_bytes < sizeof(struct page_header) ||
-		seals < 0 || !(seals & F_SEAL_SHRINK))
+	if (size_bytes > (uint64_t)status.st_size || seals < 0 || !(seals & F_SEAL_SHRINK))
 		return -EBADMSG;
-	page = mmap(NULL, size_bytes, PROT_READ, MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED)
+	memory = mmap(NULL, size_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
 		return -errno;
+	*ret = memory;
+	return 0;
+}
+
+static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
+{
+	const void *page;
+	int r = size_bytes < sizeof *handle->page ? -EBADMSG : map(fd, size_bytes, &page);
+
+	if (r < 0)
+		return r;
 	handle->page = page;
 	handle->page_bytes = size_bytes;
 	return page_check(page, size_bytes);
+}
+
+static uint64_t bells_bytes(const struct uncore *handle)
+{
+	return handle->n_doorbells * sizeof *handle->bells;
+}
+
+static int map_bells(struct uncore *handle, int fd)
+{
+	const void *bells;
+	int r = map(fd, bells_bytes(handle), &bells);
+
+	if (r >= 0)
+		handle->bells = bells;
+	return r;
 }
 
 static int take_welcome(struct uncore *handle, struct wire_packet *packet)
@@ -284,7 +309,7 @@ static int take_welcome(struct uncore *handle, struct wire_packet *packet)
 
 	if (welcome->version != WIRE_VERSION)
 		return -EPROTONOSUPPORT;
-	if (packet->n_fds < 1 || packet->n_fds - 1 != welcome->n_sockets)
+	if (packet->n_fds < 2 || packet->n_fds - 2 != welcome->n_sockets)
 		return -EBADMSG;
 	for (uint32_t i = 0; i < welcome->n_sockets; i++)
 		handle->doorbells[i] = take_fd(&packet->fds[i + 1]);
@@ -294,6 +319,9 @@ static int take_welcome(struct uncore *handle, struct wire_packet *packet)
 		return r;
 	if (handle->page->n_sockets != handle->n_doorbells)
 		return -EBADMSG;
+	r = map_bells(handle, packet->fds[handle->n_doorbells + 1]);
+	if (r < 0)
+		return r;
 	r = wiped_memory_new(sizeof *handle->mark, &mark);
 	if (r < 0)
 		return r;
@@ -311,6 +339,8 @@ _public_ void uncore_close(struct uncore *handle)
 	close_fd(&handle->connection);
 	if (handle->page)
 		munmap((void *)handle->page, handle->page_bytes);
+	if (handle->bells)
+		munmap((void *)handle->bells, bells_bytes(handle));
 	wiped_memory_free(handle->mark, sizeof *handle->mark);
 	free(handle);
 }

@@ -24,6 +24,7 @@ struct uncore {
 	struct uncore_mark *mark;
 	const struct page_header *page; /* checked by page_check() */
 	uint64_t page_bytes;            /* mapped */
+	const struct page_bell *bells;  /* this user's: where to sleep, one per socket */
 	uint64_t timeout_ns;            /* 0: as long as the site's policy suggests */
 	int connection;
 	uint32_t n_doorbells; /* one per socket */

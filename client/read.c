@@ -98,7 +98,7 @@ static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t
 		look_ns = clock_deadline_ns(LOOK_EVERY_NS);
 		if (look_ns > deadline_ns)
 			look_ns = deadline_ns;
-		if (page_wait(cell, started, look_ns) == 0)
+		if (page_wait(cell, &handle->bells[socket], started, look_ns) == 0)
 			return 0;
 		r = check_daemon(handle);
 		if (r < 0)

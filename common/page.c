@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The page's layout, its sequence lock and its futex. See page.h for the model.
+ * The page's layout, its sequence lock, and the bells' futex. See page.h for the model.
  *
  * The payload is copied as 64-bit words with relaxed atomic accesses; the fences order them
  * against the lock word. That is the seqlock of Boehm, "Can seqlocks get along with programming
@@ -142,9 +142,18 @@ uint32_t page_sweep_begin(struct page_cell *cell)
 	return __atomic_add_fetch(&cell->started, 1, __ATOMIC_SEQ_CST);
 }
 
-void page_wake(struct page_cell *cell)
+/*
+ * No wake-up is lost: what FUTEX_WAIT compares is the number of rings that was loaded before
+ * `finished` was. Either that load saw this ring, then `finished` is seen, too; or it did not, then
+ * the number is another by now and FUTEX_WAIT returns at once, or the waiter sleeps already and is
+ * woken here. Hence a count, and not the sweep's number, which may come again in another page.
+ */
+void page_bell_ring(struct page_bell *bell)
 {
-	syscall(SYS_futex, &cell->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	uint32_t n_rung = __atomic_load_n(&bell->n_rung, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&bell->n_rung, n_rung + 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &bell->n_rung, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
@@ -160,7 +169,6 @@ void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_
 	__atomic_store_n(&cell->lock, odd + 1, __ATOMIC_RELEASE);
 
 	__atomic_store_n(&cell->finished, started, __ATOMIC_RELEASE);
-	page_wake(cell);
 }
 
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns)
@@ -219,10 +227,9 @@ uint32_t page_started(const struct page_cell *cell)
 	return __atomic_load_n(&cell->started, __ATOMIC_SEQ_CST);
 }
 
-static bool is_finished(const struct page_cell *cell, uint32_t started, uint32_t *ret_finished)
+static bool is_finished(const struct page_cell *cell, uint32_t started)
 {
-	*ret_finished = __atomic_load_n(&cell->finished, __ATOMIC_ACQUIRE);
-	return (int32_t)(*ret_finished - started) > 0;
+	return (int32_t)(__atomic_load_n(&cell->finished, __ATOMIC_ACQUIRE) - started) > 0;
 }
 
 static void relax(void)
@@ -236,14 +243,18 @@ static void relax(void)
 #endif
 }
 
-int page_wait(const struct page_cell *cell, uint32_t started, uint64_t deadline_ns)
+int page_wait(const struct page_cell *cell, const struct page_bell *bell, uint32_t started,
+	uint64_t deadline_ns)
 {
 	uint64_t now = clock_now_ns();
 	uint64_t spin_until_ns = now + __atomic_load_n(&cell->spin_ns, __ATOMIC_RELAXED);
 	struct timespec left;
-	uint32_t finished;
 
-	for (; !is_finished(cell, started, &finished); now = clock_now_ns()) {
+	for (;; now = clock_now_ns()) {
+		uint32_t n_rung = __atomic_load_n(&bell->n_rung, __ATOMIC_ACQUIRE);
+
+		if (is_finished(cell, started))
+			return 0;
 		if (now >= deadline_ns)
 			return -ETIMEDOUT;
 		if (now < spin_until_ns) {
@@ -253,7 +264,6 @@ int page_wait(const struct page_cell *cell, uint32_t started, uint64_t deadline_
 		left.tv_sec = (time_t)((deadline_ns - now) / 1000000000U);
 		left.tv_nsec = (long)((deadline_ns - now) % 1000000000U);
 		/* A read-only mapping will do: FUTEX_WAIT only loads (kernel/futex/core.c). */
-		syscall(SYS_futex, &cell->finished, FUTEX_WAIT, finished, &left, NULL, 0);
+		syscall(SYS_futex, &bell->n_rung, FUTEX_WAIT, n_rung, &left, NULL, 0);
 	}
-	return 0;
 }

@@ -9,8 +9,12 @@
  * A fresh read is built on two 32-bit counters of the cell. The reader thread adds one to `started`
  * before it reads the first counter of a sweep, and copies that number to `finished` after the
  * values are in the cell. A client that loads started == n knows that the sweep n + 1 begins after
- * its load, so it waits (futex on `finished`) until finished is past n. Both wrap; compare by
- * difference only.
+ * its load, so it waits until finished is past n. Both wrap; compare by difference only.
+ *
+ * Nobody sleeps on the cell, which all users share: waking whoever sleeps there would cost the one
+ * who reads what others please. Each user has *bells*, one per socket, in memory that only his
+ * processes get; they sleep on the futex of the bell, and it is rung after a sweep if one of them
+ * had asked for it. The cell alone says whether the wait is over.
  *
  * Words shared between processes are touched by atomic accesses alone, so that a torn copy can be
  * noticed but is never undefined. Nothing here depends on the size of a memory page.
@@ -130,7 +134,7 @@ struct page_sweep {
 
 struct page_cell {
 	uint32_t started;   /* atomic: sweeps begun */
-	uint32_t finished;  /* atomic, futex: last sweep published */
+	uint32_t finished;  /* atomic: last sweep published */
 	uint32_t lock;      /* atomic: odd while the rest is being written */
 	uint32_t spin_ns;   /* atomic: how long a waiter may spin before it sleeps */
 	uint64_t cpu_ns;    /* atomic: CPU time that the reader thread has used */
@@ -139,6 +143,13 @@ struct page_cell {
 	struct page_channel_value channels[]; /* page_socket.n_channels of them */
 };
 
+/* Where the waiters of one user sleep, for one socket. It has a cache line of its own. */
+struct page_bell {
+	uint32_t n_rung; /* atomic, futex: wraps */
+	char padding[PAGE_CACHE_LINE - sizeof(uint32_t)];
+};
+
+static_assert(sizeof(struct page_bell) == PAGE_CACHE_LINE, "page_bell");
 static_assert(sizeof(struct page_header) == 144, "page_header");
 static_assert(sizeof(struct page_metric) == 64, "page_metric");
 static_assert(sizeof(struct page_socket) == 16, "page_socket");
@@ -184,12 +195,12 @@ static inline const struct page_cell *page_cell(const struct page_header *p, uin
 /* Announces a sweep: whoever rings from now on gets a later one. Returns its 32-bit number. */
 uint32_t page_sweep_begin(struct page_cell *cell);
 
-/* Publishes sweep @started (from page_sweep_begin()) and wakes every waiter of every process. */
+/* Publishes sweep @started (from page_sweep_begin()). Who spins sees it; who sleeps sleeps on. */
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
 	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels);
 
-/* Wakes every waiter, who sees that there was no sweep. */
-void page_wake(struct page_cell *cell);
+/* Wakes all who sleep on @bell, who look whether their sweep is there: after page_sweep_end(). */
+void page_bell_ring(struct page_bell *bell);
 
 /*
  * Lets waiters spin for the next sweep for so long before they sleep. Being woken costs more than a
@@ -215,6 +226,7 @@ uint32_t page_started(const struct page_cell *cell);
 
 /*
  * Waits until a sweep that began after page_started() returned @started is published, or until
- * @deadline_ns (CLOCK_MONOTONIC). 0, -ETIMEDOUT.
+ * @deadline_ns (CLOCK_MONOTONIC); sleeps on @bell, the caller's for this cell. 0, -ETIMEDOUT.
  */
-int page_wait(const struct page_cell *cell, uint32_t started, uint64_t deadline_ns);
+int page_wait(const struct page_cell *cell, const struct page_bell *bell, uint32_t started,
+	uint64_t deadline_ns);

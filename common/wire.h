@@ -3,10 +3,11 @@
  * The whole protocol between a client and uncored.
  *
  * A Unix SOCK_SEQPACKET socket: one message is one packet, in the machine's own byte order (both
- * ends run on the same kernel). A client says HELLO first; WELCOME carries the page (common/page.h)
- * and one doorbell per socket as file descriptors. After that a fresh read needs no message at all:
- * ring the doorbell, wait on the page's futex. Requests name nothing but themselves, and root's one
- * names a user: there is no register, event or CPU that a client could ask for.
+ * ends run on the same kernel). A client says HELLO first; WELCOME carries the page
+ * (common/page.h), one doorbell per socket, and the user's bells as file descriptors. After that a
+ * fresh read needs no message at all: ring the doorbell, wait for the bell. Requests name nothing
+ * but themselves, and root's one names a user: there is no register, event or CPU that a client
+ * could ask for.
  */
 #pragma once
 
@@ -18,7 +19,7 @@ enum {
 	WIRE_VERSION = 1,
 	WIRE_MESSAGE_MAX = 512, /* bytes, either direction */
 	WIRE_TEXT_MAX = 480,    /* bytes of an error sentence, with its final NUL */
-	WIRE_FDS_MAX = 33,      /* the page and one doorbell per socket (PAGE_SOCKETS_MAX) */
+	WIRE_FDS_MAX = 34, /* the page, one doorbell per socket (PAGE_SOCKETS_MAX), the bells */
 };
 
 #define WIRE_SOCKET_PATH "/run/uncored/socket"
@@ -29,7 +30,7 @@ enum wire_opcode {
 	WIRE_INFO = 2,  /* answered by REPORT */
 	WIRE_OWNER = 3, /* root's alone; answered by DONE */
 	/* daemon to client */
-	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ... */
+	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ..., and the bells */
 	WIRE_REPORT =
 		0x82, /* fd: a sealed memfd holding JSON, what `uncore info` prints with --json */
 	WIRE_DONE = 0x83,

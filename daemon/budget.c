@@ -8,6 +8,8 @@
 
 static const uint64_t NS_PER_MS = 1000000;
 
+enum { RECENT_WAKES = 4 };
+
 int budget_init(struct budget *budget, const struct budget_rules *rules, unsigned max_accounts)
 {
 	*budget = (struct budget){
@@ -57,7 +59,7 @@ static unsigned find_account(struct budget *budget, uint32_t uid)
 	return i;
 }
 
-unsigned budget_enter(struct budget *budget, uint32_t uid, uint64_t now_ns)
+unsigned budget_enter(struct budget *budget, uint32_t uid, struct page_bell *bell, uint64_t now_ns)
 {
 	unsigned index = find_account(budget, uid);
 	struct account *account = &budget->accounts[index];
@@ -66,13 +68,19 @@ unsigned budget_enter(struct budget *budget, uint32_t uid, uint64_t now_ns)
 		*account = (struct account){ .uid = uid, .as_of_ns = now_ns };
 	if (account->n_doorbells++ == 0)
 		budget->n_users++;
+	account->bell = bell;
 	return index;
 }
 
-void budget_leave(struct budget *budget, unsigned account)
+void budget_leave(struct budget *budget, unsigned index)
 {
-	if (--budget->accounts[account].n_doorbells == 0)
-		budget->n_users--;
+	struct account *account = &budget->accounts[index];
+
+	if (--account->n_doorbells)
+		return;
+	budget->n_users--;
+	account->waits = false;
+	account->bell = NULL;
 }
 
 /* 1 ns is earned in 100 * n_users / percent ns. Only whole ones are; the rest waits in as_of_ns. */
@@ -117,6 +125,7 @@ uint64_t budget_ring(struct budget *budget, unsigned index, uint64_t now_ns)
 	uint64_t wait_ns;
 
 	account->n_rang++;
+	account->waits = true;
 	earn(budget, account, now_ns);
 	wait_ns = credit_wait_ns(budget, account);
 	wait_ns =
@@ -139,10 +148,49 @@ void budget_swept(struct budget *budget, uint64_t begin_ns)
 	}
 }
 
+struct account *budget_next_to_wake(struct budget *budget)
+{
+	struct account *next = NULL;
+
+	for (unsigned i = 0; i < budget->n_accounts; i++) {
+		struct account *account = &budget->accounts[i];
+
+		if (account->waits && account->left_ns > 0 &&
+			(!next || account->recent_wake_ns < next->recent_wake_ns))
+			next = account;
+	}
+	if (next)
+		next->waits = false;
+	return next;
+}
+
+void budget_woke(struct account *account, uint64_t wake_ns)
+{
+	account->wake_ns += wake_ns;
+	account->recent_wake_ns =
+		(account->recent_wake_ns * (RECENT_WAKES - 1) + wake_ns) / RECENT_WAKES;
+}
+
+/* The clock went on if the thread had to wait for its CPU meanwhile: nobody pays more than was
+ * spent. Returns what is left of @cost_ns. */
+static uint64_t charge_wakes(struct budget *budget, uint64_t cost_ns)
+{
+	for (unsigned i = 0; i < budget->n_accounts; i++) {
+		struct account *account = &budget->accounts[i];
+		uint64_t own_ns = account->wake_ns < cost_ns ? account->wake_ns : cost_ns;
+
+		account->left_ns -= (int64_t)own_ns;
+		account->wake_ns = 0;
+		cost_ns -= own_ns;
+	}
+	return cost_ns;
+}
+
 void budget_charge(struct budget *budget, uint64_t cost_ns)
 {
 	unsigned n_rang = 0;
 
+	cost_ns = charge_wakes(budget, cost_ns);
 	for (unsigned i = 0; i < budget->n_accounts; i++)
 		n_rang += budget->accounts[i].n_rang;
 	for (unsigned i = 0; i < budget->n_accounts; i++) {

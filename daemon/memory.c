@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/memfd.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,4 +35,14 @@ void *memory_map(int fd, size_t size_bytes)
 	if (map == MAP_FAILED)
 		return NULL;
 	return map;
+}
+
+int memory_reopen_read_only(int fd)
+{
+	char path[64];
+	int read_fd;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	read_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return read_fd < 0 ? -errno : read_fd;
 }

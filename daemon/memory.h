@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared memory of a fixed size, as the page and the ledger are. */
+/* Shared memory of a fixed size, as the page, the bells and the ledger are. */
 #pragma once
 
 #include <stddef.h>
@@ -14,3 +14,7 @@ size_t memory_bytes(int fd);
 
 /* Maps it for reading and writing; for munmap(2). NULL: errno says why. */
 void *memory_map(int fd, size_t size_bytes);
+
+/* Another descriptor of the same memory, for those who may only read: neither mmap(2) nor
+ * mprotect(2) will write through it. The caller's; or errno of open(2). */
+int memory_reopen_read_only(int fd);

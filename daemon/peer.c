@@ -11,6 +11,7 @@
 
 #include "common/macro.h"
 #include "common/wire.h"
+#include "daemon/bells.h"
 #include "daemon/credentials.h"
 
 /* --- what a peer holds --- */
@@ -39,7 +40,7 @@ static void unlink_peer(struct peer *peer)
 	server_count_peer(server, -1);
 }
 
-static void take_down_doorbells(struct peer *peer)
+static void take_down(struct peer *peer)
 {
 	while (peer->n_doorbells) {
 		struct peer_doorbell *doorbell = &peer->doorbells[--peer->n_doorbells];
@@ -49,13 +50,14 @@ static void take_down_doorbells(struct peer *peer)
 				doorbell->slot);
 		close_fd(&doorbell->fd);
 	}
+	peer->bells = bells_unref(&peer->server->bells, peer->bells);
 }
 
 struct peer *peer_free(struct peer *peer)
 {
 	if (!peer)
 		return NULL;
-	take_down_doorbells(peer);
+	take_down(peer);
 	sd_event_source_disable_unref(peer->source);
 	close_fd(&peer->fd);
 	unlink_peer(peer);
@@ -64,10 +66,14 @@ struct peer *peer_free(struct peer *peer)
 	return NULL;
 }
 
-static int hang_doorbells(struct peer *peer)
+/* One doorbell per socket, and where to sleep; take_down() takes back what there is. */
+static int equip(struct peer *peer)
 {
 	struct hardware *hardware = peer->server->hardware;
+	int r = bells_ref(&peer->server->bells, peer->uid, hardware->n_readers, &peer->bells);
 
+	if (r < 0)
+		return r;
 	while (peer->n_doorbells < hardware->n_readers) {
 		struct peer_doorbell *doorbell = &peer->doorbells[peer->n_doorbells];
 
@@ -75,9 +81,9 @@ static int hang_doorbells(struct peer *peer)
 		doorbell->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (doorbell->fd < 0)
 			return -errno;
+		doorbell->slot = reader_add(&hardware->readers[peer->n_doorbells], doorbell->fd,
+			peer->uid, &peer->bells->of_sockets[peer->n_doorbells]);
 		peer->n_doorbells++;
-		doorbell->slot = reader_add(
-			&hardware->readers[peer->n_doorbells - 1], doorbell->fd, peer->uid);
 		if (doorbell->slot < 0)
 			return doorbell->slot;
 	}
@@ -118,9 +124,9 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 			WIRE_VERSION, request->hello.version);
 		return refuse(peer->server, peer->fd, peer->uid, &refusal);
 	}
-	r = hang_doorbells(peer);
+	r = equip(peer);
 	if (r < 0) {
-		take_down_doorbells(peer);
+		take_down(peer);
 		return answer_refusal(peer, POLICY_DESCRIPTORS,
 			"uncored has no descriptors left for another client: try again later.");
 	}
@@ -130,8 +136,9 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 	reply.welcome.page_bytes = hardware->publication.header->page_bytes;
 	for (unsigned i = 0; i < peer->n_doorbells; i++)
 		fds[i + 1] = peer->doorbells[i].fd;
+	fds[peer->n_doorbells + 1] = peer->bells->read_fd;
 	peer->welcomed = true;
-	return wire_send(peer->fd, &reply, fds, peer->n_doorbells + 1);
+	return wire_send(peer->fd, &reply, fds, peer->n_doorbells + 2);
 }
 
 static int answer_info(struct peer *peer, const union wire_message *request)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One connected client and everything it holds in the daemon: its connection and one doorbell per
- * socket. All of it is charged to its uid when it connects, and goes when it disconnects.
+ * One connected client and everything it holds in the daemon: its connection, one doorbell per
+ * socket, and its part of the bells of its user. All of it is charged to its uid when it connects,
+ * and goes when it disconnects.
  */
 #pragma once
 
@@ -24,6 +25,7 @@ struct peer {
 	uid_t uid;
 	bool welcomed;
 	sd_event_source *source;
+	struct bells *bells; /* its user's; NULL: not welcomed */
 	unsigned n_doorbells;
 	struct peer_doorbell doorbells[PAGE_SOCKETS_MAX];
 };

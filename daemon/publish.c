@@ -87,16 +87,6 @@ static void fill_tables(
 	memcpy((void *)page_texts(header), texts->text, texts->n * sizeof *texts->text);
 }
 
-static int reopen_read_only(int fd)
-{
-	char path[64];
-	int read_fd;
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	read_fd = open(path, O_RDONLY | O_CLOEXEC);
-	return read_fd < 0 ? -errno : read_fd;
-}
-
 static int open_memory(struct publication *publication, const struct page_header *header)
 {
 	publication->write_fd = memory_new("uncored-page", header->page_bytes, 0444);
@@ -106,7 +96,7 @@ static int open_memory(struct publication *publication, const struct page_header
 	if (!publication->header)
 		return -errno;
 	memcpy(publication->header, header, sizeof *header);
-	publication->read_fd = reopen_read_only(publication->write_fd);
+	publication->read_fd = memory_reopen_read_only(publication->write_fd);
 	return publication->read_fd < 0 ? publication->read_fd : 0;
 }
 
@@ -255,7 +245,7 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 		r = check_page(publication->header, plan, generation, fault);
 	}
 	if (r >= 0) {
-		publication->read_fd = reopen_read_only(fd);
+		publication->read_fd = memory_reopen_read_only(fd);
 		if (publication->read_fd < 0)
 			r = fault_set(fault, publication->read_fd, "its page cannot be opened");
 	}
@@ -273,8 +263,6 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 static void retire(struct page_header *header)
 {
 	__atomic_store_n(&header->state, PAGE_RETIRED, __ATOMIC_RELEASE);
-	for (uint32_t s = 0; s < header->n_sockets; s++)
-		page_wake((struct page_cell *)page_cell(header, s));
 }
 
 void publication_retire(struct publication *publication)
@@ -335,5 +323,5 @@ int publication_of_text(const char *text, size_t size_bytes)
 	}
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
 		return -errno;
-	return reopen_read_only(fd);
+	return memory_reopen_read_only(fd);
 }

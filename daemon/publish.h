@@ -42,8 +42,8 @@ int publication_copy(const struct publication *from, struct publication *ret);
 void publication_copy_cells(const struct publication *from, struct publication *to);
 
 /*
- * Tells those who still read the page that nobody writes it any more, and wakes those who wait; the
- * second is for a descriptor that may be a page.
+ * Tells those who still read the page that nobody writes it any more; nobody is woken, for who
+ * waits looks from time to time. The second is for a descriptor that may be a page.
  */
 void publication_retire(struct publication *publication);
 void publication_retire_fd(int fd);

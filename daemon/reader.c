@@ -172,6 +172,21 @@ static void let_spin(struct reader *reader)
 	page_let_spin(reader->cell, worth_it ? SPIN_MAX_NS : 0);
 }
 
+/* Holds the lock, so that no bell goes away meanwhile. */
+static void wake_waiters(struct reader *reader)
+{
+	struct account *account;
+
+	pthread_mutex_lock(&reader->lock);
+	while ((account = budget_next_to_wake(&reader->budget))) {
+		uint64_t begin_ns = clock_now_ns();
+
+		page_bell_ring(account->bell);
+		budget_woke(account, clock_now_ns() - begin_ns);
+	}
+	pthread_mutex_unlock(&reader->lock);
+}
+
 /* All CPU time since the last time counts: a ring costs more than its sweep. */
 static uint64_t cpu_time_spent(struct reader *reader)
 {
@@ -290,10 +305,12 @@ static bool turn(struct reader *reader)
 	if (n_rang) {
 		gather(reader, n_rang, &ordered);
 		sweep(reader);
+		wake_waiters(reader);
 		crowd_swept(&reader->crowd, reader->tally.sweep.end_ns);
 		let_spin(reader);
 	} else if (sweep_due(reader) == 0) {
 		sweep(reader);
+		wake_waiters(reader);
 	}
 	charge(reader);
 	return !ordered || carry_out_orders(reader);
@@ -457,7 +474,7 @@ static int free_slot(const struct reader *reader)
 	return -ENOSPC;
 }
 
-int reader_add(struct reader *reader, int fd, uint32_t uid)
+int reader_add(struct reader *reader, int fd, uint32_t uid, struct page_bell *bell)
 {
 	int slot, r = 0;
 
@@ -469,7 +486,7 @@ int reader_add(struct reader *reader, int fd, uint32_t uid)
 		reader->state.n_doorbells++;
 		reader->doorbells[slot] = (struct doorbell){
 			.fd = fd,
-			.account = budget_enter(&reader->budget, uid, clock_now_ns()),
+			.account = budget_enter(&reader->budget, uid, bell, clock_now_ns()),
 		};
 	}
 	pthread_mutex_unlock(&reader->lock);

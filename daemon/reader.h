@@ -5,7 +5,8 @@
  *
  * Clients ring doorbells (eventfds) that the thread watches with an edge-triggered epoll: it need
  * not drain them, each write is a new edge. One sweep serves all who rang before it began, and
- * the rest of a crowd is waited for (crowd.h). A doorbell
+ * the rest of a crowd is waited for (crowd.h). After it the bell of each user who rang is rung, and
+ * of no other: who sleeps there is woken at that user's expense. A doorbell
  * over its budget (budget.h) is taken out of the epoll set until it may again; there it can
  * ring for nothing but itself.
  *
@@ -107,10 +108,11 @@ int reader_start(struct reader *reader);
 void reader_done(struct reader *reader);
 
 /*
- * Watches @fd, an eventfd of a client of @uid; it stays the caller's. From any thread. Returns a
- * slot for reader_remove(), or -ENOSPC, or errno of epoll_ctl(2).
+ * Watches @fd, an eventfd of a client of @uid, all of whose clients sleep on @bell; both stay the
+ * caller's. From any thread. Returns a slot for reader_remove(), or -ENOSPC, or errno of
+ * epoll_ctl(2).
  */
-int reader_add(struct reader *reader, int fd, uint32_t uid);
+int reader_add(struct reader *reader, int fd, uint32_t uid, struct page_bell *bell);
 void reader_remove(struct reader *reader, int slot);
 
 /* Has it publish into @cell, of another page with the same tables, from now on; the first sweep is

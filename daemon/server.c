@@ -284,7 +284,10 @@ int server_set_owner(struct server *server, uint32_t owner, const struct peer *b
 	return 0;
 }
 
-/* How many peers the limit of open files has room for, next to what is open already. */
+/*
+ * How many peers the limit of open files has room for, next to what is open already: each has a
+ * connection and doorbells, and may be the only one of its user, with bells.
+ */
 static unsigned peers_that_fit(const struct hardware *hardware)
 {
 	struct rlimit limit;
@@ -294,7 +297,7 @@ static unsigned peers_that_fit(const struct hardware *hardware)
 		reserved += hardware->plan.boxes[i].n_events;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur <= reserved)
 		return 1;
-	return (unsigned)((limit.rlim_cur - reserved) / (1 + hardware->n_readers));
+	return (unsigned)((limit.rlim_cur - reserved) / (2 + hardware->n_readers));
 }
 
 void server_limit_peers(struct server *server)

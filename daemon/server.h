@@ -16,6 +16,7 @@
 #include "daemon/refusals.h"
 #include "daemon/store.h"
 
+struct bells;
 struct peer;
 
 struct server {
@@ -27,6 +28,7 @@ struct server {
 	sd_event_source *listen_source;
 	sd_event_source *retry_source; /* while nobody is accepted */
 	struct peer *peers;            /* doubly linked */
+	struct bells *bells;           /* of the users who have peers */
 	unsigned n_peers;
 	unsigned max_peers; /* the configured limit, or what the file limit leaves */
 	unsigned max_peers_of_user;

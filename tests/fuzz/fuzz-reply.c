@@ -38,12 +38,13 @@ enum {
 	OPEN_ENDED = 1 << 4, /* the content could be cut while the library uses it */
 	NO_FILE = 1 << 5,    /* the first descriptor is one that cannot be mapped */
 	LAID_OUT = 1 << 6,   /* the content is what differs from a page as uncored lays it out */
+	NO_BELLS = 1 << 7,   /* the last descriptor of the first answer is missing */
 };
 enum { ANSWERS = 2, PADDED_BYTES = 65536, FDS_MAX = 64 };
 
 struct plan {
 	uint8_t flags;
-	uint8_t n_fds[ANSWERS];
+	uint8_t n_fds[ANSWERS]; /* of each answer; with the first come the bells, besides */
 	uint8_t unused;
 	uint16_t bytes[ANSWERS]; /* of each answer */
 };
@@ -88,19 +89,31 @@ static int doorbell_fd(void)
 	return fd;
 }
 
+static int bells_fd(void)
+{
+	int fd = memfd_create("bells", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, PAGE_SOCKETS_MAX * sizeof(struct page_bell)) < 0 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
+		err(1, "Cannot make the bells");
+	return fd;
+}
+
 /* As wire_send(), which refuses to send what it should not. */
-static void send_answer(int client, const struct part *answer, unsigned n_fds)
+static void send_answer(int client, const struct part *answer, unsigned n_fds, bool with_bells)
 {
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int) * FDS_MAX)];
+		char bytes[CMSG_SPACE(sizeof(int) * (FDS_MAX + 1))];
 	} control = {};
 	struct iovec part = { .iov_base = (void *)answer->data, .iov_len = answer->size_bytes };
 	struct msghdr packet = { .msg_iov = &part, .msg_iovlen = 1 };
-	int fds[FDS_MAX];
+	int fds[FDS_MAX + 1];
 
 	for (unsigned i = 0; i < n_fds; i++)
 		fds[i] = i || fake.plan.flags & NO_FILE ? doorbell_fd() : content_fd();
+	if (with_bells && n_fds)
+		fds[n_fds++] = bells_fd();
 	if (n_fds) {
 		packet.msg_control = control.bytes;
 		packet.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
@@ -121,7 +134,8 @@ static void serve_client(int client)
 	for (int i = 0; i < ANSWERS; i++) {
 		if (recv(client, request, sizeof request, 0) <= 0)
 			return;
-		send_answer(client, &fake.answers[i], fake.plan.n_fds[i] % FDS_MAX);
+		send_answer(client, &fake.answers[i], fake.plan.n_fds[i] % FDS_MAX,
+			i == 0 && !(fake.plan.flags & NO_BELLS));
 	}
 }
 

@@ -38,6 +38,7 @@ void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
 	sweep.end_ns = clock_now_ns();
 	atomic_fetch_add(&daemon->sweeps, 1);
 	page_sweep_end(cell, started, &sweep, FAKE_METRICS, channels, FAKE_CHANNELS);
+	page_bell_ring(&daemon->bells[socket]);
 }
 
 /* --- the page --- */
@@ -102,6 +103,20 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 		daemon->page->magic++;
 }
 
+static void make_bells(struct fake_daemon *daemon)
+{
+	size_t size_bytes = FAKE_SOCKETS * sizeof *daemon->bells;
+
+	daemon->bells_fd = memfd_create("bells", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_int_equal(ftruncate(daemon->bells_fd, (off_t)size_bytes), 0);
+	daemon->bells =
+		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, daemon->bells_fd, 0);
+	assert_ptr_not_equal(daemon->bells, MAP_FAILED);
+	if (daemon->options.short_bells)
+		assert_int_equal(ftruncate(daemon->bells_fd, 0), 0);
+	assert_int_equal(fcntl(daemon->bells_fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+}
+
 /* As a revocation does: the counts go on in a new page, the old one is never written again. */
 static void replace_page(struct fake_daemon *daemon)
 {
@@ -120,15 +135,16 @@ static void replace_page(struct fake_daemon *daemon)
 static void send_welcome(struct fake_daemon *daemon, int client)
 {
 	uint32_t version = daemon->options.version;
-	int fds[1 + FAKE_SOCKETS] = { daemon->page_fd };
+	int fds[2 + FAKE_SOCKETS] = { daemon->page_fd };
 	union wire_message message;
 
 	memcpy(&fds[1], daemon->doorbells, sizeof daemon->doorbells);
+	fds[1 + daemon->n_sockets] = daemon->bells_fd;
 	wire_begin(&message, WIRE_WELCOME);
 	message.welcome.version = version ? version : WIRE_VERSION;
 	message.welcome.n_sockets = daemon->n_sockets;
 	message.welcome.page_bytes = daemon->page_bytes + daemon->options.extra_page_bytes;
-	wire_send(client, &message, fds, 1 + daemon->n_sockets);
+	wire_send(client, &message, fds, 1 + daemon->n_sockets + !daemon->options.no_bells);
 }
 
 static void send_refusal(struct fake_daemon *daemon, int client)
@@ -249,6 +265,7 @@ static void start_serving(struct fake_daemon *daemon, uint64_t generation)
 
 	daemon->n_sockets = daemon->options.n_sockets ? daemon->options.n_sockets : FAKE_SOCKETS;
 	make_page(daemon, generation);
+	make_bells(daemon);
 	daemon->stop = eventfd(0, EFD_CLOEXEC);
 	for (int i = 0; i < FAKE_SOCKETS; i++)
 		daemon->doorbells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -298,6 +315,8 @@ void fake_daemon_stop(struct fake_daemon *daemon)
 	close_fd(&daemon->listener);
 	close_fd(&daemon->stop);
 	close_fd(&daemon->page_fd);
+	close_fd(&daemon->bells_fd);
+	munmap(daemon->bells, FAKE_SOCKETS * sizeof *daemon->bells);
 	munmap(daemon->page, daemon->page_bytes);
 	if (daemon->retired)
 		munmap(daemon->retired, daemon->page_bytes);

@@ -45,7 +45,7 @@ static void a_flood_gets_its_budget_and_no_more(void **state)
 		unsigned account;
 
 		assert_int_equal(new_budget(&budget, percents[i], 100, ACCOUNTS), 0);
-		account = budget_enter(&budget, ALICE, 1);
+		account = budget_enter(&budget, ALICE, NULL, 1);
 		assert_in_range(ring_without_pause(&budget, account, 1, 10000 * MS),
 			expected_ns - expected_ns / 1000 - SWEEP_NS, expected_ns + SWEEP_NS);
 		budget_done(&budget);
@@ -59,10 +59,10 @@ static void what_is_saved_up_is_at_most_the_burst(void **state)
 
 	(void)state;
 	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
-	account = budget_enter(&budget, ALICE, 1);
+	account = budget_enter(&budget, ALICE, NULL, 1);
 	assert_int_equal(budget_ring(&budget, account, 3600000 * MS), 0);
 	assert_int_equal(budget.accounts[account].left_ns, 100 * MS);
-	budget_enter(&budget, BOB, 3600000 * MS);
+	budget_enter(&budget, BOB, NULL, 3600000 * MS);
 	assert_int_equal(budget_ring(&budget, account, 3600001 * MS), 0);
 	assert_int_equal(budget.accounts[account].left_ns, 50 * MS);
 	budget_done(&budget);
@@ -75,8 +75,8 @@ static void a_flood_takes_nothing_from_another_user(void **state)
 
 	(void)state;
 	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
-	alice = budget_enter(&budget, ALICE, 1);
-	bob = budget_enter(&budget, BOB, 1);
+	alice = budget_enter(&budget, ALICE, NULL, 1);
+	bob = budget_enter(&budget, BOB, NULL, 1);
 	ring_without_pause(&budget, alice, 1, 10000 * MS);
 	assert_int_equal(budget_ring(&budget, bob, 10000 * MS), 0);
 	assert_int_equal(budget.accounts[bob].left_ns, 50 * MS);
@@ -90,9 +90,9 @@ static void many_connections_of_a_user_have_one_account(void **state)
 
 	(void)state;
 	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
-	account = budget_enter(&budget, ALICE, 1);
+	account = budget_enter(&budget, ALICE, NULL, 1);
 	for (unsigned i = 0; i < ACCOUNTS - 1; i++)
-		assert_int_equal(budget_enter(&budget, ALICE, 1), account);
+		assert_int_equal(budget_enter(&budget, ALICE, NULL, 1), account);
 	assert_int_equal(budget.n_users, 1);
 	budget_done(&budget);
 }
@@ -104,12 +104,12 @@ static void debts_outlive_a_connection(void **state)
 
 	(void)state;
 	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
-	account = budget_enter(&budget, ALICE, 1);
+	account = budget_enter(&budget, ALICE, NULL, 1);
 	assert_int_equal(budget_ring(&budget, account, 11), 0);
 	budget_charge(&budget, 7 * MS);
 	budget_leave(&budget, account);
 	assert_int_equal(budget.n_users, 0);
-	account = budget_enter(&budget, ALICE, 12);
+	account = budget_enter(&budget, ALICE, NULL, 12);
 	/* It earned 1 ns, owes 7 ms, and needs 1 ns more than nothing, at 1 ns in 10. */
 	assert_in_range(budget_ring(&budget, account, 12), 70 * MS - 10, 70 * MS + 10);
 	budget_done(&budget);
@@ -123,7 +123,7 @@ static void the_wait_ends_when_there_is_credit(void **state)
 
 	(void)state;
 	assert_int_equal(new_budget(&budget, 67, 2, ACCOUNTS), 0);
-	account = budget_enter(&budget, ALICE, 1);
+	account = budget_enter(&budget, ALICE, NULL, 1);
 	budget_ring(&budget, account, 1);
 	budget_charge(&budget, 1 * MS);
 	wait_ns = budget_ring(&budget, account, 1);
@@ -140,8 +140,8 @@ static void who_rings_together_pays_in_parts(void **state)
 
 	(void)state;
 	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
-	alice = budget_enter(&budget, ALICE, 1);
-	bob = budget_enter(&budget, BOB, 1);
+	alice = budget_enter(&budget, ALICE, NULL, 1);
+	bob = budget_enter(&budget, BOB, NULL, 1);
 	for (unsigned i = 0; i < 3; i++)
 		budget_ring(&budget, alice, 1);
 	budget_ring(&budget, bob, 1);
@@ -158,15 +158,15 @@ static void an_account_that_nobody_has_is_given_to_the_next(void **state)
 
 	(void)state;
 	assert_int_equal(new_budget(&budget, 10, 100, 2), 0);
-	budget_enter(&budget, 1, 1);
-	account = budget_enter(&budget, 2, 1);
+	budget_enter(&budget, 1, NULL, 1);
+	account = budget_enter(&budget, 2, NULL, 1);
 	budget_leave(&budget, account);
-	assert_int_equal(budget_enter(&budget, 3, 1), account);
+	assert_int_equal(budget_enter(&budget, 3, NULL, 1), account);
 	assert_int_equal(budget.accounts[account].uid, 3);
 	budget_done(&budget);
 }
 
-/* --- intervals; the budget is far from spent --- */
+/* --- waking --- */
 
 static void two_users(struct budget *budget, uint32_t min_interval_ms,
 	uint32_t min_interval_per_user_ms, unsigned *ret_alice, unsigned *ret_bob)
@@ -174,9 +174,121 @@ static void two_users(struct budget *budget, uint32_t min_interval_ms,
 	const struct budget_rules rules = { 100, 100, min_interval_ms, min_interval_per_user_ms };
 
 	assert_int_equal(budget_init(budget, &rules, ACCOUNTS), 0);
-	*ret_alice = budget_enter(budget, ALICE, 1);
-	*ret_bob = budget_enter(budget, BOB, 1);
+	*ret_alice = budget_enter(budget, ALICE, NULL, 1);
+	*ret_bob = budget_enter(budget, BOB, NULL, 1);
 }
+
+static void waking_is_paid_by_who_was_woken(void **state)
+{
+	struct budget budget;
+	unsigned alice, bob;
+
+	(void)state;
+	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
+	alice = budget_enter(&budget, ALICE, NULL, 1);
+	bob = budget_enter(&budget, BOB, NULL, 1);
+	budget.accounts[alice].left_ns = budget.accounts[bob].left_ns = 1000;
+	budget_ring(&budget, alice, 1);
+	budget_ring(&budget, bob, 1);
+	budget_woke(&budget.accounts[alice], 100);
+	budget_woke(&budget.accounts[bob], 50000);
+	budget_charge(&budget, 100 + 50000 + 800);
+	assert_int_equal(budget.accounts[alice].left_ns, 1000 - 100 - 400);
+	assert_int_equal(budget.accounts[bob].left_ns, 1000 - 50000 - 400);
+	/* Charged once; and who was woken without a ring of his in the turn pays for that alone. */
+	budget_woke(&budget.accounts[alice], 7);
+	budget_charge(&budget, 20);
+	assert_int_equal(budget.accounts[alice].left_ns, 1000 - 100 - 400 - 7);
+	assert_int_equal(budget.accounts[bob].left_ns, 1000 - 50000 - 400);
+	budget_done(&budget);
+}
+
+/* The clock runs on while the reader has no CPU, and what it costs does not. */
+static void waking_never_costs_more_than_was_spent(void **state)
+{
+	struct budget budget;
+	unsigned alice, bob;
+
+	(void)state;
+	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
+	alice = budget_enter(&budget, ALICE, NULL, 1);
+	bob = budget_enter(&budget, BOB, NULL, 1);
+	budget_ring(&budget, alice, 1);
+	budget_woke(&budget.accounts[alice], 900);
+	budget_woke(&budget.accounts[bob], 900);
+	budget_charge(&budget, 1000);
+	assert_int_equal(budget.accounts[alice].left_ns + budget.accounts[bob].left_ns, -1000);
+	budget_done(&budget);
+}
+
+static void only_who_rang_and_can_pay_is_woken(void **state)
+{
+	struct budget budget;
+	unsigned alice, bob;
+
+	(void)state;
+	two_users(&budget, 10, 0, &alice, &bob);
+	assert_null(budget_next_to_wake(&budget));
+	assert_int_equal(budget_ring(&budget, alice, 1000 * MS), 0);
+	assert_ptr_equal(budget_next_to_wake(&budget), &budget.accounts[alice]);
+	assert_null(budget_next_to_wake(&budget));
+	budget_swept(&budget, 1000 * MS);
+	/* One who waits for an interval is answered by any sweep. */
+	assert_true(budget_ring(&budget, bob, 1001 * MS) > 0);
+	assert_ptr_equal(budget_next_to_wake(&budget), &budget.accounts[bob]);
+	/* One who waits for credit is not. */
+	budget_charge(&budget, 1000 * MS);
+	assert_true(budget_ring(&budget, bob, 1002 * MS) > 0);
+	assert_null(budget_next_to_wake(&budget));
+	/* One who has gone is nowhere to be woken. */
+	budget.accounts[bob].left_ns = 1;
+	budget_leave(&budget, bob);
+	assert_null(budget_next_to_wake(&budget));
+	budget_done(&budget);
+}
+
+/* Which of the two is woken first, if both rang. */
+static const struct account *first_to_wake(struct budget *budget, unsigned a, unsigned b)
+{
+	const struct account *first;
+
+	budget_ring(budget, a, 1000 * MS);
+	budget_ring(budget, b, 1000 * MS);
+	first = budget_next_to_wake(budget);
+	assert_non_null(first);
+	assert_non_null(budget_next_to_wake(budget));
+	return first;
+}
+
+/* Bob has a thousand waiters in one round of @every, and one in the others. */
+static unsigned rounds_in_front(unsigned every)
+{
+	enum { ROUNDS = 1000 };
+	struct budget budget;
+	unsigned alice, bob, n = 0;
+
+	two_users(&budget, 0, 0, &bob, &alice); /* his account comes first */
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		bool many = i % every == 0;
+
+		n += first_to_wake(&budget, bob, alice) == &budget.accounts[bob] && many;
+		budget_woke(&budget.accounts[alice], 3000);
+		budget_woke(&budget.accounts[bob], many ? 2000000 : 2000);
+	}
+	budget_done(&budget);
+	return n;
+}
+
+static void who_is_cheap_to_wake_is_woken_first(void **state)
+{
+	(void)state;
+	/* Before anybody knows, he may be first. */
+	assert_in_range(rounds_in_front(1), 0, 1);
+	assert_in_range(rounds_in_front(2), 0, 1);
+	assert_in_range(rounds_in_front(10), 0, 1);
+}
+
+/* --- intervals; the budget is far from spent --- */
 
 static void an_early_ring_waits_until_the_interval_is_over(void **state)
 {
@@ -294,6 +406,12 @@ int main(void)
 		CASE("debts outlive a connection", debts_outlive_a_connection),
 		CASE("the wait ends when there is credit", the_wait_ends_when_there_is_credit),
 		CASE("who rings together pays in parts", who_rings_together_pays_in_parts),
+		CASE("waking is paid by who was woken", waking_is_paid_by_who_was_woken),
+		CASE("waking never costs more than was spent",
+			waking_never_costs_more_than_was_spent),
+		CASE("only who rang and can pay is woken", only_who_rang_and_can_pay_is_woken),
+		CASE("who is cheap to wake is woken first, also if now and then it is not",
+			who_is_cheap_to_wake_is_woken_first),
 		CASE("an account that nobody has is given to the next",
 			an_account_that_nobody_has_is_given_to_the_next),
 		CASE("an early ring waits until the interval is over, and no longer",

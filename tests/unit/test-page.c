@@ -12,6 +12,8 @@
 
 enum { SOCKETS = 2, METRICS = 3, CHANNELS = 5 };
 
+static struct page_bell bell;
+
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -61,6 +63,7 @@ static void publish(struct page_cell *cell, uint64_t number)
 	for (int i = 0; i < CHANNELS; i++)
 		channels[i] = (struct page_channel_value){ .count = number };
 	page_sweep_end(cell, page_sweep_begin(cell), &sweep, METRICS, channels, CHANNELS);
+	page_bell_ring(&bell);
 }
 
 static void a_page_that_was_laid_out_passes(void **state)
@@ -260,9 +263,9 @@ static void a_wait_for_a_later_sweep_ends_at_its_deadline(void **state)
 
 	(void)state;
 	publish(cell_of(page, 0), 1);
-	assert_int_equal(page_wait(cell, page_started(cell), deadline_ns), -ETIMEDOUT);
+	assert_int_equal(page_wait(cell, &bell, page_started(cell), deadline_ns), -ETIMEDOUT);
 	assert_true(now_ns() >= deadline_ns);
-	assert_int_equal(page_wait(cell, page_started(cell) - 1, 0), 0);
+	assert_int_equal(page_wait(cell, &bell, page_started(cell) - 1, 0), 0);
 	free(page);
 }
 
@@ -276,9 +279,9 @@ static void a_sweep_under_way_is_not_fresh(void **state)
 
 	(void)state;
 	page_sweep_end(cell, under_way, &sweep, METRICS, NULL, 0);
-	assert_int_equal(page_wait(cell, started, now_ns() + 1000000), -ETIMEDOUT);
+	assert_int_equal(page_wait(cell, &bell, started, now_ns() + 1000000), -ETIMEDOUT);
 	publish(cell, 2);
-	assert_int_equal(page_wait(cell, started, 0), 0);
+	assert_int_equal(page_wait(cell, &bell, started, 0), 0);
 	free(page);
 }
 
@@ -291,10 +294,10 @@ static void sweep_numbers_wrap(void **state)
 	(void)state;
 	cell->started = cell->finished = 0xffffffff;
 	started = page_started(cell);
-	assert_int_equal(page_wait(cell, started, 0), -ETIMEDOUT);
+	assert_int_equal(page_wait(cell, &bell, started, 0), -ETIMEDOUT);
 	publish(cell, 1);
 	assert_int_equal(cell->finished, 0);
-	assert_int_equal(page_wait(cell, started, 0), 0);
+	assert_int_equal(page_wait(cell, &bell, started, 0), 0);
 	free(page);
 }
 
@@ -315,8 +318,50 @@ static void a_publishing_thread_wakes_the_waiter(void **state)
 
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, publish_later, cell_of(page, 0)), 0);
-	assert_int_equal(page_wait(cell, started, begin_ns + 30000000000), 0);
+	assert_int_equal(page_wait(cell, &bell, started, begin_ns + 30000000000), 0);
 	assert_true(now_ns() - begin_ns < 20000000000);
+	pthread_join(thread, NULL);
+	free(page);
+}
+
+enum { RACES = 50000 };
+
+struct race {
+	struct page_cell *cell;
+	atomic_uint n_asked; /* sweeps that the waiter has asked for */
+};
+
+static void *publish_what_is_asked(void *argument)
+{
+	struct race *race = argument;
+
+	for (unsigned n = 1; n <= RACES; n++) {
+		while (atomic_load(&race->n_asked) < n)
+			;
+		for (volatile unsigned delay = n % 128; delay; delay--)
+			; /* so that waiters are met while they look, and while they sleep */
+		publish(race->cell, n);
+	}
+	return NULL;
+}
+
+static void no_wake_up_is_lost(void **state)
+{
+	struct page_header *page = new_page();
+	struct race race = { .cell = cell_of(page, 0) };
+	uint64_t begin_ns = now_ns();
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, publish_what_is_asked, &race), 0);
+	for (unsigned i = 0; i < RACES; i++) {
+		uint32_t started = page_started(race.cell);
+
+		atomic_fetch_add(&race.n_asked, 1);
+		assert_int_equal(page_wait(race.cell, &bell, started, begin_ns + 60000000000), 0);
+		/* Who was not woken stays until the deadline, and then sees that it is there. */
+		assert_true(now_ns() < begin_ns + 60000000000);
+	}
 	pthread_join(thread, NULL);
 	free(page);
 }
@@ -381,6 +426,7 @@ int main(void)
 		CASE("a sweep under way is not fresh", a_sweep_under_way_is_not_fresh),
 		CASE("sweep numbers wrap", sweep_numbers_wrap),
 		CASE("a publishing thread wakes the waiter", a_publishing_thread_wakes_the_waiter),
+		CASE("no wake-up is lost between looking and sleeping", no_wake_up_is_lost),
 		CASE("a copy is never torn", a_copy_is_never_torn),
 	};
 

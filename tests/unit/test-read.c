@@ -235,6 +235,13 @@ static void a_page_that_is_not_as_told_is_refused(void **state)
 	assert_int_equal(try_open(&(struct fake_options){ .open_ended = true }), -EBADMSG);
 }
 
+static void a_welcome_without_bells_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(try_open(&(struct fake_options){ .no_bells = true }), -EBADMSG);
+	assert_int_equal(try_open(&(struct fake_options){ .short_bells = true }), -EBADMSG);
+}
+
 static void out_of_descriptors_is_emfile(void **state)
 {
 	enum { LIMIT = 100 };
@@ -803,6 +810,7 @@ int main(void)
 			a_call_has_one_deadline_however_often_it_waits),
 		CASE("a page that is not as told is refused",
 			a_page_that_is_not_as_told_is_refused),
+		CASE("a welcome without bells is refused", a_welcome_without_bells_is_refused),
 		CASE("out of descriptors is EMFILE", out_of_descriptors_is_emfile),
 		CASE("out of memory is ENOMEM", out_of_memory_is_enomem),
 		CASE("closing nothing is allowed", closing_nothing_is_allowed),

@@ -34,6 +34,7 @@ struct fixture {
 	struct publication publication;
 	struct ledger ledger;
 	struct reader reader;
+	struct page_bell bell; /* of the one user there is, unless a case says otherwise */
 };
 
 static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t burst_ms)
@@ -85,7 +86,7 @@ static int hang_doorbell(struct fixture *f, int *ret_slot)
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	assert_true(fd >= 0);
-	*ret_slot = reader_add(&f->reader, fd, 1000);
+	*ret_slot = reader_add(&f->reader, fd, 1000, &f->bell);
 	return fd;
 }
 
@@ -97,7 +98,7 @@ static int read_fresh(struct fixture *f, int doorbell_fd, uint64_t wait_ns, stru
 	int r;
 
 	eventfd_write(doorbell_fd, 1);
-	r = page_wait(cell, started, clock_now_ns() + wait_ns);
+	r = page_wait(cell, &f->bell, started, clock_now_ns() + wait_ns);
 	return r < 0 ? r : page_copy(cell, ret, 1, NULL, 0);
 }
 
@@ -162,7 +163,7 @@ static void there_are_so_many_doorbells_and_no_more(void **state)
 		fds[i] = hang_doorbell(&f, &slots[i]);
 	assert_int_equal(slots[DOORBELLS], -ENOSPC);
 	reader_remove(&f.reader, slots[3]);
-	slots[3] = reader_add(&f.reader, fds[DOORBELLS], 1000);
+	slots[3] = reader_add(&f.reader, fds[DOORBELLS], 1000, &f.bell);
 	assert_true(slots[3] >= 0);
 	assert_int_equal(reader_state(&f.reader).n_doorbells, DOORBELLS);
 	for (unsigned i = 0; i <= DOORBELLS; i++)
@@ -215,6 +216,39 @@ static void over_the_budget_a_ring_waits_but_is_answered(void **state)
 		eventfd_write(fd, 1);
 	reader_remove(&f.reader, slot);
 	close(fd);
+	stop_reader(&f);
+}
+
+static uint32_t n_rung(const struct page_bell *bell)
+{
+	return __atomic_load_n(&bell->n_rung, __ATOMIC_ACQUIRE);
+}
+
+static void a_sweep_rings_the_bells_of_those_who_rang(void **state)
+{
+	struct page_bell bells[2] = {};
+	struct fixture f;
+	int fds[2], slots[2];
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	for (unsigned i = 0; i < 2; i++) {
+		fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		slots[i] = reader_add(&f.reader, fds[i], 1000 + i, &bells[i]);
+		assert_true(slots[i] >= 0);
+	}
+	for (uint32_t round = 1; round <= 10; round++)
+		for (unsigned i = 0; i < 2; i++) {
+			eventfd_write(fds[i], 1);
+			while (n_rung(&bells[i]) < round)
+				usleep(100);
+			assert_int_equal(n_rung(&bells[i]), round);
+			assert_int_equal(n_rung(&bells[!i]), i ? round : round - 1);
+		}
+	for (unsigned i = 0; i < 2; i++) {
+		reader_remove(&f.reader, slots[i]);
+		close(fds[i]);
+	}
 	stop_reader(&f);
 }
 
@@ -322,7 +356,7 @@ static void *come_and_go(void *argument)
 
 	for (unsigned i = 0; i < 500; i++) {
 		int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		int slot = reader_add(&ringer->fixture->reader, fd, 1000);
+		int slot = reader_add(&ringer->fixture->reader, fd, 1000, &ringer->fixture->bell);
 		uint64_t called_ns = clock_now_ns();
 		struct page_sweep sweep;
 
@@ -449,6 +483,7 @@ static void the_library_reads_while_it_sweeps(void **state)
 	(void)state;
 	start_reader(&f, 100, 100);
 	handle.page = f.publication.header;
+	handle.bells = &f.bell;
 	handle.n_doorbells = 1;
 	handle.doorbells[0] = hang_doorbell(&f, &slot);
 	for (unsigned i = 0; i < 4; i++)
@@ -478,6 +513,8 @@ int main(void)
 			the_first_sweep_is_there_before_the_thread),
 		CASE("a ring brings a sweep of the counters as they are",
 			a_ring_brings_a_sweep_of_the_counters_as_they_are),
+		CASE("a sweep rings the bells of those who rang, and no others",
+			a_sweep_rings_the_bells_of_those_who_rang),
 		CASE("a removed doorbell rings for nothing", a_removed_doorbell_rings_for_nothing),
 		CASE("there are max_doorbells places and no more",
 			there_are_so_many_doorbells_and_no_more),
