@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 enum { NEWCOMER = 65532 };
 enum { BATCHES = 5, READS = 100, PROCESSES_MAX = 64 };
 enum { READY_MS = 5000, DEEDS_MS = 10000, REST_MS = 3000, LIFE_S = 60 };
+enum { STACK_BYTES = 64 * 1024 };
 
 /*
  * Two reads a pause apart stay far below the victim's half of the budget, which the attacker cannot
@@ -98,6 +100,19 @@ unsigned attack_hold(int doorbells[], unsigned most)
 				close(packet.fds[i]);
 	}
 	return n;
+}
+
+void attack_start_threads(unsigned n, void *(*body)(void *), void *arguments, size_t stride)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	for (unsigned i = 0; i < n; i++)
+		if (pthread_create(&thread, &attr, body, (char *)arguments + i * stride) != 0)
+			_exit(96);
+	pthread_attr_destroy(&attr);
 }
 
 /* The group of processes is what is killed, so that forks go, too. */

@@ -46,6 +46,9 @@ bool attack_hello(int fd, struct wire_packet *ret);
 /* Takes as many connections, with their doorbells, as the quota gives; returns how many. */
 unsigned attack_hold(int doorbells[], unsigned most);
 
+/* @n threads that run @body, each with the next of @arguments, which are @stride bytes apart. */
+void attack_start_threads(unsigned n, void *(*body)(void *), void *arguments, size_t stride);
+
 /* The last case of each program: all the attacks have left the daemon no larger. */
 void nothing_is_left(void **state);
 

@@ -2,24 +2,10 @@
 /* Doorbells rung without end, and all of them held. */
 #include "tests/hostile/attack.h"
 
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { RINGERS = 64, STACK_BYTES = 64 * 1024 };
-
-static void start_threads(unsigned n, void *(*body)(void *), void *arguments, size_t stride)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	for (unsigned i = 0; i < n; i++)
-		if (pthread_create(&thread, &attr, body, (char *)arguments + i * stride) != 0)
-			_exit(96);
-	pthread_attr_destroy(&attr);
-}
+enum { RINGERS = 64 };
 
 static void *ring(void *argument)
 {
@@ -39,7 +25,7 @@ static int ring_from_64_threads(void *argument)
 	(void)argument;
 	if (attack_hold(doorbells, RINGERS) < RINGERS)
 		return 1;
-	start_threads(RINGERS, ring, doorbells, sizeof *doorbells);
+	attack_start_threads(RINGERS, ring, doorbells, sizeof *doorbells);
 	attack_is_on();
 	pause();
 	return 0;
