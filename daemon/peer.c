@@ -59,7 +59,7 @@ struct peer *peer_free(struct peer *peer)
 		return NULL;
 	take_down(peer);
 	sd_event_source_disable_unref(peer->source);
-	close_fd(&peer->fd);
+	undertaker_close(&peer->server->undertaker, &peer->fd);
 	unlink_peer(peer);
 	server_resume_accepting(peer->server);
 	free(peer);
@@ -197,6 +197,14 @@ static int answer(struct peer *peer, const union wire_message *request)
 	return answer_refusal(peer, POLICY_REQUEST, "uncored knows no such request.");
 }
 
+/* No request carries descriptors. One that does is left where it is: see undertaker.h. */
+static int receive_bare(int fd, struct wire_packet *ret)
+{
+	if (undertaker_finds_descriptors(fd))
+		return -EBADMSG;
+	return wire_receive(fd, WIRE_FROM_CLIENT, ret);
+}
+
 /*
  * The three ends of an error. A request that cannot be granted gets an error message. A peer that
  * breaks the protocol, does not read its answers or has gone is dropped. Nothing that a peer does
@@ -206,14 +214,13 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 {
 	struct peer *peer = userdata;
 	struct wire_packet packet;
-	int r = wire_receive(fd, WIRE_FROM_CLIENT, &packet);
+	int r = receive_bare(fd, &packet);
 
 	(void)source;
 	(void)events;
 	if (r == -EAGAIN || r == -EINTR)
 		return 0;
 	if (r == 1) {
-		wire_packet_done(&packet); /* no request carries descriptors */
 		r = answer(peer, &packet.message);
 	} else if (r == -EOPNOTSUPP) {
 		r = answer_refusal(peer, POLICY_REQUEST, "uncored knows no such request.");
@@ -291,20 +298,30 @@ static int link_new_peer(struct server *server, int *fd, uid_t uid)
 	return r;
 }
 
-int peer_accept(struct server *server, int accepted_fd)
+/* Whoever is taken in takes over *@fd. */
+static int admit(struct server *server, int *fd)
 {
 	_cleanup_(credentials_done) struct policy_peer who = {};
-	_cleanup_close_ int fd = accepted_fd;
 	struct policy_refusal refusal;
-	int r = credentials_of(fd, &who);
+	int r = credentials_of(*fd, &who);
 
 	if (r < 0)
 		return r;
 	if (policy_admits(&server->config->access, server_owner(server), &who, &refusal) &&
 		has_room(server, who.uid, &refusal))
-		return link_new_peer(server, &fd, who.uid);
-	refuse(server, fd, who.uid, &refusal);
+		return link_new_peer(server, fd, who.uid);
+	refuse(server, *fd, who.uid, &refusal);
 	return 0;
+}
+
+int peer_accept(struct server *server, int fd)
+{
+	int r;
+
+	server_take_bare_messages(fd);
+	r = admit(server, &fd);
+	undertaker_close(&server->undertaker, &fd);
+	return r;
 }
 
 void peer_review(struct peer *peer)

@@ -27,6 +27,23 @@ static const uint64_t REPORT_AGE_NS = 100000000; /* whoever asks sooner gets the
 
 /* --- the listening socket --- */
 
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD 76 /* asm-generic/socket.h since Linux 6.5 */
+#endif
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* asm-generic/socket.h since Linux 6.16 */
+#endif
+
+/* Best effort: without the last one undertaker.h has more to do. */
+void server_take_bare_messages(int fd)
+{
+	static const int options[] = { SO_PASSCRED, SO_PASSSEC, SO_PASSPIDFD, SO_PASSRIGHTS };
+	const int off = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		setsockopt(fd, SOL_SOCKET, options[i], &off, sizeof off);
+}
+
 static int take_activated(struct server *server, int fd, struct fault *fault)
 {
 	server->listen_fd = fd;
@@ -35,6 +52,7 @@ static int take_activated(struct server *server, int fd, struct fault *fault)
 			"systemd passed a descriptor that is not a listening SOCK_SEQPACKET "
 			"socket: "
 			"the socket unit needs ListenSequentialPacket=.");
+	server_take_bare_messages(fd);
 	return fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
@@ -117,6 +135,7 @@ static int make_socket(struct server *server, const struct config *config, struc
 	r = server_set_permissions(server, fault);
 	if (r < 0)
 		return r;
+	server_take_bare_messages(fd);
 	if (listen(fd, SOMAXCONN) < 0)
 		return fault_set(fault, -errno, "Cannot listen at %s: %m.", address.sun_path);
 	server->listen_fd = take_fd(&fd);
@@ -381,5 +400,6 @@ void server_done(struct server *server)
 		unlink(server->config->socket_path);
 	for (unsigned i = 0; i < ARRAY_SIZE(server->reports); i++)
 		close_fd(&server->reports[i].fd);
-	close_fd(&server->listen_fd);
+	undertaker_bury(&server->undertaker, &server->listen_fd);
+	undertaker_done(&server->undertaker);
 }

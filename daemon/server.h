@@ -15,6 +15,7 @@
 #include "daemon/hardware.h"
 #include "daemon/refusals.h"
 #include "daemon/store.h"
+#include "daemon/undertaker.h"
 
 struct bells;
 struct peer;
@@ -32,6 +33,7 @@ struct server {
 	unsigned n_peers;
 	unsigned max_peers; /* the configured limit, or what the file limit leaves */
 	unsigned max_peers_of_user;
+	struct undertaker undertaker;
 	struct refusals refusals;
 	uint64_t n_refused_before; /* by processes before, in this generation */
 	struct report {
@@ -71,6 +73,12 @@ void server_note_refusal(struct server *server, uint32_t uid, const struct polic
  */
 int server_report(struct server *server, enum wire_topic topic, const struct report **ret,
 	struct fault *fault);
+
+/*
+ * Has the kernel keep descriptors from @fd, a listening socket and so all that it accepts from then
+ * on, or one that was accepted; and whatever else may be attached to a message.
+ */
+void server_take_bare_messages(int fd);
 
 /* A peer has gone: its descriptors are free again. */
 void server_resume_accepting(struct server *server);

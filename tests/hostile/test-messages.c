@@ -163,6 +163,8 @@ static _Noreturn int pass_descriptors(void *argument)
 
 		if (send_descriptors(clients[i], &info, sizeof info.info, counts[k % 4]))
 			attack_did(1);
+		else if (errno == EPERM)
+			attack_did(1); /* SO_PASSRIGHTS */
 		else if (errno != EAGAIN && errno != ETOOMANYREFS)
 			come_back(i);
 	}
