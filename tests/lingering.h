@@ -19,7 +19,16 @@ struct lingering {
 	int peer_fd; /* the one that does not read; closing it ends the wait */
 };
 
-/* Connects *ret to itself; false: errno. */
+/* As little as the kernel lets one have, so that many are cheap. */
+static inline void lingering_shrink(int fd)
+{
+	const int bytes = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
+/* Connects the two; false: errno. */
 static inline bool lingering_connect(struct lingering *ret)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
@@ -28,6 +37,8 @@ static inline bool lingering_connect(struct lingering *ret)
 
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	ret->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	lingering_shrink(listener);
+	lingering_shrink(ret->fd);
 	if (listener < 0 || bind(listener, (const void *)&address, size) < 0 ||
 		listen(listener, 1) < 0 || getsockname(listener, (void *)&address, &size) < 0 ||
 		connect(ret->fd, (const void *)&address, size) < 0)
