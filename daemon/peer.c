@@ -200,9 +200,11 @@ static int answer(struct peer *peer, const union wire_message *request)
 /* No request carries descriptors. One that does is left where it is: see undertaker.h. */
 static int receive_bare(int fd, struct wire_packet *ret)
 {
-	if (undertaker_finds_descriptors(fd))
-		return -EBADMSG;
-	return wire_receive(fd, WIRE_FROM_CLIENT, ret);
+	int r = undertaker_finds_descriptors(fd);
+
+	if (r < 0)
+		return r;
+	return r ? -EBADMSG : wire_receive(fd, WIRE_FROM_CLIENT, ret);
 }
 
 /*

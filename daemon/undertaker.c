@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/undertaker.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -29,11 +31,13 @@ static ssize_t peek(int socket_fd, int *ret_flags)
 	return n;
 }
 
-bool undertaker_finds_descriptors(int socket_fd)
+int undertaker_finds_descriptors(int socket_fd)
 {
 	int flags;
 
-	return peek(socket_fd, &flags) >= 0 && flags & MSG_CTRUNC;
+	if (peek(socket_fd, &flags) < 0)
+		return -errno;
+	return flags & MSG_CTRUNC ? 1 : 0;
 }
 
 /* Receives what is harmless, up to a message with descriptors, an empty one, or the end. */

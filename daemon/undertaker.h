@@ -7,11 +7,10 @@
  *
  * A thread that exits does not linger. So one is started that has its own copy of the table of
  * descriptors; the main thread closes the socket, which is not the last descriptor of it; and the
- * thread exits, with which the last one goes. Nothing remains to be waited for or to be charged.
+ * thread exits, with which the last one goes. Nothing remains to be waited for or to be charged,
+ * but for what uncored-security(7) names.
  */
 #pragma once
-
-#include <stdbool.h>
 
 /* Sockets for which there was no thread: tried again with the next. */
 struct undertaker {
@@ -19,9 +18,12 @@ struct undertaker {
 	unsigned n_waiting;
 };
 
-/* Has the next message at @socket_fd descriptors attached? It is not received, and none of the
- * descriptors is. */
-bool undertaker_finds_descriptors(int socket_fd);
+/*
+ * Has the next message at @socket_fd descriptors attached? It is not received, and none of the
+ * descriptors is. 1 or 0; -EAGAIN and other errno of recvmsg(2): nothing was seen, and a message
+ * may be there all the same.
+ */
+int undertaker_finds_descriptors(int socket_fd);
 
 /*
  * Shuts *@socket_fd, a connected Unix socket, down and closes it, by way of a thread if descriptors

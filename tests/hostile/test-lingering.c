@@ -151,6 +151,7 @@ static void lingering_over_quota(void **state)
 	};
 
 	(void)state;
+	daemon_reload(&the_daemon, "[server]\nmax_clients_per_user = 8\n");
 	attack_beside_victim(&attack);
 }
 

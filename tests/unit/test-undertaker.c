@@ -57,14 +57,14 @@ static void finds_what_is_attached(void **state)
 
 	(void)state;
 	make_pair(pair);
-	assert_false(undertaker_finds_descriptors(pair[1]));
+	assert_int_equal(undertaker_finds_descriptors(pair[1]), -EAGAIN);
 	send(pair[0], "a", 1, 0);
-	assert_false(undertaker_finds_descriptors(pair[1]));
+	assert_int_equal(undertaker_finds_descriptors(pair[1]), 0);
 	assert_true(lingering_send(pair[0], "b", 1, pair[0]));
-	assert_false(undertaker_finds_descriptors(pair[1]));
+	assert_int_equal(undertaker_finds_descriptors(pair[1]), 0);
 	assert_int_equal(recv(pair[1], &byte, 1, 0), 1);
-	assert_true(undertaker_finds_descriptors(pair[1]));
-	assert_true(undertaker_finds_descriptors(pair[1]));
+	assert_int_equal(undertaker_finds_descriptors(pair[1]), 1);
+	assert_int_equal(undertaker_finds_descriptors(pair[1]), 1);
 	close(pair[0]);
 	close(pair[1]);
 }
@@ -135,6 +135,8 @@ static void looks_behind_an_error(void **state)
 	assert_true(lingering_send(pair[0], "abc", 3, lingering.fd));
 	close_fd(&lingering.fd);
 	close(pair[0]);
+	assert_int_equal(undertaker_finds_descriptors(pair[1]), -ECONNRESET);
+	assert_int_equal(undertaker_finds_descriptors(pair[1]), 1);
 	undertaker_close(&undertaker, &pair[1]);
 	lingering_close(&lingering);
 }
