@@ -187,12 +187,22 @@ static bool never_ran(const struct group_read *group)
 	return group->enabled_ns && !group->running_ns;
 }
 
+/*
+ * Its leader may have run while it was alone: it counts from its opening on, the others are opened
+ * after it.
+ */
+static bool never_ran_whole(const struct box *box, const struct group_read *group)
+{
+	return group->enabled_ns > box->events[0].enabled_ns &&
+	       group->running_ns == box->events[0].running_ns;
+}
+
 int box_settle(struct box *box)
 {
 	struct group_read group;
 
 	if (box->mode != BOX_FLEXIBLE || box->plan->n_events == 1 ||
-		read_group(box, 0, &group) < 0 || !never_ran(&group))
+		read_group(box, 0, &group) < 0 || !never_ran_whole(box, &group))
 		return 0;
 	box_close(box);
 	box->error = open_as(box, BOX_SINGLES);
@@ -219,7 +229,9 @@ static uint32_t advance(struct box_event *event, const struct group_read *group,
 	uint64_t counted = raw - event->raw;
 	uint32_t quality = 0;
 
-	if (raw < event->raw) {
+	/* A kernel that counts from the opening on shows a source that began at 0 again as below 0.
+	 */
+	if ((int64_t)counted < 0) {
 		quality |= PAGE_RESET; /* what came before the reset is lost: nothing to add */
 		counted = 0;
 	} else if (running_ns < enabled_ns) {

@@ -307,6 +307,47 @@ static void notices_that_the_clock_of_a_box_stands_still(void **state)
 	box_close(&box);
 }
 
+/* A source that had counted before it was opened, and was zeroed since: the kernel shows what is
+ * below its own beginning. */
+static void a_count_below_its_beginning_is_a_reset(void **state)
+{
+	struct fake_kernel kernel = {};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	fake_find(&kernel, READ)->value = (uint64_t)-1000;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, SECOND);
+	assert_int_equal(box.events[0].count, 0);
+	assert_int_equal(box.quality, PAGE_RESET);
+	fake_find(&kernel, READ)->value = (uint64_t)-900;
+	fake_pass(&kernel, SECOND, SECOND);
+	box_read(&box, 2 * SECOND);
+	assert_int_equal(box.events[0].count, 100);
+	assert_int_equal(box.quality, 0);
+	box_close(&box);
+}
+
+/* Its leader ran while it was alone, and since its sibling came the group does not fit. */
+static void opens_single_events_where_only_the_leader_ran(void **state)
+{
+	struct fake_kernel kernel = {
+		.pinned_fails = true, .enabled_ns = 1000, .running_ns = 1000
+	};
+	struct source source = fake_source(&kernel);
+	struct box box = {};
+
+	(void)state;
+	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box.mode, BOX_FLEXIBLE);
+	fake_pass(&kernel, SECOND, 0);
+	assert_int_equal(box_settle(&box), 1);
+	assert_int_equal(box.mode, BOX_SINGLES);
+	box_close(&box);
+}
+
 /* --- from one process to the next --- */
 
 /* The next process: what outlives this one, and nothing else. */
@@ -518,6 +559,10 @@ int main(void)
 			is_handed_over_without_the_error_of_its_last_read),
 		CASE("says what was lost though it did not run yet",
 			says_what_was_lost_though_it_did_not_run_yet),
+		CASE("a count below its beginning is a reset",
+			a_count_below_its_beginning_is_a_reset),
+		CASE("opens single events where only the leader ran",
+			opens_single_events_where_only_the_leader_ran),
 	};
 
 	return cmocka_run_group_tests_name("box", cases, NULL, NULL);
