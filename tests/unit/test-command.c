@@ -608,6 +608,15 @@ static void info_without_a_daemon_says_what_to_do(void **state)
 	expect(&outcome, 1, "Start it with `systemctl start uncored.socket`");
 }
 
+/* A shell that starts us in the background has us ignore signals from the terminal. */
+static void forget_what_was_ignored(void)
+{
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		signal(signals[i], SIG_DFL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -653,5 +662,6 @@ int main(void)
 			info_without_a_daemon_says_what_to_do),
 	};
 
+	forget_what_was_ignored();
 	return cmocka_run_group_tests_name("command", cases, NULL, NULL);
 }
