@@ -256,34 +256,35 @@ int handle_check(const struct uncore *handle)
 	return 0;
 }
 
-static int map(int fd, uint64_t size_bytes, const void **ret)
+/* NULL: errno says why. */
+static const void *map(int fd, uint64_t size_bytes)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat status;
 	void *memory;
 
 	if (fstat(fd, &status) < 0)
-		return -errno;
+		return NULL;
 	/* Beyond the end of the file each access would be a SIGBUS: there is enough, and stays. */
-	if (size_bytes > (uint64_t)status.st_size || seals < 0 || !(seals & F_SEAL_SHRINK))
-		return -EBADMSG;
+	if (size_bytes > (uint64_t)status.st_size || seals < 0 || !(seals & F_SEAL_SHRINK)) {
+		errno = EBADMSG;
+		return NULL;
+	}
 	memory = mmap(NULL, size_bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
-		return -errno;
-	*ret = memory;
-	return 0;
+		return NULL;
+	return memory;
 }
 
 static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
 {
-	const void *page;
-	int r = size_bytes < sizeof *handle->page ? -EBADMSG : map(fd, size_bytes, &page);
-
-	if (r < 0)
-		return r;
-	handle->page = page;
+	if (size_bytes < sizeof *handle->page)
+		return -EBADMSG;
+	handle->page = map(fd, size_bytes);
+	if (!handle->page)
+		return -errno;
 	handle->page_bytes = size_bytes;
-	return page_check(page, size_bytes);
+	return page_check(handle->page, size_bytes);
 }
 
 static uint64_t bells_bytes(const struct uncore *handle)
@@ -293,12 +294,8 @@ static uint64_t bells_bytes(const struct uncore *handle)
 
 static int map_bells(struct uncore *handle, int fd)
 {
-	const void *bells;
-	int r = map(fd, bells_bytes(handle), &bells);
-
-	if (r >= 0)
-		handle->bells = bells;
-	return r;
+	handle->bells = map(fd, bells_bytes(handle));
+	return handle->bells ? 0 : -errno;
 }
 
 static int take_welcome(struct uncore *handle, struct wire_packet *packet)
