@@ -2,7 +2,7 @@
 # ./dev test: which suites run in which build folder, and as whom.
 
 TESTS_BUILDS=(build build-asan build-tsan)
-TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units)
+TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units guest-x86)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 tests_suites_of() {
@@ -60,6 +60,9 @@ tests_run() {
 	tests_check_names "$@"
 	wanted=" ${*:-${TESTS_SUITES[*]}} "
 	setup_to_test
+	for suite in "${TESTS_SUITES[@]}"; do
+		[[ $suite != guest-* || $wanted != *" $suite "* ]] || guest_make "${suite#guest-}"
+	done
 	for folder in "${TESTS_BUILDS[@]}"; do
 		for suite in $(tests_suites_of "$folder"); do
 			[[ $wanted == *" $suite "* ]] || continue

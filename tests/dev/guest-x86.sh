@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The x86 guest: Debian's kernel and systemd, PCP, uncored as `meson install` lays it out, and the test module.
+#
+# build-guest-x86/ holds  vmlinux, initrd.gz     from the kernel's package
+#                         base.squashfs          Debian, without anything of ours
+#                         tests.squashfs         uncored, the module and the suites; lies over the base
+#                         product/               the build folder of what is installed
+
+GUEST_X86_NEEDS=(
+	busybox-static cpio kmod make mmdebstrap qemu-system-x86 squashfs-tools
+)
+# What the guest has beside Debian's minimum: systemd, PCP and the libraries that uncored is linked with.
+GUEST_X86_HAS=(
+	dbus kmod procps systemd-sysv udev
+	libhwloc15 libinih1 libjson-c5 libpfm4 pcp
+)
+# For the initrd; what they depend on comes with them.
+GUEST_X86_MODULES=(virtio_pci virtio_blk squashfs overlay)
+GUEST_X86_MACHINES=(icelake-sp sapphire-rapids sapphire-rapids-ddr granite-rapids knl zen4)
+GUEST_X86_SQUASHFS=(-noI -noD -noF -noX -no-progress -quiet -noappend) # emulated CPUs unpack slowly
+
+# The version of the kernel that Debian ships at the moment: 6.1.0-40-amd64.
+guest_x86_newest_kernel() {
+	apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: linux-image-\([0-9].*\)/\1/p' |
+		head -n 1 | grep . || fail "apt knows no package linux-image-amd64: run apt-get update."
+}
+
+guest_x86_unpack_kernel() {
+	local folder=$1 version=$2 unpacked=$1/unpacked module path
+
+	say "Fetching the kernel $version"
+	rm -rf "$unpacked" "$folder/modules"
+	mkdir -p "$unpacked" "$folder/modules"
+	(cd "$unpacked" && quietly "fetch the kernel" apt-get -q download "linux-image-$version")
+	quietly "unpack the kernel" dpkg -x "$unpacked"/linux-image-*.deb "$unpacked"
+	python3 tests/guests/x86/extract-kernel.py "$unpacked/boot/vmlinuz-$version" "$folder/vmlinux"
+	/sbin/depmod -b "$unpacked" "$version"
+	for module in "${GUEST_X86_MODULES[@]}"; do
+		/sbin/modprobe -d "$unpacked" -S "$version" --show-depends "$module" | sed -n 's/^insmod *//p'
+	done | awk '!seen[$1]++ { print $1 }' | while read -r path; do
+		cp "$path" "$folder/modules/"
+		basename "$path" >>"$folder/modules/order"
+	done
+	find "$unpacked/lib/modules" -name intel-uncore.ko -exec cp {} "$folder/" \;
+	rm -rf "$unpacked"
+}
+
+guest_x86_make_initrd() {
+	local folder=$1 root=$1/initrd
+
+	rm -rf "$root"
+	mkdir -p "$root/bin"
+	cp /bin/busybox "$root/bin/"
+	cp -r "$folder/modules" "$root/"
+	install -m 755 tests/guests/x86/initrd-init "$root/init"
+	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$folder/initrd.gz"
+	rm -rf "$root"
+}
+
+# PCP's package would start its services; the suites start what they need.
+guest_x86_make_base() {
+	local folder=$1 packages
+
+	say "Making the guest's Debian, about a minute"
+	packages=$(IFS=, && echo "${GUEST_X86_HAS[*]}")
+	guest_apt_sources >"$folder/sources.list"
+	# shellcheck disable=SC2016
+	quietly "make the guest's Debian" as_root env SYSTEMD_OFFLINE=1 mmdebstrap --variant=minbase \
+		--include="$packages" --aptopt='Acquire::Languages "none"' \
+		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--customize-hook='rm -f "$1"/etc/systemd/system/*.wants/pm*.service' \
+		bookworm "$folder/base.tar" "$folder/sources.list"
+	# shellcheck disable=SC2016
+	quietly "pack the guest's Debian" bash -c 'mksquashfs - "$1" -tar "${@:3}" <"$2"' pack \
+		"$folder/base.squashfs" "$folder/base.tar" "${GUEST_X86_SQUASHFS[@]}"
+	rm -f "$folder/base.tar"
+}
+
+guest_x86_build_module() {
+	local folder=$1 version=$2
+
+	rm -rf "$folder/module"
+	cp -r tests/guests/x86/module "$folder/module"
+	quietly "build the test module" make -C "$folder/module" "KERNEL=/usr/src/linux-headers-$version"
+}
+
+guest_x86_build_product() {
+	local product=$1/product
+
+	say "Building into $product/"
+	if [[ ! -f $product/build.ninja ]]; then
+		quietly "configure $product" meson setup "$product" --prefix=/usr --buildtype=release -Dwerror=true
+	fi
+	quietly "build $product" ninja -C "$product"
+}
+
+# As a package would lay it out: in Debian /lib is /usr/lib.
+guest_x86_install_product() {
+	local product=$1/product root=$2
+
+	DESTDIR=$root quietly "install into $root" meson install -C "$product" --no-rebuild
+	if [[ -d $root/lib ]]; then
+		cp -a "$root/lib/." "$root/usr/lib/"
+		rm -rf "$root/lib"
+	fi
+}
+
+guest_x86_install_tests() {
+	local folder=$1 tests=$2/usr/lib/uncored-tests machine
+
+	mkdir -p "$tests/machines" "$2/usr/lib/sysusers.d" "$2/etc/systemd/system/multi-user.target.wants" \
+		"$2/etc/systemd/system/serial-getty@ttyS0.service.d"
+	cp tests/guests/x86/inside/*.py tests/pcp/tap.py tests/machines/events.csv "$folder/module/test_pmu.ko" \
+		"$folder/intel-uncore.ko" "$folder/product/tests/pcp/papi-client" "$tests/"
+	install -m 755 tests/guests/x86/inside/layout-init "$tests/"
+	for machine in "${GUEST_X86_MACHINES[@]}"; do
+		python3 tests/guests/x86/describe.py "$folder/product/tests/machines/$machine" >"$tests/machines/$machine"
+	done
+	cp -r "$folder/product/tests/machines/icelake-sp" "$tests/icelake-sp-tree"
+	cp tests/guests/x86/inside/visitor.sysusers "$2/usr/lib/sysusers.d/visitor.conf"
+	cp tests/guests/x86/inside/uncored-tests.service "$2/etc/systemd/system/"
+	ln -s ../uncored-tests.service "$2/etc/systemd/system/multi-user.target.wants/"
+	cp tests/guests/x86/inside/autologin.conf "$2/etc/systemd/system/serial-getty@ttyS0.service.d/"
+	echo 0123456789abcdef0123456789abcdef >"$2/etc/machine-id" # else systemd takes this for a first boot
+}
+
+guest_x86_make_tests() {
+	local folder=$1 root=$PWD/$1/root
+
+	rm -rf "$root"
+	mkdir -p "$root"
+	guest_x86_install_product "$folder" "$root"
+	guest_x86_install_tests "$folder" "$root"
+	quietly "pack uncored and the suites" mksquashfs "$root" "$folder/tests.squashfs" \
+		"${GUEST_X86_SQUASHFS[@]}" -all-root
+	rm -rf "$root"
+}
+
+guest_x86_make() {
+	local folder=$1 version
+
+	setup_packages "${SETUP_TO_BUILD[@]}" "${GUEST_X86_NEEDS[@]}"
+	[[ -f $folder/version ]] || guest_x86_newest_kernel >"$folder/version"
+	version=$(<"$folder/version")
+	setup_packages "linux-headers-$version"
+	guest_part "$folder/kernel.stamp" "$(guest_fingerprint tests/guests/x86/extract-kernel.py -- "$version" \
+		"${GUEST_X86_MODULES[@]}")" guest_x86_unpack_kernel "$folder" "$version"
+	guest_part "$folder/base.stamp" "$(guest_fingerprint -- "${GUEST_X86_HAS[@]}")" guest_x86_make_base "$folder"
+	guest_part "$folder/module.stamp" "$(guest_fingerprint tests/guests/x86/module/* -- "$version")" \
+		guest_x86_build_module "$folder" "$version"
+	guest_x86_make_initrd "$folder"
+	guest_x86_build_product "$folder"
+	guest_x86_make_tests "$folder"
+}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ./dev guest: virtual machines with the counters that this one lacks. What is fetched and made is kept in
+# build-guest-KIND/; parts are made again when what they are made of changes.
+
+GUEST_KINDS=(x86)
+GUEST_SPACE_MB=3000
+
+# Prints what identifies the contents of files, and of the words after "--".
+guest_fingerprint() {
+	local files=()
+
+	while [[ $# -gt 0 && $1 != -- ]]; do
+		files+=("$1")
+		shift
+	done
+	{ cat "${files[@]}" && printf '%s\n' "$@"; } | sha256sum
+}
+
+# Makes a part of a guest unless it is there and was made of the same. A part that fails leaves no stamp.
+# $1: its stamp; $2: its fingerprint; the rest is what makes it.
+guest_part() {
+	local stamp=$1 fingerprint=$2
+	shift 2
+
+	[[ ! -f $stamp || $(<"$stamp") != "$fingerprint" ]] || return 0
+	rm -f "$stamp"
+	"$@"
+	printf '%s\n' "$fingerprint" >"$stamp"
+}
+
+# $1: folder. The first time it fills it takes some space.
+guest_check_space() {
+	local free_mb
+
+	[[ ! -f $1/complete ]] || return 0
+	free_mb=$(($(stat -f -c '%a' .) * $(stat -f -c '%S' .) / 1048576))
+	[[ $free_mb -ge $GUEST_SPACE_MB ]] ||
+		fail "A guest needs $GUEST_SPACE_MB MB of disk space while it is made, and here are $free_mb MB."
+}
+
+guest_check_machine() {
+	[[ $(dpkg --print-architecture) == amd64 ]] ||
+		fail "The guests are made on an amd64 Debian 12, and this is $(dpkg --print-architecture)."
+}
+
+# The lines of sources.list that Debian's own packages come from, as this machine has them.
+guest_apt_sources() {
+	local keys=/usr/share/keyrings/debian-archive-keyring.gpg
+
+	apt-get indextargets --format "deb [signed-by=$keys] \$(SITE) \$(RELEASE) \$(COMPONENT)|\$(ORIGIN)" \
+		'Created-By: Packages' | sed -n 's/|Debian$//p' | sort -u | grep . ||
+		fail "apt knows no source of Debian packages here: see sources.list(5)."
+}
+
+# $1: kind
+guest_make() {
+	local folder=build-guest-$1
+
+	guest_check_machine
+	mkdir -p "$folder"
+	guest_check_space "$folder"
+	rm -f "$folder/complete"
+	"guest_${1}_make" "$folder"
+	touch "$folder/complete"
+}
+
+guest_run() {
+	local kind=${1:-}
+
+	[[ " ${GUEST_KINDS[*]} " == *" $kind "* && -n $kind ]] || {
+		say "./dev guest takes one of: ${GUEST_KINDS[*]}."
+		exit 2
+	}
+	shift
+	guest_make "$kind"
+	say "Booting; the guest is emulated, so this takes minutes"
+	exec python3 -B tests/guests/boot.py "$kind" "build-guest-$kind" "$@"
+}

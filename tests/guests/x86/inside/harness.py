@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A guest with the PMUs of some machine, uncored as a service, and a user without privilege."""
+import csv
+import itertools
+import json
+import os
+import pathlib
+import re
+import subprocess
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PMUS = pathlib.Path("/sys/kernel/debug/test_pmu")
+CONFIG = pathlib.Path("/etc/uncored/uncored.conf")
+DROP_INS = pathlib.Path("/run/systemd/system/uncored.service.d")
+PACKAGES = 2
+CPUS_OF_PACKAGE = 2
+VISITOR = "visitor"
+COMMAND_S = 120
+WAIT_S = 30
+
+
+def identity(user):
+    """Options of subprocess that make a command another user's, with no group and no privilege."""
+    return {"user": user, "group": user, "extra_groups": []} if user else {}
+
+
+def run(*words, user=None, check=True, cwd="/"):
+    """With what it said; as root unless told."""
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, cwd=cwd,
+                          timeout=COMMAND_S, stdin=subprocess.DEVNULL, **identity(user))
+    if check and done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, words))} ended with {done.returncode}:\n"
+                             f"{done.stdout}{done.stderr}")
+    return done
+
+
+def wait_until(condition, what, seconds=WAIT_S):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.05)
+
+
+def sysctl_paranoid(level):
+    pathlib.Path("/proc/sys/kernel/perf_event_paranoid").write_text(str(level))
+
+
+# --- the machine ---
+
+def is_loaded():
+    return pathlib.Path("/sys/module/test_pmu").exists()
+
+
+def load_machine(name, platform=None):
+    """PMUs as of tests/machines/NAME.machine, and uncored stopped but enabled. The guest's processor is
+    another one, so the configuration names the platform."""
+    stop_uncored()
+    if is_loaded():
+        run("rmmod", "test_pmu")
+    run("insmod", HERE / "test_pmu.ko")
+    for definition in (HERE / "machines" / name).read_text().split("\n\n"):
+        (PMUS / "define").write_text(definition)
+    CONFIG.write_text(f"[platform]\nname = {platform or name}\n")
+
+
+def control(*lines):
+    (PMUS / "control").write_text("\n".join(lines))
+
+
+def state():
+    """{(pmu, package, config): (value, running)}"""
+    rows = (line.split() for line in (PMUS / "state").read_text().splitlines())
+    return {(pmu, int(package), int(config, 16)): (int(value), int(running))
+            for pmu, package, _, config, value, running in rows}
+
+
+def online(cpu, yes):
+    pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/online").write_text(str(int(yes)))
+
+
+# --- what the sources say about it ---
+
+def expand(pmus, configs):
+    """("imc_{0..1}", "{0x1,0x2}"): imc_0 has 0x1, imc_1 has 0x2."""
+    span = re.search(r"{(\d+)\.\.(\d+)}", pmus)
+    names = [pmus.replace(span[0], str(n)) for n in range(int(span[1]), int(span[2]) + 1)] if span \
+        else [pmus]
+    each = configs[1:-1].split(",") if configs.startswith("{") else itertools.repeat(configs)
+    return [(name, int(config, 16)) for name, config in zip(names, each)]
+
+
+def terms(text):
+    """[(1 or -1, pmu, config)] of a cell of events.csv."""
+    words = text.split()
+    signs = [1] + [-1 if word == "-" else 1 for word in words[1::2]]
+    return [(sign, pmu, config) for sign, word in zip(signs, words[0::2])
+            for pmu, config in expand(*word.split("=", 1))]
+
+
+def facts(machine):
+    """Rows of tests/machines/events.csv: what each metric of each socket is made of, from the sources."""
+    with open(HERE / "events.csv", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if machine in row["machines"].split()]
+
+
+def sockets_of(row):
+    """The guest has two sockets; a machine may have one."""
+    if row["socket"] != "*":
+        return [int(row["socket"])]
+    return range(min(PACKAGES, len(row["cpus"].split("/"))))
+
+
+# --- uncored ---
+
+def start_uncored():
+    """And waits until it is ready: emulated, it takes longer than a client waits for its first answer."""
+    run("systemctl", "start", "uncored.socket", "uncored.service")
+
+
+def stop_uncored():
+    run("systemctl", "stop", "uncored.service", "uncored.socket")
+    run("systemctl", "reset-failed", "uncored.service", "uncored.socket", check=False)
+
+
+def show(property_name, unit="uncored.service"):
+    return run("systemctl", "show", "-P", property_name, unit).stdout.strip()
+
+
+def is_active(unit):
+    return run("systemctl", "is-active", unit, check=False).stdout.strip() == "active"
+
+
+def uncored_pid():
+    return int(show("MainPID"))
+
+
+def status_of(pid):
+    """Of /proc/PID/status, as words."""
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {key: text.strip() for key, _, text in (line.partition(":") for line in lines)}
+
+
+def journal(*words):
+    return run("journalctl", "-q", "--no-pager", "-o", "cat", "-u", "uncored.service",
+               "-u", "uncored.socket", *words).stdout
+
+
+def drop_in(name, text):
+    DROP_INS.mkdir(parents=True, exist_ok=True)
+    (DROP_INS / name).write_text(text)
+    run("systemctl", "daemon-reload")
+
+
+def remove_drop_in(name):
+    (DROP_INS / name).unlink(missing_ok=True)
+    run("systemctl", "daemon-reload")
+
+
+def stat(lines, check=True):
+    """What `uncore stat` shows a visitor, while a command of the visitor makes the PMUs count."""
+    path = pathlib.Path("/tmp/commands")
+    path.write_text("\n".join(lines))
+    path.chmod(0o644)
+    done = run("uncore", "stat", "--json", "--", "sh", "-c", f"cat {path} >{PMUS}/control", user=VISITOR,
+               check=check)
+    return json.loads(done.stderr)
+
+
+def metrics_of(report):
+    """{(socket, metric): object}"""
+    return {(socket["socket"], name): value for socket in report["sockets"]
+            for name, value in socket["metrics"].items()}
+
+
+class Case(unittest.TestCase):
+    """A case is a sentence; see tap.py."""
+
+
+def reports():
+    return ["the journal of uncored:", journal("-n", "20")]
+
+
+def prepare():
+    """Once: what an administrator does after `meson install`, as README.md has it."""
+    run("ldconfig")
+    run("systemd-sysusers")
+    run("systemctl", "daemon-reload")
+    run("mount", "-o", "remount,mode=755", "/sys/kernel/debug")
+
+
+if os.getpid() != 1 and pathlib.Path("/run/systemd/system").exists():
+    prepare()

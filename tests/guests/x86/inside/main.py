@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the suites that the kernel's command line names (uncored.suites=A,B), or its arguments."""
+import importlib
+import pathlib
+import sys
+
+import tap
+
+from harness import reports
+
+
+def wanted():
+    for word in pathlib.Path("/proc/cmdline").read_text().split():
+        if word.startswith("uncored.suites="):
+            return word.partition("=")[2].split(",")
+    return []
+
+
+def main():
+    cases = []
+    for name in sys.argv[1:] or wanted():
+        for case in importlib.import_module(name).CASES:
+            case.title = f"{name}: {getattr(case, 'about', '')}"
+            cases.append(case)
+    tap.run(cases, reports)
+
+
+main()
