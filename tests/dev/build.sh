@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Build folders, each made once with its own options:
-# build/ plain, build-asan/ and build-tsan/ with sanitizers, build-bench/ optimised.
+# build/ plain, build-asan/ and build-tsan/ with sanitizers, build-bench/ optimised,
+# build-ppc64el/ for another architecture.
 
 # Under sanitizers gcc warns of things that cannot happen, so warnings are errors in build/ only.
 build_options() {
@@ -9,6 +10,7 @@ build_options() {
 	build-asan) echo -Db_sanitize=address,undefined ;;
 	build-tsan) echo -Db_sanitize=thread ;;
 	build-bench) echo -Dbuildtype=release ;;
+	build-ppc64el) echo --cross-file build-ppc64el-system/cross.ini --prefix=/usr -Dpcp=disabled -Dwerror=true ;;
 	esac
 }
 

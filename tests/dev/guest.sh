@@ -2,7 +2,7 @@
 # ./dev guest: virtual machines with the counters that this one lacks. What is fetched and made is kept in
 # build-guest-KIND/; parts are made again when what they are made of changes.
 
-GUEST_KINDS=(x86)
+GUEST_KINDS=(x86 power9)
 GUEST_SPACE_MB=3000
 
 # Prints what identifies the contents of files, and of the words after "--".
@@ -74,5 +74,5 @@ guest_run() {
 	shift
 	guest_make "$kind"
 	say "Booting; the guest is emulated, so this takes minutes"
-	exec python3 -B tests/guests/boot.py "$kind" "build-guest-$kind" "$@"
+	exec python3 -B "tests/guests/$kind/main.py" "build-guest-$kind" "$@"
 }

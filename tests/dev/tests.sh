@@ -2,7 +2,7 @@
 # ./dev test: which suites run in which build folder, and as whom.
 
 TESTS_BUILDS=(build build-asan build-tsan)
-TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units guest-x86)
+TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units guest-x86 guest-power9)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 tests_suites_of() {

@@ -1,34 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Boots a guest in QEMU, within a time, and prints what its suites say as TAP.
+"""Boots the x86 guest, each time within a limit, and prints what its suites say as TAP.
 
-usage: boot.py (x86|power9) IMAGES [--shell] [SUITE..]
+usage: main.py IMAGES [--shell] [SUITE..]
 
 IMAGES is the folder that ./dev guest makes. Without a SUITE all run. The exit status is 0 if every case
-passed. Always TCG, never KVM: a nested /dev/kvm can be hundreds of times slower, and the guest is made for TCG.
+passed. Always TCG, never KVM: a nested /dev/kvm can be hundreds of times slower.
 """
-import ctypes
 import os
 import pathlib
 import re
 import selectors
 import signal
-import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import guests  # noqa: E402
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from boots import Guest  # noqa: E402
+from qemu import Failure, console_end, end_by_signal, start, stop  # noqa: E402
 
 SAY_AFTER_S = 20  # of silence
-CONSOLE_LINES = 40
-END_S = 5
-PR_SET_PDEATHSIG = 1
 CASE = re.compile(r"(not )?ok \d+ - (.*)")
 PLAN = re.compile(r"1\.\.(\d+)$")
-
-
-class Failure(Exception):
-    """One sentence: why there is no verdict of the guest's own."""
 
 
 class Tap:
@@ -53,33 +47,12 @@ class Tap:
         elif plan:
             return int(plan[1])
         elif text:
-            self.comment(text.lstrip("# "))
+            self.comment(text.removeprefix("#").removeprefix(" "))
         return None
 
     def end(self):
         print(f"1..{self.n}", flush=True)
         return self.n > 0 and self.n_failed == 0
-
-
-def die_with_parent():
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def start(command, **options):
-    try:
-        return subprocess.Popen(command, preexec_fn=die_with_parent, **options)
-    except FileNotFoundError as error:
-        raise Failure(f"There is no {command[0]}: ./dev guest installs it.") from error
-
-
-def stop(process):
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def lines_of(process, boot, tap):
@@ -107,27 +80,15 @@ def lines_of(process, boot, tap):
             yield line.decode(errors="replace").rstrip("\r")
 
 
-def console_end(path):
-    try:
-        lines = path.read_text(errors="replace").splitlines()
-    except FileNotFoundError:
-        return []
-    return [re.sub(r"[^\x20-\x7e]", "", line) for line in lines[-CONSOLE_LINES:]]
-
-
 def run_boot(boot, tap):
     before, plan = tap.n, None
-    process = start(boot.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT)
-    helpers = []
+    process = start(boot.command, piped=True)
     try:
-        helpers = [start(command) for command in boot.helpers]
         for line in lines_of(process, boot, tap):
             found = tap.line(line)
             plan = found if found is not None else plan
     finally:
-        for each in [process, *helpers]:
-            stop(each)
+        stop(process)
     if plan is None:
         raise Failure(f"The guest has ended without a report ({boot.title}).")
     if plan != tap.n - before:
@@ -148,39 +109,23 @@ def run(boots):
     return tap.end()
 
 
-def shell(boot):
-    """The console on this terminal; QEMU ends with Ctrl-A X, or with the guest."""
-    helpers = []
-    try:
-        helpers = [start(command) for command in boot.helpers]
-        return start(boot.command).wait() == 0
-    finally:
-        for each in helpers:
-            stop(each)
-
-
-def end_by_signal(*_):
-    sys.exit(1)
-
-
-def main(kind, folder, *words):
-    signal.signal(signal.SIGTERM, end_by_signal)
+def main(folder, *words):
     images = pathlib.Path(folder)
     if not (images / "complete").exists():
-        print(f"1..0 # SKIP there is no guest in {images}: `./dev guest {kind}` makes it")
+        print(f"1..0 # SKIP there is no guest in {images}: `./dev guest x86` makes it")
         return True
-    guest = guests.KINDS[kind](images)
+    guest = Guest(images)
     try:
         if "--shell" in words:
-            return shell(guest.shell())
+            return start(guest.shell()).wait() == 0
         return run(guest.boots(words))
     except (Failure, ValueError) as failure:
         print(failure, file=sys.stderr)
         return False
 
 
-if __name__ == "__main__":
-    try:
-        sys.exit(not main(*sys.argv[1:]))
-    except KeyboardInterrupt:
-        sys.exit(130)
+signal.signal(signal.SIGTERM, end_by_signal)
+try:
+    sys.exit(not main(*sys.argv[1:]))
+except KeyboardInterrupt:
+    sys.exit(130)

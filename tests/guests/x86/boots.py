@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the guests are: for each kind, the boots that run its suites, and the one that gives a shell."""
+"""The boots of the x86 guest: those that run its suites, and the one that gives a shell."""
 import dataclasses
 import pathlib
 
@@ -10,7 +10,6 @@ class Boot:
     command: list          # of QEMU; the report comes on its stdout
     console: pathlib.Path  # what the kernel and systemd say
     limit_s: int
-    helpers: list = dataclasses.field(default_factory=list)  # commands that run beside it
 
 
 def chosen(suites, wanted):
@@ -22,7 +21,7 @@ def chosen(suites, wanted):
     return [name for name in suites if not wanted or name in wanted]
 
 
-class X86:
+class Guest:
     """Two packages of two CPUs, Debian's kernel and systemd, uncored as installed, and PMUs of test_pmu.c."""
 
     SUITES = ["counts"]
@@ -62,9 +61,7 @@ class X86:
                 yield self.boot(name, *self.ALONE[name], self.ALONE_LIMIT_S)
 
     def shell(self):
+        """The command line of QEMU; Ctrl-A X ends it."""
         serial = ["-serial", "mon:stdio", "-serial", "null"]
         append = "systemd.mask=uncored-tests.service systemd.wants=serial-getty@ttyS0.service"
-        return Boot("shell", self.qemu("Nehalem", serial, append), None, 0)
-
-
-KINDS = {"x86": X86}
+        return self.qemu("Nehalem", serial, append)

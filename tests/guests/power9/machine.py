@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A POWER9 machine of two chips in QEMU, its console, and commands in there."""
+import os
+import pathlib
+import re
+import selectors
+import time
+
+import player
+from qemu import Failure, start, stop
+
+RAM_BYTES = 2 << 30
+BOOT_S = 120
+COMMAND_S = 60
+PROMPT = "@ready"
+
+
+def loader(address, value):
+    """A word of memory as the machine is switched on: what the on-chip controllers' start leaves behind."""
+    return ["-device", f"loader,addr={address:#x},data={value:#x},data-be=on,data-len=8"]
+
+
+def command_line(images, memory, serial):
+    words = ["qemu-system-ppc64", "-accel", "tcg,thread=multi",
+             "-machine", "powernv9,memory-backend=ram", "-m", f"{RAM_BYTES >> 20}M",
+             "-smp", "4,sockets=2,cores=2,threads=1", "-nodefaults", "-nic", "none",
+             "-display", "none", "-monitor", "none", "-no-reboot", "-serial", serial,
+             "-object", f"memory-backend-file,id=ram,size={RAM_BYTES},mem-path={memory},share=on",
+             "-device", "ipmi-bmc-sim,id=bmc0", "-device", "isa-ipmi-bt,bmc=bmc0,irq=10",
+             "-bios", str(images / "skiboot.lid"),
+             "-drive", f"file={images / 'flash.img'},format=raw,if=mtd,snapshot=on",
+             "-kernel", str(images / "vmlinux"), "-initrd", str(images / "initrd.gz"),
+             "-append", "console=hvc0 quiet"]
+    for homer in player.HOMERS:
+        words += loader(homer + player.STATUS, player.RUNNING)
+        words += loader(homer + player.AVAILABLE, player.UNITS)
+    return words
+
+
+class Machine:
+    """Boots at once. What it says goes to console.log."""
+
+    def __init__(self, images):
+        self.images = pathlib.Path(images)
+        self.memory = self.images / "memory"
+        self.console = self.images / "console.log"
+        self.n_commands = 0
+        self.text = ""
+        with open(self.memory, "wb") as file:
+            file.truncate(RAM_BYTES)
+        self.log = open(self.console, "wb")
+        self.player = player.Player(self.memory)
+        self.process = start(command_line(self.images, self.memory, "stdio"), piped=True)
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.process.stdout, selectors.EVENT_READ)
+
+    def stop(self):
+        stop(self.process)
+        self.player.stop()
+        self.memory.unlink(missing_ok=True)
+        self.log.close()
+
+    def read_until(self, pattern, seconds, what):
+        """The match, and what came before it; both are taken off."""
+        end = time.monotonic() + seconds
+        while True:
+            found = re.search(pattern, self.text, re.M | re.S)
+            if found:
+                before, self.text = self.text[:found.start()], self.text[found.end():]
+                return found, before
+            if time.monotonic() > end:
+                raise Failure(f"not within {seconds} s: {what}")
+            if self.selector.select(0.5):
+                data = self.process.stdout.read()
+                if not data:
+                    raise Failure(f"The guest has ended before {what}.")
+                self.log.write(data)
+                self.log.flush()
+                self.text += data.decode(errors="replace").replace("\r", "")
+
+    def wait_for_boot(self):
+        self.read_until(PROMPT + "$", BOOT_S, "the guest has booted")
+
+    def run(self, command, check=True, seconds=COMMAND_S):
+        """What a shell command in the guest says; with check=False, its status and that."""
+        self.n_commands += 1
+        number = self.n_commands
+        self.process.stdin.write(f"{number} {command}\n".encode())
+        self.process.stdin.flush()
+        self.read_until(f"^@begin {number}$\n", seconds, f"the guest has begun `{command}`")
+        found, said = self.read_until(f"^@end {number} (\\d+)$\n", seconds, f"`{command}` has ended")
+        status = int(found[1])
+        if not check:
+            return status, said
+        if status != 0:
+            raise AssertionError(f"`{command}` ended with {status}: {said}")
+        return said
+
+    def wait_for(self, command, what, seconds=COMMAND_S):
+        end = time.monotonic() + seconds
+        while self.run(command, check=False)[0] != 0:
+            if time.monotonic() > end:
+                raise AssertionError(f"not within {seconds} s: {what}")
+            time.sleep(0.1)

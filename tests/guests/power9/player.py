@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plays the on-chip controllers of a POWER9 machine: what their 24x7 microcode does in the guest's memory.
+
+Each chip has a control block and an array of counters (skiboot include/imc.h; open-power/occ
+src/occ_gpe1/gpe1_24x7.c). The kernel's driver, through the firmware, asks the microcode to run when the first
+event of a chip is opened, and to pause when the last is closed. While it runs, it posts what was counted every
+4 ms. Here a test says what was counted.
+"""
+import mmap
+import struct
+import threading
+import time
+
+HOMERS = (0x70000000, 0x72000000)  # as homer.s has them
+COUNTERS = 0x180000
+CONTROL = 0x1bfc00
+STATUS, COMMAND, AVAILABLE = CONTROL, CONTROL + 8, CONTROL + 0x18
+RUNNING, PAUSED = 1, 2
+UNITS = 0xffff800000000000  # powerbus0, mcs0-7, mba0-7: one bit each from the left
+POST_S = 0.004
+CLOCK_HZ = 1_200_000_000
+WORD = struct.Struct(">Q")
+
+
+class Chip:
+    """What one chip has counted, whether posted or not: {offset: count}."""
+
+    def __init__(self, memory, homer):
+        self.memory = memory
+        self.homer = homer
+        self.counts = {}
+        self.clocks = []  # offsets of events that count time
+        self.is_broken = False
+        self.n_posts = 0
+
+    def read(self, offset):
+        return WORD.unpack_from(self.memory, self.homer + offset)[0]
+
+    def write(self, offset, value):
+        WORD.pack_into(self.memory, self.homer + offset, value & (1 << 64) - 1)
+
+    def post(self, elapsed_s):
+        for offset in self.clocks:
+            self.counts[offset] = self.counts.get(offset, 0) + int(elapsed_s * CLOCK_HZ)
+        for offset, value in self.counts.items():
+            self.write(COUNTERS + offset, value)
+        self.n_posts += 1
+
+    def tick(self, elapsed_s):
+        command = self.read(COMMAND)
+        if command in (RUNNING, PAUSED):
+            self.write(STATUS, command)
+            self.write(COMMAND, 0)
+        if self.read(STATUS) == RUNNING and not self.is_broken:
+            self.post(elapsed_s)
+
+
+class Player:
+    """All chips, every 4 ms, in a thread of its own until it is stopped."""
+
+    def __init__(self, path):
+        with open(path, "r+b") as file:
+            self.memory = mmap.mmap(file.fileno(), 0)
+        self.chips = [Chip(self.memory, homer) for homer in HOMERS]
+        self.lock = threading.Lock()
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.play, daemon=True)
+        self.thread.start()
+
+    def play(self):
+        before = time.monotonic()
+        while not self.is_over.wait(POST_S):
+            now = time.monotonic()
+            with self.lock:
+                for chip in self.chips:
+                    chip.tick(now - before)
+            before = now
+
+    def stop(self):
+        self.is_over.set()
+        self.thread.join()
+
+    def count(self, chip, counts):
+        """Adds {offset: count}, and waits until it has been posted, if the chip posts."""
+        chip = self.chips[chip]
+        with self.lock:
+            for offset, n in counts.items():
+                chip.counts[offset] = chip.counts.get(offset, 0) + n
+        self.wait_for_posts(chip)
+
+    def wait_for_posts(self, chip, n=2):
+        enough = chip.n_posts + n
+        while chip.n_posts < enough and chip.read(STATUS) == RUNNING and not chip.is_broken:
+            time.sleep(POST_S)
+
+    def zero(self, chip):
+        """As after a reset of the controller: all that it has posted begins at 0 again."""
+        with self.lock:
+            self.chips[chip].counts = dict.fromkeys(self.chips[chip].counts, 0)
+        self.wait_for_posts(self.chips[chip])
+
+    def break_down(self, chip, yes=True):
+        """The microcode stops without a word, or goes on where it was."""
+        with self.lock:
+            self.chips[chip].is_broken = yes
+
+    def watch_clocks(self, offsets):
+        for chip in self.chips:
+            chip.clocks = list(offsets)
