@@ -19,10 +19,18 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def start(command, piped=False):
-    """With piped, its input and output are pipes; else they are ours."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE,
-             "stderr": subprocess.STDOUT} if piped else {}
+def start(command):
+    """With the console on this terminal."""
+    return start_with(command)
+
+
+def start_piped(command, complaints):
+    """With its input and output as pipes; what QEMU itself has to say goes to a file."""
+    with open(complaints, "wb") as file:
+        return start_with(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file)
+
+
+def start_with(command, **pipes):
     try:
         return subprocess.Popen(command, preexec_fn=die_with_parent, **pipes)
     except FileNotFoundError as error:

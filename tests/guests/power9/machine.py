@@ -7,7 +7,7 @@ import selectors
 import time
 
 import player
-from qemu import Failure, start, stop
+from qemu import Failure, start_piped, stop
 
 RAM_BYTES = 2 << 30
 BOOT_S = 120
@@ -50,7 +50,7 @@ class Machine:
             file.truncate(RAM_BYTES)
         self.log = open(self.console, "wb")
         self.player = player.Player(self.memory)
-        self.process = start(command_line(self.images, self.memory, "stdio"), piped=True)
+        self.process = start_piped(command_line(self.images, self.memory, "stdio"), self.images / "qemu.log")
         os.set_blocking(self.process.stdout.fileno(), False)
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.process.stdout, selectors.EVENT_READ)

@@ -9,6 +9,7 @@ class Boot:
     title: str
     command: list          # of QEMU; the report comes on its stdout
     console: pathlib.Path  # what the kernel and systemd say
+    complaints: pathlib.Path  # what QEMU itself says
     limit_s: int
 
 
@@ -24,7 +25,7 @@ def chosen(suites, wanted):
 class Guest:
     """Two packages of two CPUs, Debian's kernel and systemd, uncored as installed, and PMUs of test_pmu.c."""
 
-    SUITES = ["counts"]
+    SUITES = ["counts", "privilege", "sandbox", "hotplug", "contention", "layout"]
     # The kernel's own driver for Ice Lake's memory controllers: it looks for them only where no
     # hypervisor says that it is there. Its PMUs have the names of ours, so it has a boot of its own.
     ALONE = {"layout": ("Icelake-Server-v4,-hypervisor", "init=/usr/lib/uncored-tests/layout-init")}
@@ -47,8 +48,9 @@ class Guest:
 
     def boot(self, title, cpu, append, limit_s):
         console = self.images / f"console-{title.split(',')[0]}.log"
+        complaints = self.images / "qemu.log"
         serial = ["-serial", f"file:{console}", "-serial", "stdio"]
-        return Boot(title, self.qemu(cpu, serial, append), console, limit_s)
+        return Boot(title, self.qemu(cpu, serial, append), console, complaints, limit_s)
 
     def boots(self, wanted):
         names = chosen(self.SUITES, wanted)

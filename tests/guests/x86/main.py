@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from boots import Guest  # noqa: E402
-from qemu import Failure, console_end, end_by_signal, start, stop  # noqa: E402
+from qemu import Failure, console_end, end_by_signal, start, start_piped, stop  # noqa: E402
 
 SAY_AFTER_S = 20  # of silence
 CASE = re.compile(r"(not )?ok \d+ - (.*)")
@@ -82,7 +82,7 @@ def lines_of(process, boot, tap):
 
 def run_boot(boot, tap):
     before, plan = tap.n, None
-    process = start(boot.command, piped=True)
+    process = start_piped(boot.command, boot.complaints)
     try:
         for line in lines_of(process, boot, tap):
             found = tap.line(line)
@@ -101,7 +101,7 @@ def run(boots):
         try:
             run_boot(boot, tap)
         except Failure as failure:
-            for line in console_end(boot.console):
+            for line in console_end(boot.console) + console_end(boot.complaints):
                 tap.comment(line)
             tap.comment(f"The whole console is in {boot.console}.")
             tap.comment(failure)

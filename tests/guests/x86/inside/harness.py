@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import time
 import unittest
@@ -13,7 +14,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 PMUS = pathlib.Path("/sys/kernel/debug/test_pmu")
 CONFIG = pathlib.Path("/etc/uncored/uncored.conf")
-DROP_INS = pathlib.Path("/run/systemd/system/uncored.service.d")
+DROP_INS = pathlib.Path("/etc/systemd/system/uncored.service.d")
 PACKAGES = 2
 CPUS_OF_PACKAGE = 2
 VISITOR = "visitor"
@@ -144,18 +145,25 @@ def status_of(pid):
 
 
 def journal(*words):
+    """What the service and its socket have said, and what systemd has said of them."""
+    run("journalctl", "--sync")
     return run("journalctl", "-q", "--no-pager", "-o", "cat", "-u", "uncored.service",
                "-u", "uncored.socket", *words).stdout
 
 
-def drop_in(name, text):
-    DROP_INS.mkdir(parents=True, exist_ok=True)
-    (DROP_INS / name).write_text(text)
-    run("systemctl", "daemon-reload")
+def journal_cursor():
+    """For journal("--after-cursor", ..): what comes from now on."""
+    run("journalctl", "--sync")
+    said = run("journalctl", "-q", "--no-pager", "-n", "0", "--show-cursor").stdout
+    return said.partition("cursor: ")[2].strip()
 
 
-def remove_drop_in(name):
-    (DROP_INS / name).unlink(missing_ok=True)
+def set_drop_ins(texts):
+    """{file name: text}: these, and no other."""
+    shutil.rmtree(DROP_INS, ignore_errors=True)
+    DROP_INS.mkdir(parents=True)
+    for name, text in texts.items():
+        (DROP_INS / name).write_text(text)
     run("systemctl", "daemon-reload")
 
 
@@ -167,6 +175,22 @@ def stat(lines, check=True):
     done = run("uncore", "stat", "--json", "--", "sh", "-c", f"cat {path} >{PMUS}/control", user=VISITOR,
                check=check)
     return json.loads(done.stderr)
+
+
+def measure(act):
+    """As stat(), with something done here while the visitor's command runs."""
+    begun, go = pathlib.Path("/tmp/begun"), pathlib.Path("/tmp/go")
+    for path in (begun, go):
+        path.unlink(missing_ok=True)
+    command = f"touch {begun}; until [ -e {go} ]; do sleep 0.05; done"
+    with subprocess.Popen(["uncore", "stat", "--json", "--", "sh", "-c", command], cwd="/", text=True,
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **identity(VISITOR)) as process:
+        try:
+            wait_until(lambda: begun.exists() or process.poll() is not None, "the visitor's command runs")
+            act()
+        finally:
+            go.touch()
+        return json.loads(process.communicate(timeout=COMMAND_S)[1])
 
 
 def metrics_of(report):

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""CPUs that come and go: what was counted stays, or the value says that it is not whole. Never is it frozen
+without a word."""
+from harness import (Case, control, load_machine, measure, metrics_of, online, start_uncored, stat, stop_uncored,
+                     sysctl_paranoid)
+
+MACHINE = "icelake-sp"
+READ = "uncore_imc_* {socket} f04 {n}"
+BOXES = 12
+LINE = 64
+
+
+def count(socket, n):
+    control("add " + READ.format(socket=socket, n=n))
+
+
+class Hotplug(Case):
+    @classmethod
+    def setUpClass(cls):
+        sysctl_paranoid(2)
+        load_machine(MACHINE)
+
+    def setUp(self):
+        start_uncored()
+
+    def tearDown(self):
+        for cpu in (1, 2, 3):
+            online(cpu, True)
+        stop_uncored()
+
+    def read_bytes(self, act):
+        """{socket: object of dram.read}"""
+        found = metrics_of(measure(act))
+        return {socket: found[socket, "dram.read"] for socket in (0, 1)}
+
+    def assert_whole_or_flagged(self, value, n):
+        if value.get("bytes") != n * BOXES * LINE:
+            self.assertTrue(value.get("absent") or value.get("quality"), f"{value}, and {n} were counted")
+
+    def assert_exact(self, value, n):
+        self.assertEqual(value, {"bytes": n * BOXES * LINE, "quality": []})
+
+    def test_designated_goes(self):
+        """counts before and after the designated CPU of a socket goes offline are all there"""
+        def act():
+            count(1, 1000)
+            online(2, False)
+            count(1, 500)
+        found = self.read_bytes(act)
+        self.assert_exact(found[0], 0)
+        self.assert_exact(found[1], 1500)
+
+    def test_designated_comes_back(self):
+        """so they are when it comes back"""
+        online(2, False)
+
+        def act():
+            count(1, 1000)
+            online(2, True)
+            count(1, 500)
+        self.assert_exact(self.read_bytes(act)[1], 1500)
+
+    def test_start_without_designated(self):
+        """uncored started while the first CPU of a socket is offline counts on the other"""
+        stop_uncored()
+        online(2, False)
+        start_uncored()
+        self.assert_exact(self.read_bytes(lambda: count(1, 1234))[1], 1234)
+
+    def test_package_goes(self):
+        """when a whole package goes, its value is whole or says that it is not"""
+        def act():
+            count(1, 1000)
+            online(2, False)
+            online(3, False)
+            count(1, 500)
+            count(0, 70)
+        found = self.read_bytes(act)
+        self.assert_exact(found[0], 70)
+        self.assert_whole_or_flagged(found[1], 1500)
+
+    def test_package_comes_back(self):
+        """when it comes back, too"""
+        def act():
+            count(1, 1000)
+            online(2, False)
+            online(3, False)
+            online(2, True)
+            online(3, True)
+            count(1, 500)
+        self.assert_whole_or_flagged(self.read_bytes(act)[1], 1500)
+
+    def test_package_is_back(self):
+        """after that, a new measurement is whole or says that it is not"""
+        online(2, False)
+        online(3, False)
+        online(2, True)
+        online(3, True)
+        self.assert_whole_or_flagged(self.read_bytes(lambda: count(1, 777))[1], 777)
+
+    def test_restart_is_whole(self):
+        """and a restarted uncored counts the whole package again"""
+        online(2, False)
+        online(3, False)
+        online(2, True)
+        online(3, True)
+        stop_uncored()
+        start_uncored()
+        found = metrics_of(stat(["add " + READ.format(socket=1, n=99)]))
+        self.assert_exact(found[1, "dram.read"], 99)
+
+
+CASES = [Hotplug]

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The service as shipped: its sandbox, its journal, and its end."""
+import os
+import pathlib
+import re
+
+from counts import count_everything
+from harness import (Case, VISITOR, journal, journal_cursor, load_machine, metrics_of, run, show, start_uncored, stat,
+                     stop_uncored, sysctl_paranoid, uncored_pid)
+
+MACHINE = "icelake-sp"
+MOST_EXPOSURE = 1.0
+
+
+class Sandbox(Case):
+    @classmethod
+    def setUpClass(cls):
+        sysctl_paranoid(2)
+        load_machine(MACHINE)
+        cls.cursor = journal_cursor()
+        start_uncored()
+
+    @classmethod
+    def tearDownClass(cls):
+        stop_uncored()
+
+    def test_exposure(self):
+        """`systemd-analyze security` gives the running service at most 1.0"""
+        said = run("systemd-analyze", "security", "--no-pager", "uncored.service").stdout
+        exposure = re.search(r"Overall exposure level for uncored.service: ([\d.]+)", said)
+        self.assertLessEqual(float(exposure[1]), MOST_EXPOSURE, said)
+
+    def test_seccomp(self):
+        """a system call filter is in force"""
+        self.assertIn("Seccomp:\t2", pathlib.Path(f"/proc/{uncored_pid()}/status").read_text())
+
+    def test_network(self):
+        """the service has no network but a loopback of its own that is down"""
+        said = pathlib.Path(f"/proc/{uncored_pid()}/net/dev").read_text()
+        self.assertEqual(re.findall(r"^ *(\S+):", said, re.M), ["lo"])
+
+    def test_real_time(self):
+        """the reader of each socket has the lowest real-time priority, and runs on its socket"""
+        tasks = [int(path.name) for path in pathlib.Path(f"/proc/{uncored_pid()}/task").iterdir()]
+        readers = [task for task in tasks if os.sched_getscheduler(task) == os.SCHED_FIFO]
+        self.assertEqual([os.sched_getparam(task).sched_priority for task in readers], [1, 1])
+        self.assertEqual(sorted(map(sorted, map(os.sched_getaffinity, readers))), [[0], [2]])
+
+    def test_counts(self):
+        """in there, every count of every box is exact"""
+        commands, expected = count_everything(MACHINE)
+        found = metrics_of(stat(commands))
+        self.assertEqual({key: found[key].get("bytes") for key in expected}, expected)
+
+    def test_journal(self):
+        """the journal holds nothing at warning or above"""
+        self.assertEqual(journal("-p", "warning", "--after-cursor", self.cursor), "")
+
+    def test_end(self):
+        """`systemctl stop` ends it cleanly, and a client is told how to start it"""
+        pid = uncored_pid()
+        run("systemctl", "stop", "uncored.service", "uncored.socket")
+        self.assertEqual((show("Result"), show("ExecMainStatus")), ("success", "0"))
+        self.assertFalse(pathlib.Path(f"/proc/{pid}").exists())
+        said = run("uncore", "info", user=VISITOR, check=False).stderr
+        self.assertIn("tart it with `systemctl start uncored.socket`", said)
+        self.assertEqual(journal("-p", "warning", "--after-cursor", self.cursor), "")
+
+
+CASES = [Sandbox]
