@@ -32,6 +32,7 @@ class Chip:
         self.clocks = []  # offsets of events that count time
         self.is_broken = False
         self.n_posts = 0
+        self.longest_gap_s = 0  # between two posts, since a test set it to 0
 
     def read(self, offset):
         return WORD.unpack_from(self.memory, self.homer + offset)[0]
@@ -45,6 +46,7 @@ class Chip:
         for offset, value in self.counts.items():
             self.write(COUNTERS + offset, value)
         self.n_posts += 1
+        self.longest_gap_s = max(self.longest_gap_s, elapsed_s)
 
     def tick(self, elapsed_s):
         command = self.read(COMMAND)
