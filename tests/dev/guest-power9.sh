@@ -7,7 +7,12 @@
 #                            initrd.gz    the whole guest: busybox, uncored and its libraries
 
 GUEST_POWER9_NEEDS=(cpio device-tree-compiler qemu-system-ppc)
-GUEST_POWER9_PROGRAMS=(bin/busybox usr/bin/setpriv)
+# Those that the unit tests look at.
+GUEST_POWER9_MACHINES=(
+	cascade-lake-ap icelake-sp icelake-sp-broken knl knl-broken knl-cache power9 power9-broken
+	sapphire-rapids sapphire-rapids-broken sapphire-rapids-ddr sapphire-rapids-kernel61
+	standin standin-broken standin-wide
+)
 GUEST_POWER9_FIRMWARE=/usr/share/qemu/skiboot.lid
 
 guest_power9_unpack_kernel() {
@@ -65,11 +70,32 @@ guest_power9_fill_root() {
 	install -m 755 tests/guests/power9/inside/init "$root/init"
 }
 
+# The unit tests, with the files that they look for where they look for them: below /uncored as in the tree.
+guest_power9_add_unit_tests() {
+	local root=$1/uncored machine program programs=()
+
+	for program in "$CROSS_FOLDER"/tests/unit/test-*; do
+		[[ ! -f $program || ! -x $program ]] || programs+=("$program")
+	done
+	mkdir -p "$root/build/client" "$root/build/tests/unit" "$root/build/tests/machines" "$root/conf"
+	cp "${programs[@]}" "$root/build/tests/unit/"
+	cp "$CROSS_FOLDER/client/uncore" "$root/build/client/"
+	cp -r conf/platforms conf/uncored.conf "$root/conf/"
+	for machine in "${GUEST_POWER9_MACHINES[@]}"; do
+		cp -r "$CROSS_FOLDER/tests/machines/$machine" "$root/build/tests/machines/"
+	done
+	guest_power9_libraries "${programs[@]}" | while read -r program; do
+		cp -L "$program" "$1/usr/lib/powerpc64le-linux-gnu/"
+	done
+	cp -L "$CROSS_SYSTEM/root/usr/lib/powerpc64le-linux-gnu/libpfm.so.4" "$1/usr/lib/powerpc64le-linux-gnu/"
+}
+
 guest_power9_make_initrd() {
 	local folder=$1 root=$1/root
 
 	rm -rf "$root"
 	guest_power9_fill_root "$root"
+	guest_power9_add_unit_tests "$root"
 	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$folder/initrd.gz"
 	rm -rf "$root"
 }

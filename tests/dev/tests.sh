@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev test: which suites run in which build folder, and as whom.
 
-TESTS_BUILDS=(build build-asan build-tsan)
-TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units guest-x86 guest-power9)
+TESTS_BUILDS=(build build-asan build-tsan build-ppc64el)
+TESTS_SUITES=(
+	unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units
+	guest-x86 guest-power9
+)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 tests_suites_of() {
@@ -10,6 +13,7 @@ tests_suites_of() {
 	build) echo "${TESTS_SUITES[@]}" ;;
 	build-asan) echo unit system policy fuzz-replay ;;
 	build-tsan) echo unit system policy ;;
+	build-ppc64el) echo unit ;;
 	esac
 }
 
@@ -43,6 +47,15 @@ tests_run_suite() {
 		--print-errorlogs --timeout-multiplier 3 </dev/null || true
 }
 
+tests_build() {
+	if [[ $1 == "$CROSS_FOLDER" ]]; then
+		cross_build
+	else
+		say "Building into $1/"
+		build_in "$1"
+	fi
+}
+
 tests_check_names() {
 	local name
 
@@ -67,8 +80,7 @@ tests_run() {
 		for suite in $(tests_suites_of "$folder"); do
 			[[ $wanted == *" $suite "* ]] || continue
 			if [[ " ${reports[*]} " != *" $folder/"* ]]; then
-				say "Building into $folder/"
-				build_in "$folder"
+				tests_build "$folder"
 			fi
 			tests_run_suite "$folder" "$suite"
 			reports+=("$folder/meson-logs/$suite")

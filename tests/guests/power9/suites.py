@@ -18,6 +18,7 @@ CPUS = {0: (0, 1), 1: (2, 3)}  # of each chip
 AS_SERVICE = ("/usr/bin/setpriv --reuid uncored --regid uncored --clear-groups --inh-caps +perfmon "
               "--ambient-caps +perfmon --bounding-set -all,+perfmon --no-new-privs")
 START_S = 30
+UNIT_S = 120      # for one unit test
 FROZEN_S = 0.2    # ten times what power9.conf allows a clock to stand
 LATE_S = 0.015    # with that between two posts, a clock may seem to stand
 EXACT = ["uncalibrated"]  # nothing else is wrong with a value
@@ -277,4 +278,28 @@ class Hotplug(Case):
         self.assert_exact(found, 1, 6)
 
 
-SUITES = {"counts": [Counts], "faults": [Faults], "hotplug": [Hotplug]}
+class Units(unittest.TestCase):
+    """The unit tests on a real kernel of this architecture, whose pages have 64 KiB: qemu-user has those of
+    the computer it runs on, and lacks a few system calls."""
+
+    title = "unit: "
+    machine = None
+
+    def test_page_size(self):
+        """pages here have 64 KiB"""
+        self.assertIn("KernelPageSize:       64 kB", self.machine.run("cat /proc/self/smaps"))
+
+    def test_all(self):
+        """all unit tests pass, but that of the reader: its budget is in time, which is not to be had here"""
+        names = set(self.machine.run("ls /uncored/build/tests/unit").split()) - {"test-reader"}
+        self.assertGreater(len(names), 20)
+        for name in sorted(names):
+            with self.subTest(program=name):
+                status, said = self.machine.run(
+                    "cd / && CMOCKA_MESSAGE_OUTPUT=TAP UNCORE_SOURCE_ROOT=/uncored "
+                    f"UNCORE_BUILD_ROOT=/uncored/build /uncored/build/tests/unit/{name}",
+                    check=False, seconds=UNIT_S)
+                self.assertEqual(status, 0, said)
+
+
+SUITES = {"counts": [Counts], "faults": [Faults], "hotplug": [Hotplug], "unit": [Units]}
