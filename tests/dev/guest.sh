@@ -13,7 +13,7 @@ guest_fingerprint() {
 		files+=("$1")
 		shift
 	done
-	{ cat "${files[@]}" && printf '%s\n' "$@"; } | sha256sum
+	{ cat /dev/null "${files[@]}" && printf '%s\n' "$@"; } | sha256sum
 }
 
 # Makes a part of a guest unless it is there and was made of the same. A part that fails leaves no stamp.

@@ -49,8 +49,8 @@ class Machine:
         with open(self.memory, "wb") as file:
             file.truncate(RAM_BYTES)
         self.log = open(self.console, "wb")
-        self.player = player.Player(self.memory)
         self.process = start_piped(command_line(self.images, self.memory, "stdio"), self.images / "qemu.log")
+        self.player = player.Player(self.memory)
         os.set_blocking(self.process.stdout.fileno(), False)
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.process.stdout, selectors.EVENT_READ)

@@ -6,6 +6,7 @@ usage: main.py IMAGES [--shell] [SUITE..]
 The suites run outside, where the counters are made (player.py), and give commands to the guest. IMAGES is the
 folder that ./dev guest makes. The exit status is 0 if every case passed.
 """
+import os
 import pathlib
 import signal
 import sys
@@ -15,7 +16,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "pcp")]
 
 import tap  # noqa: E402
 from machine import Machine, RAM_BYTES, command_line  # noqa: E402
-from qemu import console_end, end_by_signal, start  # noqa: E402
+from qemu import Failure, console_end, end_by_signal, start, stop  # noqa: E402
 
 import suites  # noqa: E402
 
@@ -37,26 +38,26 @@ def shell(images):
     words = command_line(images, memory, "mon:stdio")
     words[words.index("-monitor"):words.index("-monitor") + 2] = []
     words[words.index("-append") + 1] += " shell"
+    process = start(words)
     try:
-        return start(words).wait()
+        return process.wait()
     finally:
+        stop(process)
         memory.unlink()
 
 
-def too_late(*_):
-    raise SystemExit(f"The suites have not ended within {LIMIT_S} s.")
+def end_late(machine):
+    """A handler that ends all: an exception would be just one more failure to the case that runs."""
+    def end(*_):
+        machine.stop()
+        print(f"# The suites have not ended within {LIMIT_S} s.", flush=True)
+        os._exit(1)
+    return end
 
 
-def main(folder, *words):
-    images = pathlib.Path(folder)
-    if not (images / "complete").exists():
-        tap.skip_all(f"there is no guest in {images}: `./dev guest power9` makes it")
-    if "--shell" in words:
-        return shell(images)
-    cases = [case for suite in chosen(words) for case in suite]
-    signal.signal(signal.SIGALRM, too_late)
+def run(machine, cases):
+    signal.signal(signal.SIGALRM, end_late(machine))
     signal.alarm(LIMIT_S)
-    machine = Machine(images)
     try:
         machine.wait_for_boot()
         for case in cases:
@@ -64,7 +65,23 @@ def main(folder, *words):
         tap.run(cases, lambda: ["the console:", "\n".join(console_end(machine.console))])
     finally:
         machine.stop()
-    return 0
+
+
+def main(folder, *words):
+    images = pathlib.Path(folder)
+    if not (images / "complete").exists():
+        tap.skip_all(f"there is no guest in {images}: `./dev guest power9` makes it")
+    try:
+        if "--shell" in words:
+            return shell(images)
+        cases = [case for suite in chosen(words) for case in suite]
+        return run(Machine(images), cases)
+    except Failure as failure:
+        for line in console_end(images / "console.log") + console_end(images / "qemu.log"):
+            print("#", line)
+        print("#", failure)
+        print("not ok 1 - the guest runs\n1..1")
+        return 1
 
 
 signal.signal(signal.SIGTERM, end_by_signal)

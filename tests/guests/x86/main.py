@@ -109,6 +109,14 @@ def run(boots):
     return tap.end()
 
 
+def wait_for_shell(command):
+    process = start(command)
+    try:
+        return process.wait() == 0
+    finally:
+        stop(process)
+
+
 def main(folder, *words):
     images = pathlib.Path(folder)
     if not (images / "complete").exists():
@@ -117,7 +125,7 @@ def main(folder, *words):
     guest = Guest(images)
     try:
         if "--shell" in words:
-            return start(guest.shell()).wait() == 0
+            return wait_for_shell(guest.shell())
         return run(guest.boots(words))
     except (Failure, ValueError) as failure:
         print(failure, file=sys.stderr)

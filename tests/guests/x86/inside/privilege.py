@@ -21,9 +21,12 @@ class Privilege(Case):
     def setUpClass(cls):
         load_machine(MACHINE)
 
+    @classmethod
+    def tearDownClass(cls):
+        set_drop_ins({})
+
     def tearDown(self):
         stop_uncored()
-        set_drop_ins({})
 
     def start(self, paranoid, drop_ins=None):
         """What the journal says of it."""
@@ -59,12 +62,6 @@ class Privilege(Case):
         self.assert_says_once(TWO_REMEDIES, said)
         self.assert_never_zero()
 
-    def test_drop_in(self):
-        """at 3 the shipped drop-in is enough, and no capability is left when the counters are open"""
-        self.start(paranoid=3, drop_ins={SHIPPED_DROP_IN.name: SHIPPED_DROP_IN.read_text()})
-        self.assert_counts()
-        self.assert_holds_nothing()
-
     def test_paranoid_2(self):
         """at 2 the unit as shipped is enough, and no capability is left when the counters are open"""
         self.start(paranoid=2)
@@ -83,6 +80,12 @@ class Privilege(Case):
         self.assert_counts()
         self.assert_holds_nothing()
 
+    def test_nothing_gained(self):
+        """the service cannot gain a privilege that it does not have"""
+        self.start(paranoid=2)
+        self.assertEqual(status_of(uncored_pid())["NoNewPrivs"], "1")
+        self.assertEqual(show("User"), "uncored")
+
     def test_no_capability(self):
         """without a capability uncored says once what it lacks, and shows nothing as zero"""
         said = self.start(paranoid=2, drop_ins={"none.conf": NO_CAPABILITY})
@@ -94,11 +97,11 @@ class Privilege(Case):
         self.start(paranoid=0, drop_ins={"none.conf": NO_CAPABILITY})
         self.assert_counts()
 
-    def test_nothing_gained(self):
-        """the service cannot gain a privilege that it does not have"""
-        self.start(paranoid=2)
-        self.assertEqual(status_of(uncored_pid())["NoNewPrivs"], "1")
-        self.assertEqual(show("User"), "uncored")
+    def test_drop_in(self):
+        """at 3 the shipped drop-in is enough, and no capability is left when the counters are open"""
+        self.start(paranoid=3, drop_ins={SHIPPED_DROP_IN.name: SHIPPED_DROP_IN.read_text()})
+        self.assert_counts()
+        self.assert_holds_nothing()
 
 
 CASES = [Privilege]
