@@ -143,9 +143,9 @@ guest_x86_make() {
 	local folder=$1 version
 
 	setup_packages "${SETUP_TO_BUILD[@]}" "${GUEST_X86_NEEDS[@]}"
-	[[ -f $folder/version ]] || guest_x86_newest_kernel >"$folder/version"
-	version=$(<"$folder/version")
+	version=$(cat "$folder/version" 2>/dev/null || guest_x86_newest_kernel)
 	setup_packages "linux-headers-$version"
+	echo "$version" >"$folder/version"
 	guest_part "$folder/kernel.stamp" "$(guest_fingerprint tests/guests/x86/extract-kernel.py -- "$version" \
 		"${GUEST_X86_MODULES[@]}")" guest_x86_unpack_kernel "$folder" "$version"
 	guest_part "$folder/base.stamp" "$(guest_fingerprint -- "${GUEST_X86_HAS[@]}" \
