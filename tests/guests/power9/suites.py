@@ -294,12 +294,18 @@ class Units(unittest.TestCase):
         names = set(self.machine.run("ls /uncored/build/tests/unit").split()) - {"test-reader"}
         self.assertGreater(len(names), 20)
         for name in sorted(names):
+            status, said = self.run_program(name)
+            if status:
+                status, said = self.run_program(name)
             with self.subTest(program=name):
-                status, said = self.machine.run(
-                    "cd / && CMOCKA_MESSAGE_OUTPUT=TAP UNCORE_SOURCE_ROOT=/uncored "
-                    f"UNCORE_BUILD_ROOT=/uncored/build /uncored/build/tests/unit/{name}",
-                    check=False, seconds=UNIT_S)
                 self.assertEqual(status, 0, said)
+
+    def run_program(self, name):
+        """A few cases compare times, and an emulated machine on a busy computer stands still at times: what fails
+        has to fail twice."""
+        return self.machine.run("cd / && CMOCKA_MESSAGE_OUTPUT=TAP UNCORE_SOURCE_ROOT=/uncored "
+                                f"UNCORE_BUILD_ROOT=/uncored/build /uncored/build/tests/unit/{name}",
+                                check=False, seconds=UNIT_S)
 
 
 SUITES = {"counts": [Counts], "faults": [Faults], "hotplug": [Hotplug], "unit": [Units]}
