@@ -20,7 +20,7 @@ from qemu import Failure, console_end, end_by_signal, start, stop  # noqa: E402
 
 import suites  # noqa: E402
 
-LIMIT_S = 420
+LIMIT_S = 600
 
 
 def chosen(words):

@@ -29,8 +29,8 @@ class Guest:
     # The kernel's own driver for Ice Lake's memory controllers: it looks for them only where no
     # hypervisor says that it is there. Its PMUs have the names of ours, so it has a boot of its own.
     ALONE = {"layout": ("Icelake-Server-v4,-hypervisor", "init=/usr/lib/uncored-tests/layout-init")}
-    LIMIT_S = 420
-    ALONE_LIMIT_S = 120
+    LIMIT_S = 900
+    ALONE_LIMIT_S = 180
 
     def __init__(self, images):
         self.images = images

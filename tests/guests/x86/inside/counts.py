@@ -122,9 +122,16 @@ class Pcp(Case):
         stop_uncored()
 
     def values(self, metric):
-        """As pmval shows them to a user: [socket 0, socket 1]."""
-        said = run("pmval", "-r", "-f", "0", "-s", "1", "-w", "24", metric, user=VISITOR).stdout
-        return [int(word) for word in said.splitlines()[-1].split()]
+        """As pmval shows them to a user: [socket 0, socket 1]. Emulated, a reading can take longer than the agent
+        waits for it; then there is no value yet."""
+        rows = []
+
+        def has_come():
+            said = run("pmval", "-r", "-f", "0", "-s", "1", "-w", "24", metric, user=VISITOR).stdout
+            rows.extend(re.findall(r"^ *(\d+) +(\d+) *$", said, re.M))
+            return rows
+        wait_until(has_come, f"values of {metric}", SETTLE_S)
+        return [int(word) for word in rows[-1]]
 
     def test_pmval(self):
         """pmval shows a user every count of every box, times its bytes, on its socket"""
