@@ -32,7 +32,7 @@ class Chip:
         self.clocks = []  # offsets of events that count time
         self.is_broken = False
         self.n_posts = 0
-        self.longest_gap_s = 0  # between two posts, since a test set it to 0
+        self.longest_gap_s = 0  # between two posts
 
     def read(self, offset):
         return WORD.unpack_from(self.memory, self.homer + offset)[0]
@@ -105,6 +105,13 @@ class Player:
         """The microcode stops without a word, or goes on where it was."""
         with self.lock:
             self.chips[chip].is_broken = yes
+
+    def take_longest_gaps(self):
+        """Of each chip, since this was asked before."""
+        gaps_s = [chip.longest_gap_s for chip in self.chips]
+        for chip in self.chips:
+            chip.longest_gap_s = 0
+        return gaps_s
 
     def watch_clocks(self, offsets):
         for chip in self.chips:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What was counted is what a user sees: to the byte, for every box of every socket, through `uncore stat`,
 through PCP and through the calls of PAPI."""
+import pathlib
 import re
 import signal
 import subprocess
-import tempfile
 
 from harness import (Case, HERE, VISITOR, control, facts, identity, is_active, load_machine, metrics_of, run,
                      sockets_of, stat, start_uncored, stop_uncored, sysctl_paranoid, terms,
@@ -160,24 +160,24 @@ class Pcp(Case):
                 self.assertEqual(found.get(name), n)
 
     def papi_deltas(self, commands):
-        with tempfile.TemporaryFile("w+") as output:
+        """{event: counts since the start}, of a reader that runs while these commands are given."""
+        path = pathlib.Path("/tmp/papi-client.txt")
+
+        def reads():
+            return re.findall(r"^read \d+ (.*)\n", path.read_text(), re.M)
+        with open(path, "w", encoding="utf-8") as output:
             client = subprocess.Popen([HERE / "papi-client", "read", "1000000", "50"], stdout=output,
                                       cwd="/", **identity(VISITOR))
-            try:
-                def reads():
-                    output.seek(0)
-                    return re.findall(r"^read \d+ (.*)\n", output.read(), re.M)
-                wait_until(reads, "a first read", SETTLE_S)
-                control(*commands)
-                enough = len(reads()) + 3
-                wait_until(lambda: len(reads()) >= enough, "a read after that", SETTLE_S)
-            finally:
-                client.send_signal(signal.SIGTERM)
-                client.wait(SETTLE_S)
-            last = [int(word) for word in reads()[-1].split()]
-            output.seek(0)
-            names = re.findall(r"^event (\S+) ", output.read(), re.M)
-        return dict(zip(names, last))
+        try:
+            wait_until(reads, "a first read", SETTLE_S)
+            control(*commands)
+            enough = len(reads()) + 3
+            wait_until(lambda: len(reads()) >= enough, "a read after that", SETTLE_S)
+        finally:
+            client.send_signal(signal.SIGTERM)
+            client.wait(SETTLE_S)
+        names = re.findall(r"^event (\S+) ", path.read_text(), re.M)
+        return dict(zip(names, map(int, reads()[-1].split())))
 
 
 CASES = [FirstClient, *map(machine_case, MACHINES), Pcp]

@@ -15,6 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PMUS = pathlib.Path("/sys/kernel/debug/test_pmu")
 CONFIG = pathlib.Path("/etc/uncored/uncored.conf")
 DROP_INS = pathlib.Path("/etc/systemd/system/uncored.service.d")
+# The budget is in elapsed time. When the computer below stops an emulated CPU within a sweep, that would be charged.
+BUDGET = "[reader]\nbudget_percent = 100\nburst_ms = 10000\n"
 PACKAGES = 2
 CPUS_OF_PACKAGE = 2
 VISITOR = "visitor"
@@ -64,7 +66,7 @@ def load_machine(name, platform=None):
     run("insmod", HERE / "test_pmu.ko")
     for definition in (HERE / "machines" / name).read_text().split("\n\n"):
         (PMUS / "define").write_text(definition)
-    CONFIG.write_text(f"[platform]\nname = {platform or name}\n")
+    CONFIG.write_text(f"[platform]\nname = {platform or name}\n{BUDGET}")
 
 
 def control(*lines):
