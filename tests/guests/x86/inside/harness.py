@@ -153,11 +153,11 @@ def journal(*words):
                "-u", "uncored.socket", *words).stdout
 
 
-def journal_cursor():
-    """For journal("--after-cursor", ..): what comes from now on."""
+def journal_mark():
+    """A word for journal(): only what comes from now on. (After --after-cursor, journalctl of systemd 252 leaves
+    out the first line that matches.)"""
     run("journalctl", "--sync")
-    said = run("journalctl", "-q", "--no-pager", "-n", "0", "--show-cursor").stdout
-    return said.partition("cursor: ")[2].strip()
+    return f"--since=@{time.time():.6f}"
 
 
 def set_drop_ins(texts):

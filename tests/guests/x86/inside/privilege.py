@@ -3,7 +3,7 @@
 import pathlib
 
 from counts import count_everything
-from harness import (Case, VISITOR, journal, journal_cursor, load_machine, metrics_of, run, set_drop_ins,
+from harness import (Case, VISITOR, journal, journal_mark, load_machine, metrics_of, run, set_drop_ins,
                      show, stat, status_of, stop_uncored, sysctl_paranoid, uncored_pid)
 
 MACHINE = "knl"  # few boxes: uncored starts often here
@@ -32,10 +32,10 @@ class Privilege(Case):
         """What the journal says of it."""
         set_drop_ins(drop_ins or {})
         sysctl_paranoid(paranoid)
-        cursor = journal_cursor()
+        mark = journal_mark()
         run("systemctl", "start", "uncored.socket")
         run("systemctl", "start", "uncored.service", check=False)
-        return journal("--after-cursor", cursor)
+        return journal(mark)
 
     def assert_counts(self):
         commands, expected = count_everything(MACHINE)

@@ -5,7 +5,7 @@ import pathlib
 import re
 
 from counts import count_everything
-from harness import (Case, VISITOR, journal, journal_cursor, load_machine, metrics_of, run, show, start_uncored, stat,
+from harness import (Case, VISITOR, journal, journal_mark, load_machine, metrics_of, run, show, start_uncored, stat,
                      stop_uncored, sysctl_paranoid, uncored_pid)
 
 MACHINE = "icelake-sp"
@@ -17,7 +17,7 @@ class Sandbox(Case):
     def setUpClass(cls):
         sysctl_paranoid(2)
         load_machine(MACHINE)
-        cls.cursor = journal_cursor()
+        cls.mark = journal_mark()
         start_uncored()
 
     @classmethod
@@ -54,7 +54,7 @@ class Sandbox(Case):
 
     def test_journal(self):
         """the journal holds nothing at warning or above"""
-        self.assertEqual(journal("-p", "warning", "--after-cursor", self.cursor), "")
+        self.assertEqual(journal("-p", "warning", self.mark), "")
 
     def test_end(self):
         """`systemctl stop` ends it cleanly, and a client is told how to start it"""
@@ -64,7 +64,7 @@ class Sandbox(Case):
         self.assertFalse(pathlib.Path(f"/proc/{pid}").exists())
         said = run("uncore", "info", user=VISITOR, check=False).stderr
         self.assertIn("tart it with `systemctl start uncored.socket`", said)
-        self.assertEqual(journal("-p", "warning", "--after-cursor", self.cursor), "")
+        self.assertEqual(journal("-p", "warning", self.mark), "")
 
 
 CASES = [Sandbox]
