@@ -25,10 +25,12 @@ def chosen(suites, wanted):
 class Guest:
     """Two packages of two CPUs, Debian's kernel and systemd, uncored as installed, and PMUs of test_pmu.c."""
 
-    SUITES = ["counts", "privilege", "sandbox", "hotplug", "contention", "layout"]
+    SUITES = ["counts", "privilege", "sandbox", "hotplug", "contention", "continuity", "layout"]
     # The kernel's own driver for Ice Lake's memory controllers: it looks for them only where no
     # hypervisor says that it is there. Its PMUs have the names of ours, so it has a boot of its own.
     ALONE = {"layout": ("Icelake-Server-v4,-hypervisor", "init=/usr/lib/uncored-tests/layout-init")}
+    # It kills uncored for minutes, and has systemd execute itself anew.
+    APART = {"continuity": 1200}
     LIMIT_S = 900
     ALONE_LIMIT_S = 180
 
@@ -54,13 +56,18 @@ class Guest:
 
     def boots(self, wanted):
         names = chosen(self.SUITES, wanted)
-        together = ",".join(name for name in names if name not in self.ALONE)
+        together = ",".join(name for name in names if name not in {*self.ALONE, *self.APART})
         if together:
-            yield self.boot(together, "Nehalem", f"uncored.suites={together} "
-                            "systemd.mask=serial-getty@ttyS0.service", self.LIMIT_S)
+            yield self.suites(together, self.LIMIT_S)
         for name in names:
-            if name in self.ALONE:
+            if name in self.APART:
+                yield self.suites(name, self.APART[name])
+            elif name in self.ALONE:
                 yield self.boot(name, *self.ALONE[name], self.ALONE_LIMIT_S)
+
+    def suites(self, names, limit_s):
+        return self.boot(names, "Nehalem", f"uncored.suites={names} systemd.mask=serial-getty@ttyS0.service",
+                         limit_s)
 
     def shell(self):
         """The command line of QEMU; Ctrl-A X ends it."""

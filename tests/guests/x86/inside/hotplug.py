@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CPUs that come and go: what was counted stays, or the value says that it is not whole. Never is it frozen
 without a word."""
-from harness import (Case, control, load_machine, measure, metrics_of, online, start_uncored, stat, stop_uncored,
-                     sysctl_paranoid)
+from harness import (Case, VISITOR, control, is_active, load_machine, measure, metrics_of, online, run, start_uncored,
+                     stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
 
 MACHINE = "icelake-sp"
 READ = "uncore_imc_* {socket} f04 {n}"
@@ -91,15 +91,21 @@ class Hotplug(Case):
         self.assert_whole_or_flagged(self.read_bytes(act)[1], 1500)
 
     def test_package_is_back(self):
-        """after that, a new measurement is whole or says that it is not"""
+        """after that, once it was read, uncored counts the whole package again by itself"""
+        pid = uncored_pid()
         online(2, False)
         online(3, False)
         online(2, True)
         online(3, True)
-        self.assert_whole_or_flagged(self.read_bytes(lambda: count(1, 777))[1], 777)
+
+        def is_replaced():
+            run("uncore", "stat", "--", "true", user=VISITOR, check=False)
+            return is_active("uncored.service") and uncored_pid() not in (0, pid)
+        wait_until(is_replaced, "uncored was started again")
+        self.assert_exact(self.read_bytes(lambda: count(1, 777))[1], 777)
 
     def test_restart_is_whole(self):
-        """and a restarted uncored counts the whole package again"""
+        """and so does an uncored that was stopped and started"""
         online(2, False)
         online(3, False)
         online(2, True)
