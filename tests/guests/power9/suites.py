@@ -21,6 +21,7 @@ AS_SERVICE = ("/usr/bin/setpriv --reuid uncored --regid uncored --clear-groups -
 CONFIG = "[reader]\\nbudget_percent = 100\\nburst_ms = 10000\\n"
 START_S = 30
 UNIT_S = 120      # for one unit test
+UNIT_TRIES = 3
 FROZEN_S = 0.2    # ten times what power9.conf allows a clock to stand
 LATE_S = 0.015    # with that between two posts, a clock may seem to stand
 EXACT = ["uncalibrated"]  # nothing else is wrong with a value
@@ -296,15 +297,16 @@ class Units(unittest.TestCase):
         names = set(self.machine.run("ls /uncored/build/tests/unit").split()) - {"test-reader"}
         self.assertGreater(len(names), 20)
         for name in sorted(names):
-            status, said = self.run_program(name)
-            if status:
+            for _ in range(UNIT_TRIES):
                 status, said = self.run_program(name)
+                if status == 0:
+                    break
             with self.subTest(program=name):
                 self.assertEqual(status, 0, said)
 
     def run_program(self, name):
         """A few cases compare times, and an emulated machine on a busy computer stands still at times: what fails
-        has to fail twice."""
+        has to fail every time."""
         return self.machine.run("cd / && CMOCKA_MESSAGE_OUTPUT=TAP UNCORE_SOURCE_ROOT=/uncored "
                                 f"UNCORE_BUILD_ROOT=/uncored/build /uncored/build/tests/unit/{name}",
                                 check=False, seconds=UNIT_S)
