@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev test: which suites run in which build folder, and as whom.
 
-TESTS_BUILDS=(build build-asan build-tsan build-ppc64el)
-TESTS_SUITES=(
-	unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units
-	guest-x86 guest-power9
-)
+TESTS_BUILDS=(build build-asan build-tsan)
+TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 tests_suites_of() {
@@ -13,7 +10,6 @@ tests_suites_of() {
 	build) echo "${TESTS_SUITES[@]}" ;;
 	build-asan) echo unit system policy fuzz-replay ;;
 	build-tsan) echo unit system policy ;;
-	build-ppc64el) echo unit ;;
 	esac
 }
 
@@ -47,15 +43,6 @@ tests_run_suite() {
 		--print-errorlogs --timeout-multiplier 3 </dev/null || true
 }
 
-tests_build() {
-	if [[ $1 == "$CROSS_FOLDER" ]]; then
-		cross_build
-	else
-		say "Building into $1/"
-		build_in "$1"
-	fi
-}
-
 tests_check_names() {
 	local name
 
@@ -73,14 +60,12 @@ tests_run() {
 	tests_check_names "$@"
 	wanted=" ${*:-${TESTS_SUITES[*]}} "
 	setup_to_test
-	for suite in "${TESTS_SUITES[@]}"; do
-		[[ $suite != guest-* || $wanted != *" $suite "* ]] || guest_make "${suite#guest-}"
-	done
 	for folder in "${TESTS_BUILDS[@]}"; do
 		for suite in $(tests_suites_of "$folder"); do
 			[[ $wanted == *" $suite "* ]] || continue
 			if [[ " ${reports[*]} " != *" $folder/"* ]]; then
-				tests_build "$folder"
+				say "Building into $folder/"
+				build_in "$folder"
 			fi
 			tests_run_suite "$folder" "$suite"
 			reports+=("$folder/meson-logs/$suite")
