@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -298,6 +299,7 @@ void daemon_launch(struct daemon_process *daemon, const char *machine)
 		return;
 	if (daemon->manager.listen_fd >= 0 || daemon->manager.keeps)
 		manager_pass_all(&daemon->manager);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
 	if (daemon->stops_first)
 		raise(SIGSTOP);
 	exec_daemon(daemon, machine);
