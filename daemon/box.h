@@ -62,10 +62,16 @@ int box_adopt(struct box *box, const struct plan_box *plan, const struct source 
 /* Opens new events for a closed box; their counts are added to those it has. As box_open(). */
 int box_reopen(struct box *box, const struct plan_box *plan, const struct source *source);
 
+/* Opened by this process, which has not read it yet. */
+static inline bool box_is_new(const struct box *box)
+{
+	return box->mode != BOX_CLOSED && !box->read_ns;
+}
+
 /*
- * For a flexible group that has been open for SETTLE_MS: if it was not on the PMU in all that time,
- * opens its events one by one instead; in BOX_ROTATION_MS each of them has its turn (12 of 4 ms,
- * perf_event_mux_interval_ms). 1: it did that; 0: it did not; or as box_open().
+ * For a flexible group that has been open for SETTLE_MS: if it was not on the PMU in all that
+ * time, opens its events one by one instead; in BOX_ROTATION_MS each of them has its turn (12 of 4
+ * ms, perf_event_mux_interval_ms). 1: it did that; 0: it did not; or as box_open().
  */
 enum { BOX_SETTLE_MS = 20, BOX_ROTATION_MS = 60 };
 int box_settle(struct box *box);

@@ -63,8 +63,8 @@ int hardware_plan(struct hardware *hardware, const char *root, const char *const
 }
 
 /*
- * Opens all boxes. Where there are too few descriptors for all of them,
- * some places are kept for what is opened after: page, readers, event loop, the first clients.
+ * Opens all boxes. Where there are too few descriptors for all of them, some places are kept for
+ * what is opened after: page, readers, event loop, the first clients.
  */
 static void open_boxes(struct hardware *hardware)
 {
@@ -87,20 +87,25 @@ static void sleep_ms(long ms)
 	nanosleep(&time, NULL);
 }
 
-/* Boxes that share their counters, and were opened just now, get a moment to show that they count
- * at all. */
+/* One that was taken over has counts and kept descriptors, which settling it would lose. */
+static bool must_settle(const struct box *box)
+{
+	return box_is_new(box) && box->mode == BOX_FLEXIBLE;
+}
+
+/* New boxes that share their counters get a moment to show that they count at all. */
 static void settle_boxes(struct hardware *hardware)
 {
 	bool any_flexible = false, any_singles = false;
 
 	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
-		any_flexible |=
-			hardware->boxes[i].mode == BOX_FLEXIBLE && !hardware->boxes[i].read_ns;
+		any_flexible |= must_settle(&hardware->boxes[i]);
 	if (!any_flexible)
 		return;
 	sleep_ms(BOX_SETTLE_MS);
 	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
-		any_singles |= box_settle(&hardware->boxes[i]) > 0;
+		if (must_settle(&hardware->boxes[i]))
+			any_singles |= box_settle(&hardware->boxes[i]) > 0;
 	if (any_singles)
 		sleep_ms(BOX_ROTATION_MS);
 }

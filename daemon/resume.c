@@ -127,12 +127,6 @@ bool resume_generation(struct hardware *hardware, struct store *store, struct fa
 
 /* --- for the next process --- */
 
-/* Opened by this process, which has not read it yet. */
-static bool is_new(const struct box *box)
-{
-	return box->mode != BOX_CLOSED && !box->read_ns;
-}
-
 /* By its number: all names of a large machine are passed to the next process as one string of the
  * environment, and that may have 128 KiB. */
 static int keep_box(const struct box *box, unsigned i)
@@ -164,7 +158,7 @@ int resume_hand_over(const struct hardware *hardware)
 	int r = hardware->ledger.header->complete ? 0 : keep_generation(hardware);
 
 	for (unsigned i = 0; r >= 0 && i < hardware->plan.n_boxes; i++)
-		if (is_new(&hardware->boxes[i]))
+		if (box_is_new(&hardware->boxes[i]))
 			r = keep_box(&hardware->boxes[i], i);
 	return r;
 }
