@@ -6,6 +6,7 @@ src/occ_gpe1/gpe1_24x7.c). The kernel's driver, through the firmware, asks the m
 event of a chip is opened, and to pause when the last is closed. While it runs, it posts what was counted every
 4 ms. Here a test says what was counted.
 """
+import contextlib
 import mmap
 import struct
 import threading
@@ -101,10 +102,14 @@ class Player:
             self.chips[chip].counts = dict.fromkeys(self.chips[chip].counts, 0)
         self.wait_for_posts(self.chips[chip])
 
-    def break_down(self, chip, yes=True):
-        """The microcode stops without a word, or goes on where it was."""
-        with self.lock:
-            self.chips[chip].is_broken = yes
+    @contextlib.contextmanager
+    def broken(self, chip):
+        """The microcode stops without a word, and goes on where it was afterwards."""
+        self.chips[chip].is_broken = True
+        try:
+            yield
+        finally:
+            self.chips[chip].is_broken = False
 
     def take_longest_gaps(self):
         """Of each chip, since this was asked before."""

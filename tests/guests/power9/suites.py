@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a user without privilege sees is what the on-chip controllers posted, times its bytes; where that cannot
 be, the value says so."""
+import contextlib
 import json
 import time
 import unittest
@@ -183,21 +184,22 @@ class Faults(Case):
 
     def test_frozen(self):
         """a chip whose controller stops posting is frozen from then on, the other is not"""
+        broken = contextlib.ExitStack()
+
         def act():
-            self.player.break_down(0)
+            broken.enter_context(self.player.broken(0))
             self.count(1, 10)
             time.sleep(FROZEN_S)
-        found = metrics_of(json.loads(self.stat(act, "-I 50").strip().splitlines()[-1]))
-        self.player.break_down(0, False)
+        with broken:
+            found = metrics_of(json.loads(self.stat(act, "-I 50").strip().splitlines()[-1]))
         self.assertIn("frozen", found[0, "dram.read"]["quality"])
         self.assertIn("frozen", found[0, "dram.write"]["quality"])
         self.assert_exact(found, 1, 10)
 
     def test_frozen_still(self):
         """so it is when it had stopped before"""
-        self.player.break_down(1)
-        found = self.measure(lambda: time.sleep(FROZEN_S))
-        self.player.break_down(1, False)
+        with self.player.broken(1):
+            found = self.measure(lambda: time.sleep(FROZEN_S))
         self.assertIn("frozen", found[1, "dram.read"]["quality"])
         self.assertNotIn("frozen", self.quality_of(0, found[0, "dram.read"]))
 
