@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Boots the POWER9 guest, within a time, and runs its suites from here: TAP on stdout.
+"""Boots the POWER9 guest, within a limit, and runs its suites from here: TAP on stdout. See options.py.
 
-usage: main.py IMAGES [--shell] [SUITE..]
-
-The suites run outside, where the counters are made (player.py), and give commands to the guest. IMAGES is the
-folder that ./dev guest makes. The exit status is 0 if every case passed.
+The suites run outside, where the counters are made (player.py), and give commands to the guest. The exit status
+is 0 if every case passed.
 """
 import os
 import pathlib
@@ -14,20 +12,14 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "pcp")]
 
+import options  # noqa: E402
 import tap  # noqa: E402
 from machine import Machine, RAM_BYTES, command_line  # noqa: E402
 from qemu import Failure, console_end, end_by_signal, start, stop  # noqa: E402
 
 import suites  # noqa: E402
 
-LIMIT_S = 600
-
-
-def chosen(words):
-    unknown = [word for word in words if word not in suites.SUITES]
-    if unknown:
-        sys.exit(f"There is no suite {unknown[0]!r} in this guest; there are: {' '.join(suites.SUITES)}.")
-    return [suites.SUITES[word] for word in words or suites.SUITES]
+LIMIT_S = 900
 
 
 def shell(images):
@@ -46,18 +38,18 @@ def shell(images):
         memory.unlink()
 
 
-def end_late(machine):
+def end_late(machine, limit_s):
     """A handler that ends all: an exception would be just one more failure to the case that runs."""
     def end(*_):
         machine.stop()
-        print(f"# The suites have not ended within {LIMIT_S} s.", flush=True)
+        print(f"# The suites have not ended within {limit_s} s.", flush=True)
         os._exit(1)
     return end
 
 
-def run(machine, cases):
-    signal.signal(signal.SIGALRM, end_late(machine))
-    signal.alarm(LIMIT_S)
+def run(machine, cases, limit_s):
+    signal.signal(signal.SIGALRM, end_late(machine, limit_s))
+    signal.alarm(limit_s)
     try:
         machine.wait_for_boot()
         for case in cases:
@@ -67,17 +59,17 @@ def run(machine, cases):
         machine.stop()
 
 
-def main(folder, *words):
-    images = pathlib.Path(folder)
-    if not (images / "complete").exists():
-        tap.skip_all(f"there is no guest in {images}: `./dev guest power9` makes it")
+def main():
+    told = options.parse(suites.SUITES, __doc__)
+    if not (told.images / "complete").exists():
+        tap.skip_all(f"there is no guest in {told.images}: `./dev guest power9` makes it")
     try:
-        if "--shell" in words:
-            return shell(images)
-        cases = [case for suite in chosen(words) for case in suite]
-        return run(Machine(images), cases)
+        if told.shell:
+            return shell(told.images)
+        cases = [case for name in told.suite for case in suites.SUITES[name]]
+        return run(Machine(told.images), cases, told.limit or LIMIT_S)
     except Failure as failure:
-        for line in console_end(images / "console.log") + console_end(images / "qemu.log"):
+        for line in console_end(told.images / "console.log") + console_end(told.images / "qemu.log"):
             print("#", line)
         print("#", failure)
         print("not ok 1 - the guest runs\n1..1")
@@ -86,6 +78,6 @@ def main(folder, *words):
 
 signal.signal(signal.SIGTERM, end_by_signal)
 try:
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())
 except KeyboardInterrupt:
     sys.exit(130)

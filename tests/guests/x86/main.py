@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Boots the x86 guest, each time within a limit, and prints what its suites say as TAP.
+"""Boots the x86 guest for each suite, within a limit, and prints what they say as TAP. See options.py.
 
-usage: main.py IMAGES [--shell] [SUITE..]
-
-IMAGES is the folder that ./dev guest makes. Without a SUITE all run. The exit status is 0 if every case
-passed. Always TCG, never KVM: a nested /dev/kvm can be hundreds of times slower.
+The exit status is 0 if every case passed. Always TCG, never KVM: a nested /dev/kvm can be hundreds of times
+slower.
 """
 import os
 import pathlib
@@ -17,7 +15,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from boots import Guest  # noqa: E402
+import options  # noqa: E402
+from boots import SUITES, Guest  # noqa: E402
 from qemu import Failure, console_end, end_by_signal, start, start_piped, stop  # noqa: E402
 
 SAY_AFTER_S = 20  # of silence
@@ -65,10 +64,10 @@ def lines_of(process, boot, tap):
     while True:
         now = time.monotonic()
         if now - began > boot.limit_s:
-            raise Failure(f"The guest has not ended within {boot.limit_s} s ({boot.title}).")
+            raise Failure(f"The guest has not ended within {boot.limit_s} s ({boot.suite}).")
         if now - said > SAY_AFTER_S:
             said = now
-            tap.comment(f"{boot.title}: {now - began:.0f} s of at most {boot.limit_s} s")
+            tap.comment(f"{boot.suite}: {now - began:.0f} s of at most {boot.limit_s} s")
         if not selector.select(1):
             continue
         data = process.stdout.read()
@@ -90,9 +89,9 @@ def run_boot(boot, tap):
     finally:
         stop(process)
     if plan is None:
-        raise Failure(f"The guest has ended without a report ({boot.title}).")
+        raise Failure(f"The guest has ended without a report ({boot.suite}).")
     if plan != tap.n - before:
-        raise Failure(f"The guest planned {plan} cases and ran {tap.n - before} ({boot.title}).")
+        raise Failure(f"The guest planned {plan} cases and ran {tap.n - before} ({boot.suite}).")
 
 
 def run(boots):
@@ -105,7 +104,7 @@ def run(boots):
                 tap.comment(line)
             tap.comment(f"The whole console is in {boot.console}.")
             tap.comment(failure)
-            tap.case(True, f"{boot.title}: the guest runs to its end")
+            tap.case(True, f"{boot.suite}: the guest runs to its end")
     return tap.end()
 
 
@@ -117,23 +116,21 @@ def wait_for_shell(command):
         stop(process)
 
 
-def main(folder, *words):
-    images = pathlib.Path(folder)
-    if not (images / "complete").exists():
-        print(f"1..0 # SKIP there is no guest in {images}: `./dev guest x86` makes it")
+def main():
+    told = options.parse(SUITES, __doc__)
+    if not (told.images / "complete").exists():
+        print(f"1..0 # SKIP there is no guest in {told.images}: `./dev guest x86` makes it")
         return True
-    guest = Guest(images)
-    try:
-        if "--shell" in words:
-            return wait_for_shell(guest.shell())
-        return run(guest.boots(words))
-    except (Failure, ValueError) as failure:
-        print(failure, file=sys.stderr)
-        return False
+    guest = Guest(told.images)
+    if told.shell:
+        return wait_for_shell(guest.shell())
+    return run(guest.boot(name, told.limit) for name in told.suite)
 
 
 signal.signal(signal.SIGTERM, end_by_signal)
 try:
-    sys.exit(not main(*sys.argv[1:]))
+    sys.exit(not main())
+except Failure as failure:
+    sys.exit(str(failure))
 except KeyboardInterrupt:
     sys.exit(130)

@@ -19,9 +19,9 @@ DROP_INS = pathlib.Path("/etc/systemd/system/uncored.service.d")
 BUDGET = "[reader]\nbudget_percent = 100\nburst_ms = 10000\n"
 PACKAGES = 2
 CPUS_OF_PACKAGE = 2
-VISITOR = "visitor"
+VISITOR, STRANGER = "visitor", "stranger"
 COMMAND_S = 120
-WAIT_S = 30
+WAIT_S = 90
 
 
 def identity(user):

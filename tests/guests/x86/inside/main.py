@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the suites that the kernel's command line names (uncored.suites=A,B), or its arguments."""
+"""Runs the suite that the kernel's command line names (uncored.suite=NAME), or those of its arguments."""
 import importlib
 import pathlib
 import sys
@@ -11,8 +11,8 @@ from harness import reports
 
 def wanted():
     for word in pathlib.Path("/proc/cmdline").read_text().split():
-        if word.startswith("uncored.suites="):
-            return word.partition("=")[2].split(",")
+        if word.startswith("uncored.suite="):
+            return [word.partition("=")[2]]
     return []
 
 

@@ -3,16 +3,49 @@
 import os
 import pathlib
 import re
+import signal
+import socket
+import struct
+import subprocess
 
 from counts import count_everything
-from harness import (Case, VISITOR, journal, journal_mark, load_machine, metrics_of, run, show, start_uncored, stat,
-                     stop_uncored, sysctl_paranoid, uncored_pid)
+from harness import (Case, COMMAND_S, HERE, STRANGER, VISITOR, identity, journal, journal_mark, load_machine, metrics_of,
+                     run, show, start_uncored, stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
 
 MACHINE = "icelake-sp"
 MOST_EXPOSURE = 1.0
+LINGER_S = 3600
+LINGERING = 16
 
 
-class Sandbox(Case):
+def open_lingering():
+    """A connection whose close takes an hour, and its other end, which ends the wait when it is closed."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        lingering = socket.create_connection(server.getsockname())
+        peer, _ = server.accept()
+    lingering.setblocking(False)
+    try:
+        while True:
+            lingering.send(bytes(65536))
+    except BlockingIOError:
+        pass
+    lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, LINGER_S))
+    return lingering, peer
+
+
+def leave_lingering(number):
+    """To uncored, which must not be able to read yet; see lingering_client.py. A process that ends does not wait
+    for what it closes. Returns the other end."""
+    lingering, peer = open_lingering()
+    with subprocess.Popen(["python3", "-B", HERE / "lingering_client.py", str(lingering.fileno()), str(number)],
+                          cwd="/", pass_fds=[lingering.fileno()], **identity(VISITOR)) as client:
+        lingering.close()
+        if client.wait(COMMAND_S) != 0:
+            raise AssertionError("The client could not send.")
+    return peer
+
+
+class Shipped(Case):
     @classmethod
     def setUpClass(cls):
         sysctl_paranoid(2)
@@ -24,6 +57,8 @@ class Sandbox(Case):
     def tearDownClass(cls):
         stop_uncored()
 
+
+class Sandbox(Shipped):
     def test_exposure(self):
         """`systemd-analyze security` gives the running service at most 1.0"""
         said = run("systemd-analyze", "security", "--no-pager", "uncored.service").stdout
@@ -67,4 +102,29 @@ class Sandbox(Case):
         self.assertEqual(journal("-p", "warning", self.mark), "")
 
 
-CASES = [Sandbox]
+class Attacked(Shipped):
+    def test_lingering(self):
+        """in there, descriptors that take an hour to close, attached to a user's messages, hold nobody up"""
+        pid = uncored_pid()
+        descriptors = pathlib.Path(f"/proc/{pid}/fd")
+        run("uncore", "info", user=STRANGER)  # uncored keeps the answer
+        before = len(list(descriptors.iterdir()))
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            peers = [leave_lingering(1 + n % 2) for n in range(LINGERING)]
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        wait_until(lambda: run("uncore", "info", user=STRANGER, check=False).returncode == 0,
+                   "another user is answered")
+        wait_until(lambda: len(list(descriptors.iterdir())) == before, "nothing of that is left open")
+        self.assertEqual(uncored_pid(), pid)
+        for peer in peers:
+            peer.close()
+
+    def test_journal(self):
+        """and the journal says who sent them"""
+        user = run("id", "-u", VISITOR).stdout.strip()
+        self.assertIn(f"Refused user {user} (protocol.message;", journal("-p", "warning", self.mark))
+
+
+CASES = [Sandbox, Attacked]

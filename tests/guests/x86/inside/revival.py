@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""CPUs go while systemd keeps the counters: those that moved go on, those that stand still are opened anew."""
+import contextlib
+import json
+
+from harness import VISITOR, is_active, journal, journal_mark, online, run, set_drop_ins, show, uncored_pid, wait_until
+from kept import Kept, Traffic, kill, n_kept, n_restarts, replaced, said_by_uncored
+
+REVIVED_EVERY_NS = 60 * 10**9
+REVIVED_WITHIN_S = 200
+# The next process comes when it is told to, not by itself.
+WAIT_FOR_ME = "[Service]\nRestartSec=1h\n"
+STAND_STILL = "stand still, although a CPU of it is online"
+
+
+@contextlib.contextmanager
+def drop_in(text):
+    set_drop_ins({"test.conf": text})
+    try:
+        yield
+    finally:
+        set_drop_ins({})
+
+
+class CpusGo(Kept):
+    """CPUs 2 and 3 are socket 1; the kernel lets 2 stand for it."""
+
+    def tearDown(self):
+        for cpu in (2, 3):
+            online(cpu, True)
+
+    def package_goes_and_comes_back(self):
+        for cpu in (2, 3):
+            online(cpu, False)
+        for cpu in (2, 3):
+            online(cpu, True)
+
+    def read_until_replaced(self, pid):
+        """Only a sweep shows what stands still, and sweeps are made when somebody reads."""
+        def is_replaced():
+            run("uncore", "stat", "--", "true", user=VISITOR, check=False)
+            return is_active("uncored.service") and uncored_pid() not in (0, pid)
+        wait_until(is_replaced, "uncored was started again", REVIVED_WITHIN_S)
+
+    def revivals_ns(self):
+        """When uncored ended because counters stood still."""
+        lines = said_by_uncored("-o", "json", self.mark).splitlines()
+        return [int(line["__MONOTONIC_TIMESTAMP"]) * 1000 for line in map(json.loads, lines)
+                if STAND_STILL in line["MESSAGE"]]
+
+    def test_while_dead(self):
+        """the CPU that stands for a socket goes while uncored is dead: nothing is lost, nothing counted twice"""
+        def act():
+            kill()
+            wait_until(lambda: show("SubState") == "auto-restart", "uncored is dead")
+            online(2, False)
+            run("systemctl", "restart", "uncored.service")
+        with drop_in(WAIT_FOR_ME):
+            self.assert_exact_while(act)
+
+    def test_is_back(self):
+        """nor is anything when it is back, and when uncored is killed then"""
+        def act():
+            online(2, False)
+            replaced(kill)
+            online(2, True)
+            replaced(kill)
+        self.assert_exact_while(act)
+
+    def test_flagged(self):
+        """a whole package goes and comes back: its values are flagged or absent, those of the other are exact"""
+        type(self).before = uncored_pid(), n_restarts(), journal_mark()
+        self.begin("over")
+        self.begin("gone")
+        with Traffic() as traffic:
+            self.package_goes_and_comes_back()
+        self.end("gone")
+        found = self.program.region("gone")
+        for key, exact in traffic.values().items():
+            with self.subTest(socket=key[0], metric=key[1]):
+                if key[0] == 0:
+                    self.assertEqual(found[key], exact)
+                else:
+                    self.assertTrue(found[key].get("quality") or found[key].get("absent"), found[key])
+
+    def test_revived(self):
+        """uncored ends for that, with 75, and systemd starts it again"""
+        pid, restarts, mark = self.before
+        self.read_until_replaced(pid)
+        self.assertEqual(n_restarts(), restarts + 1)
+        self.assertIn(STAND_STILL, said_by_uncored(mark))
+
+    def test_no_failure(self):
+        """which systemd takes for no failure"""
+        self.assertEqual(show("Result"), "success")
+        self.assertNotIn("Failed", journal(self.before[2]))
+        self.assertNotIn("fail", run("systemctl", "status", "-n", "0", "uncored.service").stdout)
+
+    def test_reset(self):
+        """over that, values of the package are flagged as reset; what is measured after it is exact"""
+        self.end("over")
+        found = self.program.region("over")
+        for metric in ("dram.read", "dram.write"):
+            self.assertIn("reset", found[1, metric].get("quality", []), found[1, metric])
+        self.assert_exact_while(lambda: None)
+
+    def test_other_comes_back(self):
+        """so does a package of which another CPU than before comes back first"""
+        pid = uncored_pid()
+        for cpu in (2, 3):
+            online(cpu, False)
+        online(3, True)
+        self.read_until_replaced(pid)
+        self.assert_exact_while(lambda: None)
+
+    def test_not_too_often(self):
+        """uncored ended for that at most once a minute"""
+        first, second = self.revivals_ns()
+        self.assertGreaterEqual(second - first, REVIVED_EVERY_NS)
+
+    def test_kept(self):
+        """and systemd keeps no descriptor of what is gone"""
+        self.assertEqual(int(show("NFileDescriptorStore")), n_kept())
+
+
+CASES = [CpusGo]
