@@ -33,7 +33,7 @@ guest_check_space() {
 	local free_mb
 
 	[[ ! -f $1/complete ]] || return 0
-	free_mb=$(($(stat -f -c '%a' .) * $(stat -f -c '%S' .) / 1048576))
+	free_mb=$(($(stat -f -c '%a * %S' "$1") / 1048576))
 	[[ $free_mb -ge $GUEST_SPACE_MB ]] ||
 		fail "A guest needs $GUEST_SPACE_MB MB of disk space while it is made, and here are $free_mb MB."
 }
@@ -64,6 +64,7 @@ guest_make() {
 	touch "$folder/complete"
 }
 
+# $1: kind; with --make that is all, else the rest are arguments of the program that boots it
 guest_run() {
 	local kind=${1:-}
 
@@ -73,6 +74,7 @@ guest_run() {
 	}
 	shift
 	guest_make "$kind"
+	[[ ${1:-} != --make ]] || return 0
 	say "Booting; the guest is emulated, so this takes minutes"
 	exec python3 -B "tests/guests/$kind/main.py" "build-guest-$kind" "$@"
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev test: which suites run in which build folder, and as whom.
 
-TESTS_BUILDS=(build build-asan build-tsan)
-TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units)
+TESTS_BUILDS=(build build-asan build-tsan build-ppc64el)
+TESTS_SUITES=(unit platforms system policy continuity hostile pcp fuzz-replay abi man format analysis units guests)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 tests_suites_of() {
@@ -10,6 +10,7 @@ tests_suites_of() {
 	build) echo "${TESTS_SUITES[@]}" ;;
 	build-asan) echo unit system policy fuzz-replay ;;
 	build-tsan) echo unit system policy ;;
+	build-ppc64el) echo unit ;;
 	esac
 }
 
@@ -43,6 +44,29 @@ tests_run_suite() {
 		--print-errorlogs --timeout-multiplier 3 </dev/null || true
 }
 
+# A computer that cannot make a guest runs the other suites; that of the guests says so and skips.
+tests_make_guests() {
+	local kind
+
+	for kind in "${GUEST_KINDS[@]}"; do
+		./dev guest "$kind" --make || say "There will be no tests in the $kind guest."
+	done
+}
+
+tests_can_build() {
+	[[ $1 != "$CROSS_FOLDER" || $(dpkg --print-architecture) == amd64 ]] ||
+		{ say "There will be no $1: it is made on amd64." && return 1; }
+}
+
+tests_build() {
+	if [[ $1 == "$CROSS_FOLDER" ]]; then
+		cross_build
+	else
+		say "Building into $1/"
+		build_in "$1"
+	fi
+}
+
 tests_check_names() {
 	local name
 
@@ -61,12 +85,13 @@ tests_run() {
 	wanted=" ${*:-${TESTS_SUITES[*]}} "
 	setup_to_test
 	for folder in "${TESTS_BUILDS[@]}"; do
+		tests_can_build "$folder" || continue
 		for suite in $(tests_suites_of "$folder"); do
 			[[ $wanted == *" $suite "* ]] || continue
 			if [[ " ${reports[*]} " != *" $folder/"* ]]; then
-				say "Building into $folder/"
-				build_in "$folder"
+				tests_build "$folder"
 			fi
+			[[ $suite != guests ]] || tests_make_guests
 			tests_run_suite "$folder" "$suite"
 			reports+=("$folder/meson-logs/$suite")
 		done
