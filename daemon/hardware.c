@@ -204,12 +204,25 @@ int hardware_reserve(struct hardware *hardware, unsigned n_clients)
 	return r;
 }
 
+/* On the socket's CPU. */
+static struct seat seat_of(const struct plan *plan, unsigned socket)
+{
+	const struct plan_socket *s = &plan->sockets[socket];
+	const struct plan_box *box = &plan->boxes[s->first_box];
+
+	if (s->cpu < 0)
+		return (struct seat){ .cpu = -1 };
+	while (box->cpu != s->cpu)
+		box++;
+	return (struct seat){ .cpu = s->cpu, .pmu = box->pmu, .package = s->package };
+}
+
 static int init_reader(struct hardware *hardware, unsigned socket, const struct config *config)
 {
 	const struct plan_socket *s = &hardware->plan.sockets[socket];
 	struct reader_options options = {
 		.socket = socket,
-		.cpu = s->cpu,
+		.seat = seat_of(&hardware->plan, socket),
 		.realtime = config->realtime,
 		.max_doorbells = config->max_clients,
 		.rules = rules_of(config),

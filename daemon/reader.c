@@ -312,6 +312,7 @@ static bool turn(struct reader *reader)
 		sweep(reader);
 		wake_waiters(reader);
 	}
+	seat_keep(&reader->options.seat, reader->tally.sweep.end_ns);
 	charge(reader);
 	return !ordered || carry_out_orders(reader);
 }
@@ -335,20 +336,6 @@ static bool ask_for_realtime(pthread_t thread)
 	return pthread_setschedparam(thread, SCHED_FIFO, &param) == 0;
 }
 
-static bool pin(pthread_t thread, int cpu)
-{
-	cpu_set_t *set = CPU_ALLOC(cpu + 1);
-	bool pinned;
-
-	if (!set)
-		return false;
-	CPU_ZERO_S(CPU_ALLOC_SIZE(cpu + 1), set);
-	CPU_SET_S(cpu, CPU_ALLOC_SIZE(cpu + 1), set);
-	pinned = pthread_setaffinity_np(thread, CPU_ALLOC_SIZE(cpu + 1), set) == 0;
-	CPU_FREE(set);
-	return pinned;
-}
-
 int reader_start(struct reader *reader)
 {
 	pthread_attr_t attr;
@@ -364,7 +351,8 @@ int reader_start(struct reader *reader)
 	reader->running = true;
 	snprintf(name, sizeof name, "socket%u", reader->options.socket);
 	pthread_setname_np(reader->thread, name);
-	reader->state.pinned = reader->options.cpu < 0 || pin(reader->thread, reader->options.cpu);
+	reader->state.pinned =
+		reader->options.seat.cpu < 0 || seat_take(&reader->options.seat, reader->thread);
 	if (reader->options.realtime)
 		reader->state.realtime = ask_for_realtime(reader->thread);
 	return 0;

@@ -24,6 +24,7 @@
 #include "daemon/crowd.h"
 #include "daemon/fault.h"
 #include "daemon/ledger.h"
+#include "daemon/seat.h"
 #include "daemon/tally.h"
 
 /* A place for one client's doorbell. Guarded by reader.lock. */
@@ -43,7 +44,7 @@ struct reader_rules {
 
 struct reader_options {
 	unsigned socket;
-	int cpu;
+	struct seat seat; /* the thread's own, once it runs */
 	bool realtime;
 	unsigned max_doorbells;
 	struct reader_rules rules;

@@ -20,8 +20,8 @@
 #include "common/macro.h"
 
 enum {
-	ATTRIBUTE_MAX = 4096, /* bytes; the kernel's sysfs_emit() writes no more (4 KiB pages) */
-	CPU_MAX = 65535,      /* NR_CPUS is at most 8192 so far */
+	ATTRIBUTE_MAX = SYSFS_CPUMASK_MAX - 1,
+	CPU_MAX = 65535, /* NR_CPUS is at most 8192 so far */
 };
 
 static void close_directory(DIR **directory)
@@ -110,18 +110,18 @@ static bool parse_cpus(const char *text, hwloc_bitmap_t cpus)
 	}
 }
 
-static int read_cpumask(int directory_fd, char text[ATTRIBUTE_MAX + 1])
+int sysfs_read_cpumask(int directory_fd, char ret_text[static SYSFS_CPUMASK_MAX])
 {
-	int r = sysfs_read(directory_fd, "cpumask", text, ATTRIBUTE_MAX + 1);
+	int r = sysfs_read(directory_fd, "cpumask", ret_text, SYSFS_CPUMASK_MAX);
 
-	return r == -ENOENT ? sysfs_read(directory_fd, "cpus", text, ATTRIBUTE_MAX + 1) : r;
+	return r == -ENOENT ? sysfs_read(directory_fd, "cpus", ret_text, SYSFS_CPUMASK_MAX) : r;
 }
 
 /* 0: pmu->cpumask is known, perhaps empty; else pmu->why. -ENOMEM. */
 static int load_cpumask(struct pmu *pmu)
 {
-	char text[ATTRIBUTE_MAX + 1] = "";
-	int r = read_cpumask(pmu->directory_fd, text);
+	char text[SYSFS_CPUMASK_MAX] = "";
+	int r = sysfs_read_cpumask(pmu->directory_fd, text);
 
 	if (r == -ENOENT)
 		snprintf(pmu->why, sizeof pmu->why,

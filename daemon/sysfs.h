@@ -8,7 +8,8 @@
 
 #include "common/page.h"
 
-enum { SYSFS_NAME_MAX = 64, SYSFS_VALUE_MAX = 256 };
+/* The last: bytes of a file; the kernel's sysfs_emit() writes no more (4 KiB pages). */
+enum { SYSFS_NAME_MAX = 64, SYSFS_VALUE_MAX = 256, SYSFS_CPUMASK_MAX = 4097 };
 
 /* One PMU instance. @why is "" if it can be used, else a sentence on what is wrong with it. */
 struct pmu {
@@ -34,3 +35,6 @@ void pmu_list_done(struct pmu_list *list);
 /* Reads a small text file without its final newline. 0, -EFBIG (does not fit), -ENODATA (empty),
  * errno of openat(2) and read(2). */
 int sysfs_read(int directory_fd, const char *path, char *ret_text, size_t size_bytes);
+
+/* Of the PMU whose folder this is: `cpumask`, or `cpus`. Errors as of sysfs_read(). */
+int sysfs_read_cpumask(int directory_fd, char ret_text[static SYSFS_CPUMASK_MAX]);

@@ -39,7 +39,7 @@ struct fixture {
 
 static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t burst_ms)
 {
-	struct reader_options options = { .cpu = -1,
+	struct reader_options options = { .seat.cpu = -1,
 		.attention_fd = -1,
 		.max_doorbells = DOORBELLS,
 		.rules = { .budget = { .percent = budget_percent, .burst_ms = burst_ms },
@@ -434,7 +434,7 @@ static void moves_to_another_page(void **state)
 static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
 {
 	struct reader_options options = {
-		.cpu = -1, .attention_fd = -1, .max_doorbells = DOORBELLS
+		.seat.cpu = -1, .attention_fd = -1, .max_doorbells = DOORBELLS
 	};
 	struct tally tally;
 	struct fixture f;

@@ -240,6 +240,13 @@ class Hotplug(Case):
         self.assert_exact(self.measure(act), 0, 150)
         self.assertEqual(self.cpumask(), "1-2")
 
+    def test_reader_follows(self):
+        """the thread that reads has gone where the counters went"""
+        said = self.machine.run("for task in /proc/$(cat /tmp/uncored.pid)/task/*; do "
+                                "echo $(cat $task/comm $task/status | grep -e ^socket -e ^Cpus_allowed_list); done")
+        self.assertIn("socket0 Cpus_allowed_list: 1\n", said)
+        self.assertIn("socket1 Cpus_allowed_list: 2\n", said)
+
     def test_moved_cpumask(self):
         """uncored started on a cpumask of 1-2 counts each chip once"""
         self.restart_uncored()

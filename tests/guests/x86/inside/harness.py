@@ -140,6 +140,13 @@ def uncored_pid():
     return int(show("MainPID"))
 
 
+def reader_tasks():
+    """The threads that read, by socket."""
+    tasks = pathlib.Path(f"/proc/{uncored_pid()}/task").iterdir()
+    names = {(task / "comm").read_text().strip(): int(task.name) for task in tasks}
+    return [names[f"socket{socket}"] for socket in range(PACKAGES)]
+
+
 def status_of(pid):
     """Of /proc/PID/status, as words."""
     lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()

@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CPUs that come and go: what was counted stays, or the value says that it is not whole. Never is it frozen
 without a word."""
-from harness import (Case, VISITOR, control, is_active, load_machine, measure, metrics_of, online, run, start_uncored,
-                     stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
+import os
+import pathlib
+
+from harness import (Case, VISITOR, control, is_active, load_machine, measure, metrics_of, online, reader_tasks, run,
+                     start_uncored, stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
 
 MACHINE = "icelake-sp"
 READ = "uncore_imc_* {socket} f04 {n}"
+CPUMASK = pathlib.Path("/sys/bus/event_source/devices/uncore_imc_0/cpumask")
 BOXES = 12
 LINE = 64
 
 
 def count(socket, n):
     control("add " + READ.format(socket=socket, n=n))
+
+
+def designated():
+    """The CPU that stands for socket 1; it does not go back to one that was offline."""
+    return int(CPUMASK.read_text().split(",")[1])
 
 
 class Hotplug(Case):
@@ -59,6 +68,22 @@ class Hotplug(Case):
             online(2, True)
             count(1, 500)
         self.assert_exact(self.read_bytes(act)[1], 1500)
+
+    def test_reader_follows(self):
+        """the thread that reads goes where the counters went, and stays with them when the CPU comes back"""
+        before = designated()
+        after = {2: 3, 3: 2}[before]
+
+        def is_on(cpu):
+            run("uncore", "stat", "--", "true", user=VISITOR)
+            return [os.sched_getaffinity(task) for task in reader_tasks()] == [{0}, {cpu}]
+        self.assertTrue(is_on(before))
+        online(before, False)
+        self.assertEqual(designated(), after)
+        wait_until(lambda: is_on(after), "the reader of socket 1 is where its counters are")
+        online(before, True)
+        self.assertTrue(is_on(after))
+        self.assert_exact(self.read_bytes(lambda: count(1, 99))[1], 99)
 
     def test_start_without_designated(self):
         """uncored started while the first CPU of a socket is offline counts on the other"""

@@ -10,7 +10,7 @@ import subprocess
 
 from counts import count_everything
 from harness import (Case, COMMAND_S, HERE, STRANGER, VISITOR, identity, journal, journal_mark, load_machine, metrics_of,
-                     run, show, start_uncored, stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
+                     reader_tasks, run, show, start_uncored, stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
 
 MACHINE = "icelake-sp"
 MOST_EXPOSURE = 1.0
@@ -76,10 +76,10 @@ class Sandbox(Shipped):
 
     def test_real_time(self):
         """the reader of each socket has the lowest real-time priority, and runs on its socket"""
-        tasks = [int(path.name) for path in pathlib.Path(f"/proc/{uncored_pid()}/task").iterdir()]
-        readers = [task for task in tasks if os.sched_getscheduler(task) == os.SCHED_FIFO]
+        readers = reader_tasks()
+        self.assertEqual([os.sched_getscheduler(task) for task in readers], [os.SCHED_FIFO] * len(readers))
         self.assertEqual([os.sched_getparam(task).sched_priority for task in readers], [1, 1])
-        self.assertEqual(sorted(map(sorted, map(os.sched_getaffinity, readers))), [[0], [2]])
+        self.assertEqual([os.sched_getaffinity(task) for task in readers], [{0}, {2}])
 
     def test_counts(self):
         """in there, every count of every box is exact"""
