@@ -3,7 +3,7 @@
 # build-guest-KIND/; parts are made again when what they are made of changes.
 
 GUEST_KINDS=(x86 power9)
-GUEST_SPACE_MB=3000
+GUEST_SPACE_MB=1000
 
 # Prints what identifies the contents of files, and of the words after "--".
 guest_fingerprint() {
