@@ -236,7 +236,7 @@ static int init_reader(struct hardware *hardware, unsigned socket, const struct 
 		return r;
 	hardware->n_readers++;
 	return reader_init(&hardware->readers[socket], &options, &hardware->boxes[s->first_box],
-		s->n_boxes, &tally, publication_cell(&hardware->publication, socket),
+		s->n_boxes, &tally, hardware->publication.header,
 		ledger_book(&hardware->ledger, socket));
 }
 
@@ -379,7 +379,7 @@ int hardware_replace_page(struct hardware *hardware, uint32_t owner)
 	if (!hardware->readers)
 		publication_copy_cells(&old, &hardware->publication);
 	for (unsigned s = 0; s < hardware->n_readers; s++)
-		reader_move(&hardware->readers[s], publication_cell(&hardware->publication, s));
+		reader_move(&hardware->readers[s], hardware->publication.header);
 	publication_retire(&old);
 	publication_done(&old);
 	resume_forget_page(hardware);

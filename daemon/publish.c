@@ -289,11 +289,6 @@ void publication_done(struct publication *publication)
 	close_fd(&publication->write_fd);
 }
 
-struct page_cell *publication_cell(struct publication *publication, unsigned socket)
-{
-	return (struct page_cell *)page_cell(publication->header, socket);
-}
-
 void publication_tell_clients(
 	struct publication *publication, uint64_t n_clients, uint64_t n_refused)
 {

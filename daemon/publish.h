@@ -50,9 +50,6 @@ void publication_retire_fd(int fd);
 
 void publication_done(struct publication *publication);
 
-/* The cell of @socket, for its reader thread to write. */
-struct page_cell *publication_cell(struct publication *publication, unsigned socket);
-
 /* How many clients there are, and how many requests and connections were refused so far. */
 void publication_tell_clients(
 	struct publication *publication, uint64_t n_clients, uint64_t n_refused);

@@ -26,6 +26,29 @@ enum {
 	GATHERS_QUIET_MAX = 3, /* ... and so often in vain */
 };
 
+/* --- where it publishes, and where it runs --- */
+
+static void tell_cpu(struct reader *reader)
+{
+	struct page_socket *sockets = (void *)page_sockets(reader->page);
+
+	__atomic_store_n(
+		&sockets[reader->options.socket].cpu, reader->options.seat.cpu, __ATOMIC_RELAXED);
+}
+
+static void publish_into(struct reader *reader, struct page_header *page)
+{
+	reader->page = page;
+	reader->cell = (struct page_cell *)page_cell(page, reader->options.socket);
+	tell_cpu(reader);
+}
+
+static void keep_seat(struct reader *reader)
+{
+	if (seat_keep(&reader->options.seat, reader->tally.sweep.end_ns))
+		tell_cpu(reader);
+}
+
 /* --- one sweep --- */
 
 /* The counters are read in one go, so that the window of the values is as short as it can be. */
@@ -267,13 +290,13 @@ static int next_timeout(struct reader *reader)
 	return timeout_ms < 0 || (due_ms >= 0 && due_ms < timeout_ms) ? due_ms : timeout_ms;
 }
 
-static void move(struct reader *reader, struct page_cell *cell)
+static void move(struct reader *reader, struct page_header *page)
 {
-	reader->cell = cell;
+	publish_into(reader, page);
 	sweep(reader);
 	charge(reader);
 	pthread_mutex_lock(&reader->lock);
-	reader->next_cell = NULL;
+	reader->next_page = NULL;
 	pthread_cond_signal(&reader->carried_out);
 	pthread_mutex_unlock(&reader->lock);
 }
@@ -281,15 +304,15 @@ static void move(struct reader *reader, struct page_cell *cell)
 /* False: it is time to stop. */
 static bool carry_out_orders(struct reader *reader)
 {
-	struct page_cell *next_cell;
+	struct page_header *next_page;
 	bool stop;
 
 	pthread_mutex_lock(&reader->lock);
-	next_cell = reader->next_cell;
+	next_page = reader->next_page;
 	stop = reader->stop;
 	pthread_mutex_unlock(&reader->lock);
-	if (next_cell)
-		move(reader, next_cell);
+	if (next_page)
+		move(reader, next_page);
 	return !stop;
 }
 
@@ -312,7 +335,7 @@ static bool turn(struct reader *reader)
 		sweep(reader);
 		wake_waiters(reader);
 	}
-	seat_keep(&reader->options.seat, reader->tally.sweep.end_ns);
+	keep_seat(reader);
 	charge(reader);
 	return !ordered || carry_out_orders(reader);
 }
@@ -401,7 +424,7 @@ static int acquire(struct reader *reader)
 }
 
 int reader_init(struct reader *reader, const struct reader_options *options, struct box *boxes,
-	unsigned n_boxes, struct tally *tally, struct page_cell *cell, struct ledger_book *book)
+	unsigned n_boxes, struct tally *tally, struct page_header *page, struct ledger_book *book)
 {
 	int r;
 
@@ -410,22 +433,22 @@ int reader_init(struct reader *reader, const struct reader_options *options, str
 		.boxes = boxes,
 		.n_boxes = n_boxes,
 		.tally = *tally,
-		.cell = cell,
 		.book = book,
 		.epoll_fd = -1,
 		.order_fd = -1,
 	};
 	*tally = (struct tally){};
 	reader->tally.sweep = *ledger_sweep(book);
-	reader->state.cpu_ns = cell->cpu_ns;
-	reader->state.throttled = cell->throttled;
+	publish_into(reader, page);
+	reader->state.cpu_ns = reader->cell->cpu_ns;
+	reader->state.throttled = reader->cell->throttled;
 	init_lock(&reader->lock);
 	pthread_cond_init(&reader->carried_out, NULL);
 	r = acquire(reader);
 	if (r < 0)
 		return r;
 	reader->tally.quantum = options->rules.quantum;
-	tally_resume_channels(&reader->tally, cell->channels);
+	tally_resume_channels(&reader->tally, reader->cell->channels);
 	sweep(reader);
 	note_sweep(reader);
 	return watch(reader, reader->order_fd, ORDER_SLOT);
@@ -496,12 +519,12 @@ void reader_remove(struct reader *reader, int slot)
 	pthread_mutex_unlock(&reader->lock);
 }
 
-void reader_move(struct reader *reader, struct page_cell *cell)
+void reader_move(struct reader *reader, struct page_header *page)
 {
 	pthread_mutex_lock(&reader->lock);
-	reader->next_cell = cell;
+	reader->next_page = page;
 	eventfd_write(reader->order_fd, 1);
-	while (reader->next_cell)
+	while (reader->next_page)
 		pthread_cond_wait(&reader->carried_out, &reader->lock);
 	pthread_mutex_unlock(&reader->lock);
 }

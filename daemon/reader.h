@@ -69,7 +69,8 @@ struct reader {
 	struct box *boxes; /* of this socket; borrowed */
 	unsigned n_boxes;
 	struct tally tally;       /* owned */
-	struct page_cell *cell;   /* borrowed */
+	struct page_header *page; /* borrowed; it publishes there */
+	struct page_cell *cell;   /* in it */
 	struct ledger_book *book; /* borrowed */
 
 	pthread_t thread;
@@ -83,9 +84,9 @@ struct reader {
 	uint64_t cpu_ns;           /* used so far */
 	uint64_t stopped_since_ns; /* 0: every box counts, or was not asked yet */
 
-	pthread_mutex_t lock;        /* of what follows, and of .options.rules */
-	bool stop;                   /* an order */
-	struct page_cell *next_cell; /* an order; NULL: it was carried out */
+	pthread_mutex_t lock;          /* of what follows, and of .options.rules */
+	bool stop;                     /* an order */
+	struct page_header *next_page; /* an order; NULL: it was carried out */
 	pthread_cond_t carried_out;
 	struct doorbell *doorbells;
 	unsigned n_places; /* for doorbells; more than max_doorbells take turns */
@@ -100,7 +101,7 @@ struct reader {
  * -ENOMEM, errno of epoll_create1(2) and eventfd(2).
  */
 int reader_init(struct reader *reader, const struct reader_options *options, struct box *boxes,
-	unsigned n_boxes, struct tally *tally, struct page_cell *cell, struct ledger_book *book);
+	unsigned n_boxes, struct tally *tally, struct page_header *page, struct ledger_book *book);
 
 /* Starts the thread. Being refused SCHED_FIFO or the CPU is not an error: see reader_state(). */
 int reader_start(struct reader *reader);
@@ -116,9 +117,9 @@ void reader_done(struct reader *reader);
 int reader_add(struct reader *reader, int fd, uint32_t uid, struct page_bell *bell);
 void reader_remove(struct reader *reader, int slot);
 
-/* Has it publish into @cell, of another page with the same tables, from now on; the first sweep is
- * there when this returns. */
-void reader_move(struct reader *reader, struct page_cell *cell);
+/* Has it publish into another page with the same tables from now on; the first sweep is there when
+ * this returns. */
+void reader_move(struct reader *reader, struct page_header *page);
 
 /* Makes room for @n_places doorbells, if there is not. 0; -ENOMEM, and all is as it was. */
 int reader_reserve(struct reader *reader, unsigned n_places);

@@ -241,6 +241,14 @@ static void add_box_states(
 	}
 }
 
+/* Where the socket is read; its reader may have followed the counters. */
+static int cpu_of(const struct hardware *hardware, unsigned socket)
+{
+	const struct page_socket *sockets = page_sockets(hardware->publication.header);
+
+	return __atomic_load_n(&sockets[socket].cpu, __ATOMIC_RELAXED);
+}
+
 static struct json_object *sockets_state(const struct hardware *hardware)
 {
 	struct json_object *sockets = json_object_new_array();
@@ -249,7 +257,7 @@ static struct json_object *sockets_state(const struct hardware *hardware)
 		struct json_object *object = socket_json(&hardware->plan, s);
 
 		add_number(object, "package", hardware->plan.sockets[s].package);
-		add(object, "cpu", json_object_new_int(hardware->plan.sockets[s].cpu));
+		add(object, "cpu", json_object_new_int(cpu_of(hardware, s)));
 		add_reader_state(object, &hardware->readers[s]);
 		add_box_states(object, hardware, hardware->plan.sockets[s].first_box);
 		json_object_array_add(sockets, object);

@@ -69,18 +69,21 @@ int seat_find(int root_fd, const char *pmu, uint32_t package)
 
 /* Where a machine is only described, by files below another root, its PMUs are not found here, and
  * a CPU that comes back is what it was. */
-void seat_keep(struct seat *seat, uint64_t now_ns)
+bool seat_keep(struct seat *seat, uint64_t now_ns)
 {
 	_cleanup_close_ int root_fd = -1;
+	bool moved;
 	int cpu;
 
 	if (seat->cpu < 0 || sched_getcpu() == seat->cpu ||
 		now_ns - seat->looked_ns < LOOK_AGAIN_NS)
-		return;
+		return false;
 	seat->looked_ns = now_ns;
 	root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cpu = seat_find(root_fd, seat->pmu, seat->package);
-	if (cpu >= 0)
+	moved = cpu >= 0 && cpu != seat->cpu;
+	if (moved)
 		seat->cpu = cpu;
 	seat_take(seat, pthread_self());
+	return moved;
 }

@@ -24,9 +24,9 @@ bool seat_take(const struct seat *seat, pthread_t thread);
 /*
  * By the thread that sits there, now and then: if it runs elsewhere, it goes to the CPU that is in
  * charge now, or back to its own where sysfs does not tell. At most once a second; costs next to
- * nothing while it runs where it should.
+ * nothing while it runs where it should. True: seat->cpu is another one.
  */
-void seat_keep(struct seat *seat, uint64_t now_ns);
+bool seat_keep(struct seat *seat, uint64_t now_ns);
 
 /* The CPU of @package that is in charge of @pmu's counters, on the machine below @root_fd. -ENOENT:
  * none of it is, or sysfs does not tell; -ENOMEM, errno of openat(2) and read(2). */

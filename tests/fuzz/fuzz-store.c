@@ -78,8 +78,7 @@ static void go_on(struct hardware *hardware)
 
 	if (tally_init(&tally, &plan, 0, hardware->publication.whys[0]) < 0)
 		abort();
-	if (reader_init(&reader, &options, hardware->boxes, 1, &tally,
-		    publication_cell(&hardware->publication, 0),
+	if (reader_init(&reader, &options, hardware->boxes, 1, &tally, hardware->publication.header,
 		    ledger_book(&hardware->ledger, 0)) < 0)
 		abort();
 	reader_done(&reader);

@@ -68,7 +68,7 @@ static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t bu
 		0);
 	assert_int_equal(tally_init(&tally, &f->plan, 0, f->publication.whys[0]), 0);
 	assert_int_equal(reader_init(&f->reader, &options, &f->box, 1, &tally,
-				 publication_cell(&f->publication, 0), ledger_book(&f->ledger, 0)),
+				 f->publication.header, ledger_book(&f->ledger, 0)),
 		0);
 	assert_int_equal(reader_start(&f->reader), 0);
 }
@@ -93,7 +93,7 @@ static int hang_doorbell(struct fixture *f, int *ret_slot)
 /* A fresh read: 0, and the sweep; or what page_wait() says. */
 static int read_fresh(struct fixture *f, int doorbell_fd, uint64_t wait_ns, struct page_sweep *ret)
 {
-	struct page_cell *cell = publication_cell(&f->publication, 0);
+	const struct page_cell *cell = page_cell(f->publication.header, 0);
 	uint32_t started = page_started(cell);
 	int r;
 
@@ -110,7 +110,7 @@ static void the_first_sweep_is_there_before_the_thread(void **state)
 
 	(void)state;
 	start_reader(&f, 100, 100);
-	assert_int_equal(page_copy(publication_cell(&f.publication, 0), &sweep, 1, &channel, 1), 0);
+	assert_int_equal(page_copy(page_cell(f.publication.header, 0), &sweep, 1, &channel, 1), 0);
 	assert_int_equal(sweep.number, 1);
 	assert_int_equal(sweep.values[0].quality, 0);
 	assert_int_equal(reader_state(&f.reader).sweeps, 1);
@@ -393,7 +393,7 @@ static void clients_come_and_go_while_it_sweeps(void **state)
 
 static uint64_t told_cpu_ns(struct publication *publication)
 {
-	return __atomic_load_n(&publication_cell(publication, 0)->cpu_ns, __ATOMIC_RELAXED);
+	return __atomic_load_n(&page_cell(publication->header, 0)->cpu_ns, __ATOMIC_RELAXED);
 }
 
 /* A client that waits on the old page while it is withdrawn, and one that comes to the new. */
@@ -413,14 +413,14 @@ static void moves_to_another_page(void **state)
 	assert_memory_equal(page.header->generation, f.publication.header->generation, 16);
 	old = f.publication;
 	f.publication = page;
-	reader_move(&f.reader, publication_cell(&page, 0));
+	reader_move(&f.reader, page.header);
 	/* The next sweep is there at once, and what there was is not touched any more. */
-	assert_int_equal(page_copy(publication_cell(&page, 0), &after, 1, NULL, 0), 0);
+	assert_int_equal(page_copy(page_cell(page.header, 0), &after, 1, NULL, 0), 0);
 	assert_int_equal(after.number, before.number + 1);
 	assert_true(told_cpu_ns(&page) >= told_cpu_ns(&old) && told_cpu_ns(&old) > 0);
 	assert_int_equal(read_fresh(&f, fd, SECOND, &after), 0);
 	assert_int_equal(after.number, before.number + 2);
-	assert_int_equal(page_copy(publication_cell(&old, 0), &after, 1, NULL, 0), 0);
+	assert_int_equal(page_copy(page_cell(old.header, 0), &after, 1, NULL, 0), 0);
 	assert_int_equal(after.number, before.number);
 	publication_retire(&old);
 	assert_int_equal(old.header->state, PAGE_RETIRED);
@@ -444,8 +444,8 @@ static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
 	f.kernel.events[0].value = 10;
 	reader_done(&f.reader);
 	assert_int_equal(tally_init(&tally, &f.plan, 0, f.publication.whys[0]), 0);
-	assert_int_equal(reader_init(&f.reader, &options, &f.box, 1, &tally,
-				 publication_cell(&f.publication, 0), ledger_book(&f.ledger, 0)),
+	assert_int_equal(reader_init(&f.reader, &options, &f.box, 1, &tally, f.publication.header,
+				 ledger_book(&f.ledger, 0)),
 		0);
 	assert_int_equal(reader_state(&f.reader).sweeps, 2);
 	assert_int_equal(ledger_sweep(ledger_book(&f.ledger, 0))->number, 2);

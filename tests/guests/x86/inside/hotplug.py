@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CPUs that come and go: what was counted stays, or the value says that it is not whole. Never is it frozen
 without a word."""
+import json
 import os
 import pathlib
 
@@ -16,6 +17,10 @@ LINE = 64
 
 def count(socket, n):
     control("add " + READ.format(socket=socket, n=n))
+
+
+def info():
+    return json.loads(run("uncore", "info", "--json", user=VISITOR).stdout)
 
 
 def designated():
@@ -81,6 +86,7 @@ class Hotplug(Case):
         online(before, False)
         self.assertEqual(designated(), after)
         wait_until(lambda: is_on(after), "the reader of socket 1 is where its counters are")
+        wait_until(lambda: info()["sockets"][1]["cpu"] == after, "`uncore info` says so")
         online(before, True)
         self.assertTrue(is_on(after))
         self.assert_exact(self.read_bytes(lambda: count(1, 99))[1], 99)
