@@ -64,17 +64,20 @@ guest_make() {
 	touch "$folder/complete"
 }
 
-# $1: kind; with --make that is all, else the rest are arguments of the program that boots it
+# $1: kind; the rest are arguments of the program that boots it, which says first what is wrong with them.
 guest_run() {
-	local kind=${1:-}
+	local kind=${1:-} boot
 
 	[[ " ${GUEST_KINDS[*]} " == *" $kind "* && -n $kind ]] || {
 		say "./dev guest takes one of: ${GUEST_KINDS[*]}."
 		exit 2
 	}
 	shift
+	boot=(python3 -B "tests/guests/$kind/main.py" "build-guest-$kind" "$@")
+	! command -v python3 >/dev/null || "${boot[@]}" --make
+	[[ ! " $* " =~ \ (-h|--help)\  ]] || return 0
 	guest_make "$kind"
-	[[ ${1:-} != --make ]] || return 0
+	[[ " $* " != *" --make "* ]] || return 0
 	say "Booting; the guest is emulated, so this takes minutes"
-	exec python3 -B "tests/guests/$kind/main.py" "build-guest-$kind" "$@"
+	exec "${boot[@]}"
 }

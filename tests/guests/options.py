@@ -2,22 +2,27 @@
 """What the programs that boot a guest are told."""
 import argparse
 import pathlib
+import sys
 
 
-def parse(suites, about):
+def parse(kind, suites):
     """images: a folder; suite: names, in the order in which they run, all if none was wanted; shell: yes or no;
     limit: seconds, or None."""
-    parser = argparse.ArgumentParser(usage="main.py IMAGES [SUITE..] [--limit SECONDS] | IMAGES --shell",
-                                     description=about)
-    parser.add_argument("images", type=pathlib.Path, metavar="IMAGES",
-                        help="the folder that ./dev guest makes")
-    parser.add_argument("suite", nargs="*", metavar="SUITE", help="one of: " + " ".join(suites))
+    parser = argparse.ArgumentParser(
+        prog=f"./dev guest {kind}", allow_abbrev=False,
+        description="Makes an emulated machine, boots it, runs suites in there and prints what they say as TAP. "
+                    "The exit status is 0 if every case passed.")
+    parser.add_argument("images", type=pathlib.Path, help=argparse.SUPPRESS)  # where it is made
+    parser.add_argument("suite", nargs="*", metavar="SUITE", help="all unless told: " + " ".join(suites))
     parser.add_argument("--limit", type=int, metavar="SECONDS",
                         help="give a boot up after this time, instead of the guest's own")
     parser.add_argument("--shell", action="store_true", help="no suites: its console on this terminal")
+    parser.add_argument("--make", action="store_true", help="no more than make it")
     options = parser.parse_args()
     for name in options.suite:
         if name not in suites:
             parser.error(f"there is no suite {name!r} in this guest; there are: {' '.join(suites)}")
+    if options.make:
+        sys.exit(0)
     options.suite = [name for name in suites if not options.suite or name in options.suite]
     return options

@@ -60,7 +60,7 @@ def run(machine, cases, limit_s):
 
 
 def main():
-    told = options.parse(suites.SUITES, __doc__)
+    told = options.parse("power9", suites.SUITES)
     if not (told.images / "complete").exists():
         tap.skip_all(f"there is no guest in {told.images}: `./dev guest power9` makes it")
     try:
