@@ -8,9 +8,9 @@ import shutil
 import subprocess
 import time
 
-from harness import (Case, COMMAND_S, HERE, PMUS, VISITOR, identity, load_machine, metrics_of, run, show,
+from harness import (Case, COMMAND_S, HERE, PMUS, VISITOR, identity, info, load_machine, metrics_of, run, show,
                      start_uncored, status_of, stop_uncored, sysctl_paranoid, uncored_pid)
-from kept import Kept, Traffic, generation, info, kill, n_kept, n_restarts, replaced, said_by_uncored, wait_until_ready
+from kept import Kept, Traffic, generation, kill, n_kept, n_restarts, replaced, said_by_uncored, wait_until_ready
 from privilege import CAPABILITY_SETS
 
 KILLS = 200

@@ -204,6 +204,11 @@ def measure(act):
         return json.loads(process.communicate(timeout=COMMAND_S)[1])
 
 
+def info():
+    """What a visitor is told of uncored."""
+    return json.loads(run("uncore", "info", "--json", user=VISITOR).stdout)
+
+
 def metrics_of(report):
     """{(socket, metric): object}"""
     return {(socket["socket"], name): value for socket in report["sockets"]

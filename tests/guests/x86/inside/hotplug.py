@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """CPUs that come and go: what was counted stays, or the value says that it is not whole. Never is it frozen
 without a word."""
-import json
 import os
 import pathlib
 
-from harness import (Case, VISITOR, control, is_active, load_machine, measure, metrics_of, online, reader_tasks, run,
-                     start_uncored, stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
+from harness import (Case, VISITOR, control, info, is_active, load_machine, measure, metrics_of, online, reader_tasks,
+                     run, start_uncored, stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
 
 MACHINE = "icelake-sp"
 READ = "uncore_imc_* {socket} f04 {n}"
@@ -17,10 +16,6 @@ LINE = 64
 
 def count(socket, n):
     control("add " + READ.format(socket=socket, n=n))
-
-
-def info():
-    return json.loads(run("uncore", "info", "--json", user=VISITOR).stdout)
 
 
 def designated():

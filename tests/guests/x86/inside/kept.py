@@ -3,13 +3,13 @@
 see, for what was counted is known to the last count."""
 import json
 import os
-import pathlib
 import subprocess
 import threading
 
 from counts import count_everything
-from harness import (CONFIG, Case, COMMAND_S, HERE, VISITOR, control, identity, is_active, journal_mark, load_machine,
-                     metrics_of, run, show, start_uncored, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
+from harness import (CONFIG, Case, COMMAND_S, HERE, VISITOR, control, identity, info, is_active, journal_mark,
+                     load_machine, metrics_of, run, show, start_uncored, stop_uncored, sysctl_paranoid, uncored_pid,
+                     wait_until)
 
 MACHINE = "zen4"  # few boxes on either socket: uncored starts often here
 
@@ -71,10 +71,6 @@ class Traffic:
 def n_kept():
     """How many descriptors systemd keeps: of the events, the page, the ledger and the configuration."""
     return len(count_everything(MACHINE)[0]) + 3
-
-
-def info():
-    return json.loads(run("uncore", "info", "--json", user=VISITOR).stdout)
 
 
 def generation():

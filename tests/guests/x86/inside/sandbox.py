@@ -9,8 +9,9 @@ import struct
 import subprocess
 
 from counts import count_everything
-from harness import (Case, COMMAND_S, HERE, STRANGER, VISITOR, identity, journal, journal_mark, load_machine, metrics_of,
-                     reader_tasks, run, show, start_uncored, stat, stop_uncored, sysctl_paranoid, uncored_pid, wait_until)
+from harness import (Case, COMMAND_S, HERE, STRANGER, VISITOR, identity, journal, journal_mark, load_machine,
+                     metrics_of, reader_tasks, run, show, start_uncored, stat, stop_uncored, sysctl_paranoid,
+                     uncored_pid, wait_until)
 
 MACHINE = "icelake-sp"
 MOST_EXPOSURE = 1.0
