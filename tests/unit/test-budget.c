@@ -15,6 +15,14 @@ static int new_budget(
 	return budget_init(budget, &rules, max_accounts);
 }
 
+/* 10 % and 100 ms, shared by two users from now 1 on. */
+static void new_budget_of_two(struct budget *budget, unsigned *ret_alice, unsigned *ret_bob)
+{
+	assert_int_equal(new_budget(budget, 10, 100, ACCOUNTS), 0);
+	*ret_alice = budget_enter(budget, ALICE, NULL, 1);
+	*ret_bob = budget_enter(budget, BOB, NULL, 1);
+}
+
 /* Rings whenever it may for @wall_ns; returns the sweep time that it got. */
 static uint64_t ring_without_pause(
 	struct budget *budget, unsigned account, uint64_t begin_ns, uint64_t wall_ns)
@@ -74,9 +82,7 @@ static void a_flood_takes_nothing_from_another_user(void **state)
 	unsigned alice, bob;
 
 	(void)state;
-	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
-	alice = budget_enter(&budget, ALICE, NULL, 1);
-	bob = budget_enter(&budget, BOB, NULL, 1);
+	new_budget_of_two(&budget, &alice, &bob);
 	ring_without_pause(&budget, alice, 1, 10000 * MS);
 	assert_int_equal(budget_ring(&budget, bob, 10000 * MS), 0);
 	assert_int_equal(budget.accounts[bob].left_ns, 50 * MS);
@@ -139,9 +145,7 @@ static void who_rings_together_pays_in_parts(void **state)
 	unsigned alice, bob;
 
 	(void)state;
-	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
-	alice = budget_enter(&budget, ALICE, NULL, 1);
-	bob = budget_enter(&budget, BOB, NULL, 1);
+	new_budget_of_two(&budget, &alice, &bob);
 	for (unsigned i = 0; i < 3; i++)
 		budget_ring(&budget, alice, 1);
 	budget_ring(&budget, bob, 1);
@@ -184,9 +188,7 @@ static void waking_is_paid_by_who_was_woken(void **state)
 	unsigned alice, bob;
 
 	(void)state;
-	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
-	alice = budget_enter(&budget, ALICE, NULL, 1);
-	bob = budget_enter(&budget, BOB, NULL, 1);
+	new_budget_of_two(&budget, &alice, &bob);
 	budget.accounts[alice].left_ns = budget.accounts[bob].left_ns = 1000;
 	budget_ring(&budget, alice, 1);
 	budget_ring(&budget, bob, 1);
@@ -210,9 +212,7 @@ static void waking_never_costs_more_than_was_spent(void **state)
 	unsigned alice, bob;
 
 	(void)state;
-	assert_int_equal(new_budget(&budget, 10, 100, ACCOUNTS), 0);
-	alice = budget_enter(&budget, ALICE, NULL, 1);
-	bob = budget_enter(&budget, BOB, NULL, 1);
+	new_budget_of_two(&budget, &alice, &bob);
 	budget_ring(&budget, alice, 1);
 	budget_woke(&budget.accounts[alice], 900);
 	budget_woke(&budget.accounts[bob], 900);
