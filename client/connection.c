@@ -324,6 +324,7 @@ static int take_welcome(struct uncore *handle, struct wire_packet *packet)
 		return r;
 	handle->mark = mark;
 	handle->mark->ours = 1;
+	pthread_mutex_init(&handle->mark->asking, NULL);
 	return 0;
 }
 
@@ -396,20 +397,54 @@ _public_ int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns)
 	return 0;
 }
 
+/* --- new doorbells --- */
+
+/* Under the numbers of the old ones, which other threads may be writing to. */
+static int take_doorbells(const struct uncore *handle, const struct wire_packet *packet)
+{
+	if (packet->n_fds != handle->n_doorbells)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < packet->n_fds; i++)
+		if (dup3(packet->fds[i], handle->doorbells[i], O_CLOEXEC) < 0)
+			return -errno;
+	return 0;
+}
+
+static int ask_for_doorbells(const struct uncore *handle)
+{
+	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
+	/* Not for call_done(): the connection is the handle's. */
+	struct call call = call_to("", ANSWER_WITHIN_NS);
+	union wire_message request;
+	int r;
+
+	call.fd = handle->connection;
+	wire_begin(&request, WIRE_RENEW);
+	r = ask(&call, &request, WIRE_RENEWED, &packet);
+	if (r == -EOPNOTSUPP)
+		return 0;
+	return r < 0 ? r : take_doorbells(handle, &packet);
+}
+
+int connection_renew_doorbells(const struct uncore *handle)
+{
+	int r;
+
+	pthread_mutex_lock(&handle->mark->asking);
+	r = ask_for_doorbells(handle);
+	pthread_mutex_unlock(&handle->mark->asking);
+	return r;
+}
+
 /* --- the question --- */
 
-static int read_text(int fd, uint64_t size_bytes, char **ret_text)
+/* All @size_bytes from @at on. -EBADMSG: there are not so many. */
+static int read_all(int fd, void *ret, uint64_t size_bytes, uint64_t at)
 {
-	_cleanup_free_ char *text = NULL;
 	uint64_t done = 0;
 
-	if (size_bytes > REPORT_BYTES_MAX)
-		return -EBADMSG;
-	text = malloc(size_bytes + 1);
-	if (!text)
-		return -ENOMEM;
 	while (done < size_bytes) {
-		ssize_t n = pread(fd, text + done, size_bytes - done, (off_t)done);
+		ssize_t n = pread(fd, (char *)ret + done, size_bytes - done, (off_t)(at + done));
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
@@ -418,6 +453,42 @@ static int read_text(int fd, uint64_t size_bytes, char **ret_text)
 		if (n > 0)
 			done += (uint64_t)n;
 	}
+	return 0;
+}
+
+/* -EAGAIN: the next report was written over this one meanwhile. */
+static int check_report(int fd, const char *text, uint64_t size_bytes)
+{
+	struct wire_report_end end;
+	struct stat status;
+	int r;
+
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	if ((uint64_t)status.st_size == size_bytes)
+		return 0; /* an older uncored's, which is never written again */
+	r = read_all(fd, &end, sizeof end, wire_report_end_at(size_bytes));
+	if (r < 0)
+		return r;
+	return end.json_bytes == size_bytes && end.hash == wire_hash(text, size_bytes) ? 0
+										       : -EAGAIN;
+}
+
+static int read_text(int fd, uint64_t size_bytes, char **ret_text)
+{
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	if (size_bytes > REPORT_BYTES_MAX)
+		return -EBADMSG;
+	text = malloc(size_bytes + 1);
+	if (!text)
+		return -ENOMEM;
+	r = read_all(fd, text, size_bytes, 0);
+	if (r >= 0)
+		r = check_report(fd, text, size_bytes);
+	if (r < 0)
+		return r;
 	text[size_bytes] = '\0';
 	*ret_text = take_ptr(text);
 	return 0;
@@ -435,23 +506,35 @@ static int ask_once(struct call *call, const union wire_message *request, enum w
 	return ask(call, request, expected, ret);
 }
 
-static int ask_about(enum wire_topic topic, const char *socket_path, char **ret_json)
+/* -EAGAIN: the report was written over while it was read. */
+static int ask_for_report(struct call *call, enum wire_topic topic, char **ret_json)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	_cleanup_(call_done) struct call call = call_to(socket_path, ANSWER_WITHIN_NS);
 	union wire_message request;
 	int r;
 
-	if (!ret_json)
-		return error_say(-EINVAL, "There is no place for the text that uncored sends.");
 	wire_begin(&request, WIRE_INFO);
 	request.info.topic = topic;
-	r = ask_once(&call, &request, WIRE_REPORT, &packet);
+	r = ask_once(call, &request, WIRE_REPORT, &packet);
+	close_fd(&call->fd);
 	if (r < 0)
 		return r;
 	r = packet.n_fds == 1 ? read_text(packet.fds[0], packet.message.report.json_bytes, ret_json)
 			      : -EBADMSG;
-	return r < 0 ? cannot_connect(r, call.path) : 0;
+	return r < 0 && r != -EAGAIN ? cannot_connect(r, call->path) : r;
+}
+
+static int ask_about(enum wire_topic topic, const char *socket_path, char **ret_json)
+{
+	struct call call = call_to(socket_path, ANSWER_WITHIN_NS);
+	int r;
+
+	if (!ret_json)
+		return error_say(-EINVAL, "There is no place for the text that uncored sends.");
+	do
+		r = ask_for_report(&call, topic, ret_json);
+	while (r == -EAGAIN);
+	return r;
 }
 
 _public_ int uncore_info(const char *socket_path, char **ret_json)

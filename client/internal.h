@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "client/uncore.h"
@@ -16,8 +17,9 @@
 #include "common/wire.h"
 
 struct uncore_mark {
-	uint32_t ours; /* 1; reads 0 in a child */
-	uint32_t gone; /* atomic: the daemon has closed the connection */
+	uint32_t ours;          /* 1; reads 0 in a child */
+	uint32_t gone;          /* atomic: the daemon has closed the connection */
+	pthread_mutex_t asking; /* over the connection; by one thread at a time */
 };
 
 struct uncore {
@@ -50,6 +52,12 @@ void failure_keep(struct failure *failure, int error);
 
 /* Makes its sentence the calling thread's and returns the error; 0 if there is none. */
 int failure_say(const struct failure *failure);
+
+/*
+ * Has uncored give this user new doorbells, and puts them in the place of those that the handle
+ * has. 0, also if the uncored is one that has none to give; else errors as uncore_open().
+ */
+int connection_renew_doorbells(const struct uncore *handle);
 
 /* 0; -EINVAL with a sentence: NULL, or the handle of a forked parent. */
 int handle_check(const struct uncore *handle);

@@ -48,17 +48,36 @@ static int check_reading(const struct uncore *handle, int how)
 
 /* --- waiting --- */
 
-/* Unless the caller has said how long: the site may hold a read back, but that is no failure. */
+/* Unless the caller has said how long: a reader that has to answer does so within that time. */
 #define PATIENCE_NS 100000000U
 
-static uint64_t limit_ns(const struct uncore *handle)
+/* From when on and how long a fresh read waits. */
+struct patience {
+	uint64_t begin_ns;
+	uint64_t within_ns; /* what the caller has set; 0: nothing */
+};
+
+static uint64_t sum_ns(uint64_t a, uint64_t b)
+{
+	return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+/*
+ * When to give up. The site may hold a read back, and so may the budget; neither is a failure, and
+ * uncored says when the ring is due. It may put that off, so this is asked again and again.
+ */
+static uint64_t deadline_ns(
+	const struct uncore *handle, uint32_t socket, const struct patience *patience)
 {
 	const struct page_daemon *daemon = &handle->page->daemon;
 	uint64_t hold_ns = __atomic_load_n(&daemon->min_interval_ns, __ATOMIC_RELAXED);
+	uint64_t due_ns = page_bell_due_ns(&handle->bells[socket]);
 
-	if (handle->timeout_ns)
-		return handle->timeout_ns;
-	return hold_ns < UINT64_MAX - PATIENCE_NS ? hold_ns + PATIENCE_NS : UINT64_MAX;
+	if (patience->within_ns)
+		return sum_ns(patience->begin_ns, patience->within_ns);
+	if (due_ns < sum_ns(patience->begin_ns, hold_ns))
+		due_ns = sum_ns(patience->begin_ns, hold_ns);
+	return sum_ns(due_ns, PATIENCE_NS);
 }
 
 /* How often a read that waits looks whether the daemon is still there. */
@@ -86,43 +105,68 @@ static int check_daemon(const struct uncore *handle)
 	return 0;
 }
 
+static int too_late(uint32_t socket, const struct patience *patience, uint64_t last_ns)
+{
+	double ms = (double)(last_ns - patience->begin_ns) / 1e6;
+
+	return error_say(-ETIMEDOUT, "uncored did not read socket %u within %.0f ms%s.", socket, ms,
+		patience->within_ns
+			? ", the limit that this program has set: its budget is spent, or the site "
+			  "holds reads back for longer (`uncore info` says so)"
+			: ", although it was due: its reader got no CPU time, or hangs; look at "
+			  "`systemctl status uncored`");
+}
+
 /* Waits for a sweep of @socket later than @started. A daemon that died is noticed on the way. */
 static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t started,
-	uint64_t within_ns, uint64_t deadline_ns)
+	const struct patience *patience)
 {
 	const struct page_cell *cell = page_cell(handle->page, socket);
-	uint64_t look_ns;
+	const struct page_bell *bell = &handle->bells[socket];
+	uint64_t look_ns, last_ns;
 	int r;
 
 	do {
+		last_ns = deadline_ns(handle, socket, patience);
 		look_ns = clock_deadline_ns(LOOK_EVERY_NS);
-		if (look_ns > deadline_ns)
-			look_ns = deadline_ns;
-		if (page_wait(cell, &handle->bells[socket], started, look_ns) == 0)
+		if (look_ns > last_ns)
+			look_ns = last_ns;
+		if (page_wait(cell, bell, started, look_ns) == 0)
 			return 0;
 		r = check_daemon(handle);
 		if (r < 0)
 			return r;
-	} while (look_ns < deadline_ns);
-	return error_say(-ETIMEDOUT,
-		"uncored did not read socket %u within %.0f ms: its reader got "
-		"no CPU time, its budget is spent, or the site holds reads back for longer "
-		"(`uncore info` says so).",
-		socket, (double)within_ns / 1e6);
+	} while (look_ns < deadline_ns(handle, socket, patience));
+	return too_late(socket, patience, last_ns);
+}
+
+/* One write to the doorbell. -EAGAIN: it is full. */
+static int push(const struct uncore *handle, uint32_t socket)
+{
+	uint64_t one = 1;
+
+	while (write(handle->doorbells[socket], &one, sizeof one) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return 0;
 }
 
 static int ring(const struct uncore *handle, uint32_t socket)
 {
-	uint64_t one = 1;
+	int r;
 
-	/* EAGAIN: the doorbell's count is full, so it has been rung. */
-	while (write(handle->doorbells[socket], &one, sizeof one) < 0) {
-		if (errno == EAGAIN)
-			return 0;
-		if (errno != EINTR)
-			return error_say(-errno, "Cannot ring uncored for socket %u: %m.", socket);
+	/* A sweep is promised that begins after this call: page_started() was asked before. */
+	if (page_bell_is_claimed(&handle->bells[socket]))
+		return 0;
+	r = push(handle, socket);
+	if (r == -EAGAIN) {
+		r = connection_renew_doorbells(handle);
+		if (r == 0)
+			r = push(handle, socket);
+		if (r == -EAGAIN)
+			r = 0; /* an uncored that gives no others takes it for rung */
 	}
-	return 0;
+	return r < 0 ? error_say(r, "Cannot ring uncored for socket %u: %m.", socket) : 0;
 }
 
 /*
@@ -150,7 +194,7 @@ static int ring_all(const struct uncore *handle, uint32_t first, uint32_t n, uin
 static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t n)
 {
 	uint32_t started[PAGE_SOCKETS_MAX];
-	uint64_t within_ns = limit_ns(handle), deadline_ns;
+	struct patience patience = { .within_ns = handle->timeout_ns };
 	int r;
 
 	if (__atomic_load_n(&handle->mark->gone, __ATOMIC_RELAXED))
@@ -158,9 +202,9 @@ static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t
 	r = ring_all(handle, first, n, started);
 	if (r < 0)
 		return r;
-	deadline_ns = clock_deadline_ns(within_ns);
+	patience.begin_ns = clock_now_ns();
 	for (uint32_t i = 0; i < n && r >= 0; i++)
-		r = wait_for_sweep(handle, first + i, started[i], within_ns, deadline_ns);
+		r = wait_for_sweep(handle, first + i, started[i], &patience);
 	return r;
 }
 

@@ -9,7 +9,6 @@
 #include "common/page.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -153,7 +152,24 @@ void page_bell_ring(struct page_bell *bell)
 	uint32_t n_rung = __atomic_load_n(&bell->n_rung, __ATOMIC_RELAXED);
 
 	__atomic_store_n(&bell->n_rung, n_rung + 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &bell->n_rung, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+unsigned page_bell_wake(struct page_bell *bell, unsigned most)
+{
+	long n = syscall(SYS_futex, &bell->n_rung, FUTEX_WAKE, most, NULL, NULL, 0);
+
+	return n > 0 ? (unsigned)n : 0;
+}
+
+void page_bell_claim(struct page_bell *bell, uint64_t due_ns)
+{
+	__atomic_store_n(&bell->due_ns, due_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&bell->claimed, 1, __ATOMIC_SEQ_CST);
+}
+
+void page_bell_redeem(struct page_bell *bell)
+{
+	__atomic_store_n(&bell->claimed, 0, __ATOMIC_SEQ_CST);
 }
 
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
@@ -228,6 +244,20 @@ int page_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_m
 uint32_t page_started(const struct page_cell *cell)
 {
 	return __atomic_load_n(&cell->started, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * In the one order of all sequentially consistent accesses: who sees the promise, after having
+ * loaded `started`, does so before the writer takes it back, which is before `started` goes on.
+ */
+bool page_bell_is_claimed(const struct page_bell *bell)
+{
+	return __atomic_load_n(&bell->claimed, __ATOMIC_SEQ_CST);
+}
+
+uint64_t page_bell_due_ns(const struct page_bell *bell)
+{
+	return __atomic_load_n(&bell->due_ns, __ATOMIC_RELAXED);
 }
 
 static bool is_finished(const struct page_cell *cell, uint32_t started)

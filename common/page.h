@@ -143,10 +143,18 @@ struct page_cell {
 	struct page_channel_value channels[]; /* page_socket.n_channels of them */
 };
 
-/* Where the waiters of one user sleep, for one socket. It has a cache line of its own. */
+/*
+ * Where the waiters of one user sleep, for one socket. It has a cache line of its own.
+ *
+ * A ring over the user's budget waits as a *claim*: while there is one, each later ring of this
+ * user would wait for the same sweep, so it need not be made. An uncored that knows no claims
+ * leaves both words 0.
+ */
 struct page_bell {
-	uint32_t n_rung; /* atomic, futex: wraps */
-	char padding[PAGE_CACHE_LINE - sizeof(uint32_t)];
+	uint32_t n_rung;  /* atomic, futex: wraps */
+	uint32_t claimed; /* atomic, 1: a sweep is promised that has not begun yet */
+	uint64_t due_ns;  /* atomic: when that is, CLOCK_MONOTONIC; it may be put off */
+	char padding[PAGE_CACHE_LINE - 16];
 };
 
 static_assert(sizeof(struct page_bell) == PAGE_CACHE_LINE, "page_bell");
@@ -199,8 +207,17 @@ uint32_t page_sweep_begin(struct page_cell *cell);
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
 	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels);
 
-/* Wakes all who sleep on @bell, who look whether their sweep is there: after page_sweep_end(). */
+/* Announces to all who sleep on @bell that a sweep is there: after page_sweep_end(). */
 void page_bell_ring(struct page_bell *bell);
+
+/* ... and wakes @most of them. Returns how many were: fewer than @most, then nobody sleeps on. */
+unsigned page_bell_wake(struct page_bell *bell, unsigned most);
+
+/* Promises the user of @bell a sweep, due at @due_ns; called again, puts it off. */
+void page_bell_claim(struct page_bell *bell, uint64_t due_ns);
+
+/* The sweep that was promised, if one was, is about to begin: before page_sweep_begin(). */
+void page_bell_redeem(struct page_bell *bell);
 
 /*
  * Lets waiters spin for the next sweep for so long before they sleep. Being woken costs more than a
@@ -223,6 +240,12 @@ int page_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_m
 
 /* The number to hand to page_wait(): load it before ringing. */
 uint32_t page_started(const struct page_cell *cell);
+
+/* Is a sweep promised that begins after page_started() was called? Then nobody needs to ring. */
+bool page_bell_is_claimed(const struct page_bell *bell);
+
+/* When the last promised sweep is or was due, CLOCK_MONOTONIC; 0: there was none. */
+uint64_t page_bell_due_ns(const struct page_bell *bell);
 
 /*
  * Waits until a sweep that began after page_started() returned @started is published, or until

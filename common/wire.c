@@ -18,8 +18,10 @@ static const struct {
 	{ WIRE_HELLO, WIRE_FROM_CLIENT, sizeof(struct wire_hello) },
 	{ WIRE_INFO, WIRE_FROM_CLIENT, sizeof(struct wire_info) },
 	{ WIRE_OWNER, WIRE_FROM_CLIENT, sizeof(struct wire_owner) },
+	{ WIRE_RENEW, WIRE_FROM_CLIENT, sizeof(struct wire_renew) },
 	{ WIRE_DONE, WIRE_FROM_DAEMON, sizeof(struct wire_done) },
 	{ WIRE_WELCOME, WIRE_FROM_DAEMON, sizeof(struct wire_welcome) },
+	{ WIRE_RENEWED, WIRE_FROM_DAEMON, sizeof(struct wire_renewed) },
 	{ WIRE_REPORT, WIRE_FROM_DAEMON, sizeof(struct wire_report) },
 	{ WIRE_ERROR, WIRE_FROM_DAEMON, sizeof(struct wire_error) },
 };
@@ -28,8 +30,10 @@ static const struct {
 static_assert(
 	sizeof(struct wire_hello) == sizeof(struct wire_info) &&
 		sizeof(struct wire_hello) == sizeof(struct wire_owner) &&
+		sizeof(struct wire_hello) == sizeof(struct wire_renew) &&
 		offsetof(struct wire_hello, reserved) == offsetof(struct wire_info, reserved) &&
-		offsetof(struct wire_hello, reserved) == offsetof(struct wire_owner, reserved),
+		offsetof(struct wire_hello, reserved) == offsetof(struct wire_owner, reserved) &&
+		offsetof(struct wire_hello, reserved) == offsetof(struct wire_renew, reserved),
 	"requests");
 
 static uint32_t message_size(unsigned opcode, enum wire_sender sender)
@@ -68,6 +72,21 @@ int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender)
 			return -EBADMSG;
 	}
 	return 0;
+}
+
+uint64_t wire_hash(const void *bytes, size_t size_bytes)
+{
+	const unsigned char *byte = bytes;
+	uint64_t hash = 0xcbf29ce484222325U;
+
+	for (size_t i = 0; i < size_bytes; i++)
+		hash = (hash ^ byte[i]) * 0x100000001b3U;
+	return hash;
+}
+
+uint64_t wire_report_end_at(uint64_t json_bytes)
+{
+	return (json_bytes + 7) / 8 * 8;
 }
 
 void wire_begin(union wire_message *ret_message, enum wire_opcode opcode)

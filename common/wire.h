@@ -4,10 +4,11 @@
  *
  * A Unix SOCK_SEQPACKET socket: one message is one packet, in the machine's own byte order (both
  * ends run on the same kernel). A client says HELLO first; WELCOME carries the page
- * (common/page.h), one doorbell per socket, and the user's bells as file descriptors. After that a
- * fresh read needs no message at all: ring the doorbell, wait for the bell. Requests name nothing
- * but themselves, and root's one names a user: there is no register, event or CPU that a client
- * could ask for.
+ * (common/page.h), one doorbell per socket, and the user's bells as file descriptors: all clients
+ * of one uid get the same ones. After that a fresh read needs no message at all: ring the doorbell,
+ * wait for the bell. A doorbell that cannot be written to any more (EAGAIN) is full: RENEW it.
+ * Requests name nothing but themselves, and root's one names a user: there is no register, event or
+ * CPU that a client could ask for.
  */
 #pragma once
 
@@ -29,12 +30,14 @@ enum wire_opcode {
 	WIRE_HELLO = 1, /* first message, once; answered by WELCOME */
 	WIRE_INFO = 2,  /* answered by REPORT */
 	WIRE_OWNER = 3, /* root's alone; answered by DONE */
+	WIRE_RENEW = 4, /* the doorbells are full; answered by RENEWED */
 	/* daemon to client */
 	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ..., and the bells */
 	WIRE_REPORT =
 		0x82, /* fd: a sealed memfd holding JSON, what `uncore info` prints with --json */
 	WIRE_DONE = 0x83,
-	WIRE_ERROR = 0xff, /* answer to any request that was refused */
+	WIRE_RENEWED = 0x84, /* fds: doorbell of socket 0, 1, ... */
+	WIRE_ERROR = 0xff,   /* answer to any request that was refused */
 };
 
 struct wire_header {
@@ -64,6 +67,12 @@ struct wire_owner {
 	uint32_t reserved; /* 0 */
 };
 
+struct wire_renew {
+	struct wire_header header;
+	uint32_t flags;    /* 0 */
+	uint32_t reserved; /* 0 */
+};
+
 struct wire_done {
 	struct wire_header header;
 };
@@ -75,9 +84,26 @@ struct wire_welcome {
 	uint64_t page_bytes; /* length to map */
 };
 
+struct wire_renewed {
+	struct wire_header header;
+	uint32_t n_sockets; /* doorbells that came with this message */
+	uint32_t reserved;
+};
+
+/*
+ * The daemon writes its next report into the same memory, so that a client that keeps the
+ * descriptor keeps no more than one. What follows the text tells whether it is whole.
+ */
 struct wire_report {
 	struct wire_header header;
 	uint64_t json_bytes;
+};
+
+/* At the next multiple of 8 after the text, if the file goes on there: an older uncored has none.
+ */
+struct wire_report_end {
+	uint64_t json_bytes;
+	uint64_t hash; /* wire_hash() of the text */
 };
 
 struct wire_error {
@@ -91,8 +117,10 @@ union wire_message {
 	struct wire_hello hello;
 	struct wire_info info;
 	struct wire_owner owner;
+	struct wire_renew renew;
 	struct wire_done done;
 	struct wire_welcome welcome;
+	struct wire_renewed renewed;
 	struct wire_report report;
 	struct wire_error error;
 	char bytes[WIRE_MESSAGE_MAX];
@@ -102,7 +130,9 @@ static_assert(sizeof(struct wire_header) == 8, "wire_header");
 static_assert(sizeof(struct wire_hello) == 16, "wire_hello");
 static_assert(sizeof(struct wire_info) == 16, "wire_info");
 static_assert(sizeof(struct wire_owner) == 16, "wire_owner");
+static_assert(sizeof(struct wire_renew) == 16, "wire_renew");
 static_assert(sizeof(struct wire_done) == 8, "wire_done");
+static_assert(sizeof(struct wire_renewed) == 16, "wire_renewed");
 static_assert(sizeof(struct wire_welcome) == 24, "wire_welcome");
 static_assert(sizeof(struct wire_report) == 16, "wire_report");
 static_assert(sizeof(struct wire_error) == 492, "wire_error");
@@ -124,6 +154,12 @@ struct wire_packet {
  * -EOPNOTSUPP: no such opcode from this sender.
  */
 int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender);
+
+/* FNV-1a, 64 bit (Fowler, Noll, Vo). */
+uint64_t wire_hash(const void *bytes, size_t size_bytes);
+
+/* Where the end of a report of so many bytes is. */
+uint64_t wire_report_end_at(uint64_t json_bytes);
 
 /* Fills in the header of a message of @opcode; its size comes from the opcode. */
 void wire_begin(union wire_message *ret_message, enum wire_opcode opcode);

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/budget.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const uint64_t NS_PER_MS = 1000000;
+static const uint64_t NS_PER_MS = 1000000, ACTIVE_NS = 1000000000;
 
-enum { RECENT_WAKES = 4 };
+enum {
+	RESERVE_PARTS = 4, /* a quarter of the burst is kept for users with credit */
+	COSTS_AVERAGED = 8,
+	NOBODY = UINT32_MAX,
+};
 
-int budget_init(struct budget *budget, const struct budget_rules *rules, unsigned max_accounts)
+int budget_init(struct budget *budget, const struct budget_rules *rules, unsigned n_accounts)
 {
 	*budget = (struct budget){
 		.rules = *rules,
-		.max_accounts = max_accounts,
-		.accounts = calloc(max_accounts, sizeof(struct account)),
+		.oldest = NOBODY,
+		.newest = NOBODY,
+		.accounts = calloc(n_accounts, sizeof(struct budget_account)),
 	};
 	return budget->accounts ? 0 : -ENOMEM;
 }
@@ -26,84 +29,133 @@ void budget_done(struct budget *budget)
 	*budget = (struct budget){};
 }
 
-int budget_reserve(struct budget *budget, unsigned max_accounts)
-{
-	struct account *grown;
+/* --- who asked within the last second --- */
 
-	if (max_accounts <= budget->max_accounts)
+static void unlink_active(struct budget *budget, uint32_t index)
+{
+	struct budget_account *account = &budget->accounts[index];
+
+	if (account->older == NOBODY)
+		budget->oldest = account->newer;
+	else
+		budget->accounts[account->older].newer = account->newer;
+	if (account->newer == NOBODY)
+		budget->newest = account->older;
+	else
+		budget->accounts[account->newer].older = account->older;
+	account->asked_ns = 0;
+	budget->n_active--;
+}
+
+static void link_newest(struct budget *budget, uint32_t index, uint64_t now_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+
+	account->asked_ns = now_ns;
+	account->older = budget->newest;
+	account->newer = NOBODY;
+	if (budget->newest == NOBODY)
+		budget->oldest = index;
+	else
+		budget->accounts[budget->newest].newer = index;
+	budget->newest = index;
+	budget->n_active++;
+}
+
+static void note_active(struct budget *budget, uint32_t index, uint64_t now_ns)
+{
+	if (budget->accounts[index].asked_ns)
+		unlink_active(budget, index);
+	link_newest(budget, index, now_ns);
+	while (now_ns - budget->accounts[budget->oldest].asked_ns > ACTIVE_NS)
+		unlink_active(budget, budget->oldest);
+}
+
+void budget_forget(struct budget *budget, unsigned index)
+{
+	if (budget->accounts[index].asked_ns)
+		unlink_active(budget, index);
+	budget->accounts[index] = (struct budget_account){};
+}
+
+/* --- earning --- */
+
+/*
+ * Earns percent / @parts of the time since *@as_of_ns, up to @most_ns. Only whole ns are earned;
+ * the rest stays in *@as_of_ns.
+ */
+static void earn(const struct budget *budget, int64_t *balance_ns, uint64_t *as_of_ns,
+	uint64_t parts, uint64_t now_ns)
+{
+	const struct budget_rules *rules = &budget->rules;
+	int64_t most_ns = (int64_t)(rules->burst_ms * NS_PER_MS);
+	uint64_t earned_ns = (now_ns - *as_of_ns) * rules->percent / parts;
+
+	*as_of_ns += (earned_ns * parts + rules->percent - 1) / rules->percent;
+	*balance_ns += (int64_t)earned_ns;
+	if (*balance_ns > most_ns)
+		*balance_ns = most_ns;
+}
+
+/* What earning takes until *@balance_ns is above @wanted_ns. */
+static uint64_t earning_ns(
+	const struct budget *budget, int64_t balance_ns, int64_t wanted_ns, uint64_t parts)
+{
+	uint32_t percent = budget->rules.percent;
+
+	if (balance_ns > wanted_ns)
 		return 0;
-	grown = reallocarray(budget->accounts, max_accounts, sizeof *grown);
-	if (!grown)
-		return -ENOMEM;
-	memset(&grown[budget->max_accounts], 0,
-		(max_accounts - budget->max_accounts) * sizeof *grown);
-	budget->accounts = grown;
-	budget->max_accounts = max_accounts;
-	return 0;
+	return ((uint64_t)(wanted_ns + 1 - balance_ns) * parts + percent - 1) / percent;
 }
 
-/* The account of @uid, a new one, or, where there is no more room, that of a user who has left. */
-static unsigned find_account(struct budget *budget, uint32_t uid)
+/* How many parts of an account's earnings make its share of the percentage. */
+static uint64_t share_parts(const struct budget *budget)
 {
-	unsigned i;
-
-	for (i = 0; i < budget->n_accounts; i++)
-		if (budget->accounts[i].uid == uid)
-			return i;
-	if (budget->n_accounts < budget->max_accounts)
-		return budget->n_accounts++;
-	for (i = 0; i < budget->n_accounts && budget->accounts[i].n_doorbells; i++)
-		;
-	assert(i < budget->n_accounts); /* else there were more doorbells than max_accounts */
-	budget->accounts[i] = (struct account){};
-	return i;
+	return 100 * (uint64_t)(budget->n_active ? budget->n_active : 1);
 }
 
-unsigned budget_enter(struct budget *budget, uint32_t uid, struct page_bell *bell, uint64_t now_ns)
+static void bring_up_to_date(struct budget *budget, struct budget_account *account, uint64_t now_ns)
 {
-	unsigned index = find_account(budget, uid);
-	struct account *account = &budget->accounts[index];
-
+	if (!budget->as_of_ns) {
+		budget->as_of_ns = now_ns;
+		budget->total_ns = (int64_t)(budget->rules.burst_ms * NS_PER_MS);
+	}
 	if (!account->as_of_ns)
-		*account = (struct account){ .uid = uid, .as_of_ns = now_ns };
-	if (account->n_doorbells++ == 0)
-		budget->n_users++;
-	account->bell = bell;
-	return index;
+		account->as_of_ns = now_ns;
+	earn(budget, &budget->total_ns, &budget->as_of_ns, 100, now_ns);
+	earn(budget, &account->credit_ns, &account->as_of_ns, share_parts(budget), now_ns);
 }
 
-void budget_leave(struct budget *budget, unsigned index)
-{
-	struct account *account = &budget->accounts[index];
+/* --- asking --- */
 
-	if (--account->n_doorbells)
-		return;
-	budget->n_users--;
-	account->waits = false;
-	account->bell = NULL;
+static int64_t reserve_ns(const struct budget *budget)
+{
+	return (int64_t)(budget->rules.burst_ms * NS_PER_MS / RESERVE_PARTS);
 }
 
-/* 1 ns is earned in 100 * n_users / percent ns. Only whole ones are; the rest waits in as_of_ns. */
-static void earn(const struct budget *budget, struct account *account, uint64_t now_ns)
+static bool has_plenty(const struct budget *budget)
 {
-	uint32_t percent = budget->rules.percent;
-	uint64_t parts = 100 * (uint64_t)budget->n_users;
-	uint64_t earned_ns = (now_ns - account->as_of_ns) * percent / parts;
-	int64_t most_ns = (int64_t)(budget->rules.burst_ms * NS_PER_MS / budget->n_users);
-
-	account->as_of_ns += (earned_ns * parts + percent - 1) / percent;
-	account->left_ns += (int64_t)earned_ns;
-	if (account->left_ns > most_ns)
-		account->left_ns = most_ns;
+	return budget->total_ns > reserve_ns(budget);
 }
 
-static uint64_t credit_wait_ns(const struct budget *budget, const struct account *account)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-	uint32_t percent = budget->rules.percent;
+	return a > b ? a : b;
+}
 
-	if (account->left_ns > 0)
-		return 0;
-	return ((uint64_t)(1 - account->left_ns) * 100 * budget->n_users + percent - 1) / percent;
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Until there is plenty, or both credit and a total to spend it from. */
+static uint64_t credit_wait_ns(const struct budget *budget, const struct budget_account *account)
+{
+	uint64_t plenty_ns = earning_ns(budget, budget->total_ns, reserve_ns(budget), 100);
+	uint64_t total_ns = earning_ns(budget, budget->total_ns, 0, 100);
+	uint64_t own_ns = earning_ns(budget, account->credit_ns, 0, share_parts(budget));
+
+	return sooner(plenty_ns, later(total_ns, own_ns));
 }
 
 static uint64_t interval_wait_ns(uint64_t swept_ns, uint32_t interval_ms, uint64_t now_ns)
@@ -113,91 +165,50 @@ static uint64_t interval_wait_ns(uint64_t swept_ns, uint32_t interval_ms, uint64
 	return swept_ns && due_ns > now_ns ? due_ns - now_ns : 0;
 }
 
-static uint64_t longer(uint64_t a, uint64_t b)
+uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
 {
-	return a > b ? a : b;
-}
-
-uint64_t budget_ring(struct budget *budget, unsigned index, uint64_t now_ns)
-{
-	struct account *account = &budget->accounts[index];
+	struct budget_account *account = &budget->accounts[index];
 	const struct budget_rules *rules = &budget->rules;
 	uint64_t wait_ns;
 
-	account->n_rang++;
-	account->waits = true;
-	earn(budget, account, now_ns);
+	note_active(budget, index, now_ns);
+	bring_up_to_date(budget, account, now_ns);
+	account->counts = !has_plenty(budget);
 	wait_ns = credit_wait_ns(budget, account);
 	wait_ns =
-		longer(wait_ns, interval_wait_ns(budget->swept_ns, rules->min_interval_ms, now_ns));
-	wait_ns = longer(wait_ns,
+		later(wait_ns, interval_wait_ns(budget->swept_ns, rules->min_interval_ms, now_ns));
+	return later(wait_ns,
 		interval_wait_ns(account->swept_ns, rules->min_interval_per_user_ms, now_ns));
-	account->admitted |= !wait_ns;
-	return wait_ns;
 }
 
-void budget_swept(struct budget *budget, uint64_t begin_ns)
+bool budget_may_join(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+
+	bring_up_to_date(budget, account, now_ns);
+	account->counts = !has_plenty(budget);
+	return !account->counts || account->credit_ns > -(int64_t)budget->sweep_cost_ns;
+}
+
+/* --- spending --- */
+
+void budget_swept(struct budget *budget, uint64_t begin_ns, uint64_t cost_ns)
 {
 	budget->swept_ns = begin_ns;
-	for (unsigned i = 0; i < budget->n_accounts; i++) {
-		struct account *account = &budget->accounts[i];
-
-		if (account->admitted)
-			account->swept_ns = begin_ns;
-		account->admitted = false;
-	}
+	budget->sweep_cost_ns =
+		(budget->sweep_cost_ns * (COSTS_AVERAGED - 1) + cost_ns) / COSTS_AVERAGED;
 }
 
-struct account *budget_next_to_wake(struct budget *budget)
+void budget_answered(struct budget *budget, unsigned index)
 {
-	struct account *next = NULL;
-
-	for (unsigned i = 0; i < budget->n_accounts; i++) {
-		struct account *account = &budget->accounts[i];
-
-		if (account->waits && account->left_ns > 0 &&
-			(!next || account->recent_wake_ns < next->recent_wake_ns))
-			next = account;
-	}
-	if (next)
-		next->waits = false;
-	return next;
+	budget->accounts[index].swept_ns = budget->swept_ns;
 }
 
-void budget_woke(struct account *account, uint64_t wake_ns)
+void budget_charge(struct budget *budget, unsigned index, uint64_t cost_ns)
 {
-	account->wake_ns += wake_ns;
-	account->recent_wake_ns =
-		(account->recent_wake_ns * (RECENT_WAKES - 1) + wake_ns) / RECENT_WAKES;
-}
+	struct budget_account *account = &budget->accounts[index];
 
-/* The clock went on if the thread had to wait for its CPU meanwhile: nobody pays more than was
- * spent. Returns what is left of @cost_ns. */
-static uint64_t charge_wakes(struct budget *budget, uint64_t cost_ns)
-{
-	for (unsigned i = 0; i < budget->n_accounts; i++) {
-		struct account *account = &budget->accounts[i];
-		uint64_t own_ns = account->wake_ns < cost_ns ? account->wake_ns : cost_ns;
-
-		account->left_ns -= (int64_t)own_ns;
-		account->wake_ns = 0;
-		cost_ns -= own_ns;
-	}
-	return cost_ns;
-}
-
-void budget_charge(struct budget *budget, uint64_t cost_ns)
-{
-	unsigned n_rang = 0;
-
-	cost_ns = charge_wakes(budget, cost_ns);
-	for (unsigned i = 0; i < budget->n_accounts; i++)
-		n_rang += budget->accounts[i].n_rang;
-	for (unsigned i = 0; i < budget->n_accounts; i++) {
-		struct account *account = &budget->accounts[i];
-
-		if (account->n_rang)
-			account->left_ns -= (int64_t)(cost_ns * account->n_rang / n_rang);
-		account->n_rang = 0;
-	}
+	budget->total_ns -= (int64_t)cost_ns;
+	if (account->counts)
+		account->credit_ns -= (int64_t)cost_ns;
 }

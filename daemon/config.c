@@ -110,6 +110,7 @@ static_assert((int)POLICY_TEXT_MAX >= INIFILE_BUFFER_MAX, "a value fits");
 enum {
 	INTERVAL_MAX_MS = 60000, /* a reader of the page may wait so long */
 	QUANTUM_MAX = 1 << 30,
+	CLIENTS_MAX = 16384, /* each may be a user of its own: users.h */
 };
 
 #define FIELD(name)  offsetof(struct config, name)
@@ -118,10 +119,10 @@ enum {
 static const struct inifile_key keys[] = {
 	{ "server", "socket", parse_path, FIELD(socket_path), 1, LENGTH(socket_path),
 		WIRE_SOCKET_PATH, "path of a Unix socket" },
-	{ "server", "max_clients", inifile_number, FIELD(max_clients), 1, 4096, "1024",
+	{ "server", "max_clients", inifile_number, FIELD(max_clients), 0, CLIENTS_MAX, "0",
 		"connections in all" },
-	{ "server", "max_clients_per_user", inifile_number, FIELD(max_clients_per_user), 1, 4096,
-		"512", "connections of one user" },
+	{ "server", "max_clients_per_user", inifile_number, FIELD(max_clients_per_user), 0,
+		CLIENTS_MAX, "0", "connections of one user" },
 	{ "server", "requests_per_second", inifile_number, FIELD(requests_per_second), 1, 10000,
 		"64", "requests of one connection" },
 	{ "access", "mode", inifile_octal, FIELD(socket_mode), 0, 0777, "0666",

@@ -29,8 +29,8 @@ struct config {
 	struct policy_access access;
 	struct policy_disclosure disclosure;
 	char platform[32];             /* name of a platform file; "": recognise the machine */
-	uint32_t max_clients;          /* connections in all */
-	uint32_t max_clients_per_user; /* connections of one uid */
+	uint32_t max_clients;          /* connections in all; 0: four times as many */
+	uint32_t max_clients_per_user; /* connections of one account; 0: as the machine is */
 	uint32_t requests_per_second;  /* of one connection, before it is read no further */
 	uint32_t budget_percent;       /* of one CPU that the sweeps of one socket may take */
 	uint32_t burst_ms;             /* sweep time that may be saved up */

@@ -195,15 +195,6 @@ void hardware_apply(struct hardware *hardware, const struct config *config)
 		reader_set_rules(&hardware->readers[s], &rules);
 }
 
-int hardware_reserve(struct hardware *hardware, unsigned n_clients)
-{
-	int r = 0;
-
-	for (unsigned s = 0; s < hardware->n_readers && r >= 0; s++)
-		r = reader_reserve(&hardware->readers[s], n_clients);
-	return r;
-}
-
 /* On the socket's CPU. */
 static struct seat seat_of(const struct plan *plan, unsigned socket)
 {
@@ -224,7 +215,6 @@ static int init_reader(struct hardware *hardware, unsigned socket, const struct 
 		.socket = socket,
 		.seat = seat_of(&hardware->plan, socket),
 		.realtime = config->realtime,
-		.max_doorbells = config->max_clients,
 		.rules = rules_of(config),
 		.sweep_every_s = hardware->platform->sweep_every_s,
 		.attention_fd = hardware->attention_fd,

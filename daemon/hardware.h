@@ -65,9 +65,6 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
  */
 int hardware_replace_page(struct hardware *hardware, uint32_t owner);
 
-/* Makes room for so many clients, where there is not. 0, -ENOMEM. */
-int hardware_reserve(struct hardware *hardware, unsigned n_clients);
-
 /* Applies what of @config may be changed while the readers run: budget, intervals, quantum. */
 void hardware_apply(struct hardware *hardware, const struct config *config);
 

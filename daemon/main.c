@@ -162,6 +162,9 @@ static int serve(
 		if (hardware->is_kept && last_config_keep(config) < 0)
 			log_warning("The configuration could not be left with the service manager: "
 				    "a restart needs one that is right.");
+		if (hardware->is_kept && owners_keep(server.owners) < 0)
+			log_warning("Whose each uid is could not be left with the service manager: "
+				    "a restart has it looked up again.");
 		log_start(hardware);
 		r = server_run(&server, hardware, fault);
 	}

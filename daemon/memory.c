@@ -21,6 +21,16 @@ int memory_new(const char *name, size_t size_bytes, mode_t mode)
 	return take_fd(&fd);
 }
 
+int memory_new_growing(const char *name, mode_t mode)
+{
+	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || fchmod(fd, mode) < 0 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
 size_t memory_bytes(int fd)
 {
 	struct stat status;

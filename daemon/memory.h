@@ -9,6 +9,10 @@
  * descriptor is the caller's; or errno of memfd_create(2), ftruncate(2), fchmod(2), fcntl(2). */
 int memory_new(const char *name, size_t size_bytes, mode_t mode);
 
+/* An empty one that grows where it is written to and cannot shrink: for reading it by pread(2).
+ * Likewise. */
+int memory_new_growing(const char *name, mode_t mode);
+
 /* How many bytes a descriptor from elsewhere has; 0: none, or nobody knows. */
 size_t memory_bytes(int fd);
 

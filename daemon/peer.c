@@ -5,14 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "common/clock.h"
 #include "common/macro.h"
 #include "common/wire.h"
-#include "daemon/bells.h"
 #include "daemon/credentials.h"
+#include "daemon/undertaker.h"
+
+/* CPU time for one message of an honest client, from or to it: it takes microseconds. */
+static const uint64_t DEAR_NS = 5000000;
 
 /* --- what a peer holds --- */
 
@@ -24,6 +26,7 @@ static void link_peer(struct peer *peer)
 	if (peer->next)
 		peer->next->previous = peer;
 	server->peers = peer;
+	accounts_enter(&server->accounts, peer->account);
 	server_count_peer(server, 1);
 }
 
@@ -37,57 +40,64 @@ static void unlink_peer(struct peer *peer)
 		peer->previous->next = peer->next;
 	else
 		server->peers = peer->next;
+	accounts_leave(&server->accounts, peer->account, clock_now_ns());
 	server_count_peer(server, -1);
-}
-
-static void take_down(struct peer *peer)
-{
-	while (peer->n_doorbells) {
-		struct peer_doorbell *doorbell = &peer->doorbells[--peer->n_doorbells];
-
-		if (doorbell->slot >= 0)
-			reader_remove(&peer->server->hardware->readers[peer->n_doorbells],
-				doorbell->slot);
-		close_fd(&doorbell->fd);
-	}
-	peer->bells = bells_unref(&peer->server->bells, peer->bells);
 }
 
 struct peer *peer_free(struct peer *peer)
 {
 	if (!peer)
 		return NULL;
-	take_down(peer);
+	if (peer->user)
+		users_leave(&peer->server->users, peer->user);
 	sd_event_source_disable_unref(peer->source);
-	undertaker_close(&peer->server->undertaker, &peer->fd);
+	closers_close_connection(peer->server->closers, peer->account, &peer->fd);
 	unlink_peer(peer);
 	server_resume_accepting(peer->server);
 	free(peer);
 	return NULL;
 }
 
-/* One doorbell per socket, and where to sleep; take_down() takes back what there is. */
-static int equip(struct peer *peer)
+void peer_set_account(struct peer *peer, unsigned account)
 {
-	struct hardware *hardware = peer->server->hardware;
-	int r = bells_ref(&peer->server->bells, peer->uid, hardware->n_readers, &peer->bells);
+	struct accounts *accounts = &peer->server->accounts;
+
+	accounts_leave(accounts, peer->account, clock_now_ns());
+	accounts_enter(accounts, account);
+	peer->account = account;
+}
+
+/* --- messages --- */
+
+/*
+ * To receive from a client, to answer it and to let it go wakes all that watches its end of the
+ * connection. Of that there may be very much: then it is dropped, for the closers to wake.
+ */
+static int check_price(uint64_t before_ns)
+{
+	return server_thread_time_ns() - before_ns > DEAR_NS ? -ECONNABORTED : 0;
+}
+
+static int send_to(
+	const struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds)
+{
+	uint64_t before_ns = server_thread_time_ns();
+	int r = wire_send(peer->fd, message, fds, n_fds);
+
+	return r < 0 ? r : check_price(before_ns);
+}
+
+/* No request carries descriptors. One that does is left where it is: see undertaker.h. */
+static int receive_from(const struct peer *peer, struct wire_packet *ret)
+{
+	uint64_t before_ns = server_thread_time_ns();
+	int r = undertaker_finds_descriptors(peer->fd), price;
 
 	if (r < 0)
 		return r;
-	while (peer->n_doorbells < hardware->n_readers) {
-		struct peer_doorbell *doorbell = &peer->doorbells[peer->n_doorbells];
-
-		doorbell->slot = -1;
-		doorbell->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		if (doorbell->fd < 0)
-			return -errno;
-		doorbell->slot = reader_add(&hardware->readers[peer->n_doorbells], doorbell->fd,
-			peer->uid, &peer->bells->of_sockets[peer->n_doorbells]);
-		peer->n_doorbells++;
-		if (doorbell->slot < 0)
-			return doorbell->slot;
-	}
-	return 0;
+	r = r ? -EBADMSG : wire_receive(peer->fd, WIRE_FROM_CLIENT, ret);
+	price = check_price(before_ns);
+	return r >= 0 && price < 0 ? price : r;
 }
 
 /* --- requests --- */
@@ -124,21 +134,31 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 			WIRE_VERSION, request->hello.version);
 		return refuse(peer->server, peer->fd, peer->uid, &refusal);
 	}
-	r = equip(peer);
-	if (r < 0) {
-		take_down(peer);
+	r = users_enter(&peer->server->users, peer->uid, peer->account, &peer->user);
+	if (r < 0)
 		return answer_refusal(peer, POLICY_DESCRIPTORS,
 			"uncored has no descriptors left for another client: try again later.");
-	}
 	wire_begin(&reply, WIRE_WELCOME);
 	reply.welcome.version = WIRE_VERSION;
-	reply.welcome.n_sockets = peer->n_doorbells;
+	reply.welcome.n_sockets = hardware->n_readers;
 	reply.welcome.page_bytes = hardware->publication.header->page_bytes;
-	for (unsigned i = 0; i < peer->n_doorbells; i++)
-		fds[i + 1] = peer->doorbells[i].fd;
-	fds[peer->n_doorbells + 1] = peer->bells->read_fd;
-	peer->welcomed = true;
-	return wire_send(peer->fd, &reply, fds, peer->n_doorbells + 2);
+	memcpy(&fds[1], peer->user->doorbells, hardware->n_readers * sizeof *fds);
+	fds[hardware->n_readers + 1] = peer->user->wakeups_fd;
+	return send_to(peer, &reply, fds, hardware->n_readers + 2);
+}
+
+static int answer_renew(struct peer *peer, const union wire_message *request)
+{
+	unsigned n_sockets = peer->server->hardware->n_readers;
+	union wire_message reply;
+
+	(void)request;
+	if (users_renew_doorbells(&peer->server->users, peer->user) < 0)
+		return answer_refusal(peer, POLICY_DESCRIPTORS,
+			"uncored has no descriptors left for new doorbells: try again later.");
+	wire_begin(&reply, WIRE_RENEWED);
+	reply.renewed.n_sockets = n_sockets;
+	return send_to(peer, &reply, peer->user->doorbells, n_sockets);
 }
 
 static int answer_info(struct peer *peer, const union wire_message *request)
@@ -156,7 +176,7 @@ static int answer_info(struct peer *peer, const union wire_message *request)
 		return answer_refusal(peer, POLICY_REPORT, fault.text);
 	wire_begin(&reply, WIRE_REPORT);
 	reply.report.json_bytes = report->size_bytes;
-	return wire_send(peer->fd, &reply, &report->fd, 1);
+	return send_to(peer, &reply, &report->read_fd, 1);
 }
 
 static int answer_owner(struct peer *peer, const union wire_message *request)
@@ -171,7 +191,7 @@ static int answer_owner(struct peer *peer, const union wire_message *request)
 			"uncored has no memory or descriptors for another page: the owner is as "
 			"it was.");
 	wire_begin(&reply, WIRE_DONE);
-	return wire_send(peer->fd, &reply, NULL, 0);
+	return send_to(peer, &reply, NULL, 0);
 }
 
 static const struct {
@@ -182,13 +202,14 @@ static const struct {
 	{ WIRE_HELLO, false, answer_hello },
 	{ WIRE_INFO, true, answer_info },
 	{ WIRE_OWNER, true, answer_owner },
+	{ WIRE_RENEW, true, answer_renew },
 };
 
 static int answer(struct peer *peer, const union wire_message *request)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
 		if (requests[i].opcode == request->header.opcode) {
-			if (requests[i].welcomed == peer->welcomed)
+			if (requests[i].welcomed == (peer->user != NULL))
 				return requests[i].answer(peer, request);
 			return answer_refusal(peer, POLICY_ORDER,
 				"HELLO must be the first message of a connection, and the only "
@@ -197,41 +218,63 @@ static int answer(struct peer *peer, const union wire_message *request)
 	return answer_refusal(peer, POLICY_REQUEST, "uncored knows no such request.");
 }
 
-/* No request carries descriptors. One that does is left where it is: see undertaker.h. */
-static int receive_bare(int fd, struct wire_packet *ret)
-{
-	int r = undertaker_finds_descriptors(fd);
-
-	if (r < 0)
-		return r;
-	return r ? -EBADMSG : wire_receive(fd, WIRE_FROM_CLIENT, ret);
-}
-
 /*
  * The three ends of an error. A request that cannot be granted gets an error message. A peer that
- * breaks the protocol, does not read its answers or has gone is dropped. Nothing that a peer does
- * stops the loop.
+ * breaks the protocol, does not read its answers or has gone is dropped, for which this returns
+ * negative errno. Nothing that a peer does stops the loop.
  */
+static int serve(struct peer *peer)
+{
+	struct wire_packet packet;
+	int r = receive_from(peer, &packet);
+
+	if (r == -EAGAIN || r == -EINTR)
+		return 0;
+	if (r == 1)
+		return answer(peer, &packet.message);
+	if (r == -EOPNOTSUPP)
+		return answer_refusal(peer, POLICY_REQUEST, "uncored knows no such request.");
+	if (r == -EBADMSG)
+		answer_refusal(
+			peer, POLICY_MESSAGE, "This is not a message of uncored's protocol.");
+	return r < 0 ? r : -ECONNRESET;
+}
+
+static void park(struct peer *peer, uint64_t until_ns)
+{
+	peer->parked_until_ns = until_ns;
+	sd_event_source_set_enabled(peer->source, SD_EVENT_OFF);
+	server_wake_at(peer->server, until_ns);
+}
+
+void peer_unpark(struct peer *peer, uint64_t now_ns)
+{
+	if (!peer->parked_until_ns || peer->parked_until_ns > now_ns)
+		return;
+	peer->parked_until_ns = 0;
+	sd_event_source_set_enabled(peer->source, SD_EVENT_ON);
+}
+
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct peer *peer = userdata;
-	struct wire_packet packet;
-	int r = receive_bare(fd, &packet);
+	struct server *server = peer->server;
+	unsigned account = peer->account;
+	uint64_t now_ns = clock_now_ns(), cost_ns;
+	uint64_t wait_ns = budget_ask(&server->budget, account, now_ns);
+	int r;
 
 	(void)source;
+	(void)fd;
 	(void)events;
-	if (r == -EAGAIN || r == -EINTR)
+	if (wait_ns) {
+		park(peer, now_ns + wait_ns);
 		return 0;
-	if (r == 1) {
-		r = answer(peer, &packet.message);
-	} else if (r == -EOPNOTSUPP) {
-		r = answer_refusal(peer, POLICY_REQUEST, "uncored knows no such request.");
-	} else if (r == -EBADMSG) {
-		answer_refusal(
-			peer, POLICY_MESSAGE, "This is not a message of uncored's protocol.");
-	} else if (r == 0) {
-		r = -ECONNRESET;
 	}
+	cost_ns = server_thread_time_ns();
+	r = serve(peer);
+	cost_ns = server_thread_time_ns() - cost_ns;
+	budget_charge(&server->budget, account, cost_ns);
 	if (r < 0)
 		peer_free(peer);
 	return 0;
@@ -239,26 +282,51 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 
 /* --- coming in --- */
 
-static unsigned count_of_user(const struct server *server, uid_t uid)
+/* The newest. */
+static void drop_one_of(struct server *server, unsigned account)
 {
-	unsigned n = 0;
+	struct policy_refusal refusal;
+	struct peer *peer = server->peers;
 
-	for (const struct peer *peer = server->peers; peer; peer = peer->next)
-		n += peer->uid == uid;
-	return n;
+	while (peer->account != account)
+		peer = peer->next;
+	policy_refuse(&refusal, POLICY_CLIENTS,
+		"All places are taken, and user %u has most of them: this one is another user's "
+		"now.",
+		peer->uid);
+	refuse(server, peer->fd, peer->uid, &refusal);
+	peer_free(peer);
 }
 
-/* May this one have another connection? False: *ret says why not. */
-static bool has_room(const struct server *server, uid_t uid, struct policy_refusal *ret)
+/*
+ * May this account have another connection? If all places are taken, the one that has most of them
+ * gives one up, unless that is this one. False: *ret says why not.
+ */
+static bool has_room(struct server *server, uid_t uid, unsigned account, struct policy_refusal *ret)
 {
+	const struct account *own = &server->accounts.accounts[account];
 	const struct policy_load load = {
 		.n = server->n_peers,
 		.most = server->max_peers,
-		.n_of_user = count_of_user(server, uid),
+		.n_of_user = own->n_peers,
 		.most_of_user = server->max_peers_of_user,
 	};
+	unsigned largest;
 
-	return policy_has_room(&load, uid, ret);
+	if (closers_hang(server->closers, account)) {
+		policy_refuse(ret, POLICY_CLOSING,
+			"What user %u held is still being closed, for its programs keep that up.",
+			uid);
+		return false;
+	}
+	if (policy_has_room(&load, uid, ret))
+		return true;
+	largest = accounts_largest(&server->accounts);
+	if (ret->rule != POLICY_CLIENTS ||
+		server->accounts.accounts[largest].n_peers <= own->n_peers + 1)
+		return false;
+	drop_one_of(server, largest);
+	return true;
 }
 
 /* A client that floods its connection is read no further until the second is over. */
@@ -283,7 +351,7 @@ static int watch_peer(struct peer *peer)
 	return r < 0 ? r : limit_rate(peer);
 }
 
-static int link_new_peer(struct server *server, int *fd, uid_t uid)
+static int link_new_peer(struct server *server, int *fd, uid_t uid, unsigned account)
 {
 	struct peer *peer = calloc(1, sizeof *peer);
 	int r;
@@ -292,6 +360,7 @@ static int link_new_peer(struct server *server, int *fd, uid_t uid)
 		return -ENOMEM;
 	peer->server = server;
 	peer->uid = uid;
+	peer->account = account;
 	peer->fd = take_fd(fd);
 	link_peer(peer);
 	r = watch_peer(peer);
@@ -300,29 +369,40 @@ static int link_new_peer(struct server *server, int *fd, uid_t uid)
 	return r;
 }
 
-/* Whoever is taken in takes over *@fd. */
-static int admit(struct server *server, int *fd)
+/* A peer that is taken in takes over *@fd. *@ret_account is set if this returns 0. */
+static int admit(struct server *server, int *fd, unsigned *ret_account)
 {
 	_cleanup_(credentials_done) struct policy_peer who = {};
 	struct policy_refusal refusal;
+	unsigned account;
 	int r = credentials_of(*fd, &who);
 
 	if (r < 0)
 		return r;
+	account = server_account_of(server, who.uid);
+	if (account == ACCOUNTS_NONE)
+		return -ENOSPC;
+	*ret_account = account;
 	if (policy_admits(&server->config->access, server_owner(server), &who, &refusal) &&
-		has_room(server, who.uid, &refusal))
-		return link_new_peer(server, fd, who.uid);
+		has_room(server, who.uid, account, &refusal))
+		return link_new_peer(server, fd, who.uid, account);
 	refuse(server, *fd, who.uid, &refusal);
 	return 0;
 }
 
 int peer_accept(struct server *server, int fd)
 {
+	uint64_t before_ns = server_thread_time_ns();
+	unsigned account = ACCOUNTS_NONE;
 	int r;
 
 	server_take_bare_messages(fd);
-	r = admit(server, &fd);
-	undertaker_close(&server->undertaker, &fd);
+	r = admit(server, &fd, &account);
+	closers_close_connection(server->closers, account, &fd);
+	if (account != ACCOUNTS_NONE) {
+		budget_ask(&server->budget, account, clock_now_ns());
+		budget_charge(&server->budget, account, server_thread_time_ns() - before_ns);
+	}
 	return r;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One connected client and everything it holds in the daemon: its connection, one doorbell per
- * socket, and its part of the bells of its user. All of it is charged to its uid when it connects,
- * and goes when it disconnects.
+ * One connected client: its connection, and its part of its user (users.h). What it costs the main
+ * thread is charged to its account, as sweeps are; while that is in debt, the connection is
+ * *parked*: nobody reads from it.
  */
 #pragma once
 
@@ -10,24 +10,17 @@
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
-#include "common/page.h"
 #include "daemon/server.h"
-
-struct peer_doorbell {
-	int fd;   /* eventfd */
-	int slot; /* in the socket's reader; negative: none */
-};
 
 struct peer {
 	struct server *server; /* borrowed */
 	struct peer *previous, *next;
 	int fd;
 	uid_t uid;
-	bool welcomed;
+	unsigned account;
+	struct user *user; /* NULL: not welcomed */
 	sd_event_source *source;
-	struct bells *bells; /* its user's; NULL: not welcomed */
-	unsigned n_doorbells;
-	struct peer_doorbell doorbells[PAGE_SOCKETS_MAX];
+	uint64_t parked_until_ns; /* 0: is not parked */
 };
 
 /*
@@ -38,6 +31,12 @@ int peer_accept(struct server *server, int fd);
 
 /* Applies a configuration that has changed: frees the peer if it may not connect any more. */
 void peer_review(struct peer *peer);
+
+/* Reads from it again, if it was parked and that is over at @now_ns. */
+void peer_unpark(struct peer *peer, uint64_t now_ns);
+
+/* Its uid is charged as @account from now on. */
+void peer_set_account(struct peer *peer, unsigned account);
 
 /* Unlinks and frees the peer and all it holds. */
 struct peer *peer_free(struct peer *peer);

@@ -29,6 +29,9 @@ static const struct {
 	[POLICY_CLIENTS_PER_USER] = { "server.max_clients_per_user", -EDQUOT,
 		"The rule is max_clients_per_user in [server] of uncored.conf, or LimitNOFILE of "
 		"the unit; the administrator of this node can change it." },
+	[POLICY_CLOSING] = { "server.closing", -EDQUOT,
+		"No rule forbids it; end the programs of this user that use uncored, or the "
+		"administrator of this node can do so." },
 	[POLICY_DESCRIPTORS] = { "server.descriptors", -EMFILE,
 		"The rule is LimitNOFILE of the unit; the administrator of this node can change "
 		"it." },
@@ -128,10 +131,15 @@ bool policy_is_selective(const struct policy_access *access)
 	return access->owner_only || access->by_group || access->n_users;
 }
 
+/* Root can change what keeps others from their place. */
+static unsigned kept_for_root(unsigned most)
+{
+	return most >= 64 ? 8 : most > 1;
+}
+
 bool policy_has_room(const struct policy_load *load, uint32_t uid, struct policy_refusal *ret)
 {
-	/* One place is root's, who can change what keeps others from it. */
-	if (load->n + (uid && load->most > 1) >= load->most)
+	if (load->n + (uid ? kept_for_root(load->most) : 0) >= load->most)
 		policy_refuse(
 			ret, POLICY_CLIENTS, "uncored already has %u clients, its limit.", load->n);
 	else if (load->n_of_user >= load->most_of_user)

@@ -302,21 +302,3 @@ void publication_tell_hold(struct publication *publication, uint64_t hold_ns)
 {
 	__atomic_store_n(&publication->header->daemon.min_interval_ns, hold_ns, __ATOMIC_RELAXED);
 }
-
-int publication_of_text(const char *text, size_t size_bytes)
-{
-	_cleanup_close_ int fd = memfd_create("uncored-report", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd < 0 || fchmod(fd, 0444) < 0)
-		return -errno;
-	for (size_t done = 0; done < size_bytes;) {
-		ssize_t n = write(fd, text + done, size_bytes - done);
-
-		if (n < 0)
-			return -errno;
-		done += (size_t)n;
-	}
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
-		return -errno;
-	return memory_reopen_read_only(fd);
-}

@@ -56,7 +56,3 @@ void publication_tell_clients(
 
 /* How long the site's intervals may hold back a ring, at most. */
 void publication_tell_hold(struct publication *publication, uint64_t hold_ns);
-
-/* A sealed read-only memfd that holds @text: how a report is handed to a client. A descriptor of
- * the caller's, or negative errno. */
-int publication_of_text(const char *text, size_t size_bytes);

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -17,9 +16,7 @@
 static const uint64_t STOPPED_NS = 1000000000;
 
 enum {
-	ORDER_SLOT = UINT32_MAX,
 	STACK_BYTES = 128 * 1024,
-	NS_PER_MS = 1000000,
 	SPIN_MAX_NS = 100000,
 	GATHER_NS = 20000,     /* a moment for others to ring */
 	GATHERS_MAX = 20,      /* ... waited for so often at most */
@@ -68,146 +65,48 @@ static void sweep(struct reader *reader)
 		reader->tally.channels, reader->tally.n_channels);
 }
 
-/* --- who may ring --- */
+/* --- whom it answers --- */
 
-static int watch(struct reader *reader, int fd, uint32_t slot)
-{
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u32 = slot };
-
-	return epoll_ctl(reader->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
-}
-
-static void unwatch(struct reader *reader, int fd)
-{
-	epoll_ctl(reader->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-}
-
-static void park(struct reader *reader, struct doorbell *doorbell, uint64_t until_ns)
-{
-	unwatch(reader, doorbell->fd);
-	doorbell->parked = true;
-	doorbell->parked_until_ns = until_ns;
-	reader->n_parked++;
-	reader->state.throttled++;
-}
-
-/* Puts a doorbell back; as it is never drained, epoll says at once that it rang. */
-static void unpark(struct reader *reader, uint32_t slot, uint64_t now_ns)
-{
-	struct doorbell *doorbell = &reader->doorbells[slot];
-
-	if (watch(reader, doorbell->fd, slot) < 0) {
-		doorbell->parked_until_ns = now_ns + NS_PER_MS; /* no memory: try again */
-		return;
-	}
-	doorbell->parked = false;
-	reader->n_parked--;
-}
-
-/* Returns how long to sleep: -1 for ever, or ms until the next parked doorbell is due. */
-static int unpark_due(struct reader *reader)
-{
-	uint64_t now = clock_now_ns(), next_ns = UINT64_MAX;
-
-	if (!reader->n_parked)
-		return -1;
-	for (uint32_t i = 0; i < reader->n_places; i++) {
-		struct doorbell *doorbell = &reader->doorbells[i];
-
-		if (!doorbell->parked)
-			continue;
-		if (doorbell->parked_until_ns <= now)
-			unpark(reader, i, now);
-		if (doorbell->parked && doorbell->parked_until_ns < next_ns)
-			next_ns = doorbell->parked_until_ns;
-	}
-	if (!reader->n_parked)
-		return -1;
-	return (int)((next_ns - now + NS_PER_MS - 1) / NS_PER_MS);
-}
-
-/*
- * Looks at the @n events behind the first @kept of reader->events, which are admitted already. Adds
- * to those whoever may have a sweep now, and parks the others; events of doorbells that were
- * removed since epoll_wait() are dropped. Returns how many are admitted then.
- */
-static unsigned admit(struct reader *reader, unsigned kept, int n, bool *ret_ordered)
-{
-	uint64_t now = clock_now_ns();
-
-	pthread_mutex_lock(&reader->lock);
-	reader->tally.quantum = reader->options.rules.quantum;
-	for (unsigned i = kept, end = kept + (n > 0 ? (unsigned)n : 0); i < end; i++) {
-		uint32_t slot = reader->events[i].data.u32;
-		struct doorbell *doorbell;
-		uint64_t wait_ns;
-
-		if (slot == ORDER_SLOT) {
-			*ret_ordered = true;
-			continue;
-		}
-		doorbell = &reader->doorbells[slot];
-		if (doorbell->fd < 0 || doorbell->parked)
-			continue;
-		wait_ns = budget_ring(&reader->budget, doorbell->account, now);
-		if (wait_ns) {
-			park(reader, doorbell, now + wait_ns);
-			continue;
-		}
-		crowd_ring(&reader->crowd, &doorbell->round, now);
-		reader->events[kept++].data.u32 = slot;
-	}
-	pthread_mutex_unlock(&reader->lock);
-	return kept;
-}
-
-/*
- * Waits for the rest of a crowd, so that one sweep serves them all: until it is complete, or for
- * some moments in which nobody new rings.
- */
-static void gather(struct reader *reader, unsigned n_rang, bool *ret_ordered)
+/* Waits for the rest of a crowd, until nobody rings for some moments. Returns whether there is an
+ * order. */
+static bool gather(struct reader *reader)
 {
 	const struct timespec moment = { .tv_nsec = GATHER_NS };
+	struct doorbells *doorbells = &reader->doorbells;
+	bool ordered = false;
 	int n_quiet = 0;
 
 	for (int i = 0; i < GATHERS_MAX && n_quiet < GATHERS_QUIET_MAX; i++) {
-		unsigned before = n_rang, room = reader->options.max_doorbells + 1 - n_rang;
-
-		if (!room || !crowd_is_incomplete(&reader->crowd))
-			break;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
-		n_rang = admit(reader, n_rang,
-			epoll_wait(reader->epoll_fd, &reader->events[n_rang], (int)room, 0),
-			ret_ordered);
-		n_quiet += n_rang == before;
+		doorbells_wait(doorbells, 0);
+		n_quiet += doorbells->n_events <= 0;
+		pthread_mutex_lock(&reader->lock);
+		ordered |= doorbells_note(doorbells, clock_now_ns());
+		pthread_mutex_unlock(&reader->lock);
 	}
+	return ordered;
 }
 
 /*
- * Whoever reads alone may spin while a short sweep runs: on an idle machine, being woken takes
- * about as long again. In a crowd, or for long sweeps, waiters had better sleep.
+ * A client that reads alone may spin while a short sweep runs: on an idle machine, being woken
+ * takes about as long again. In a crowd, or for long sweeps, waiters had better sleep.
  */
-static void let_spin(struct reader *reader)
+static void let_spin(struct reader *reader, bool is_one)
 {
 	uint64_t took_ns = reader->tally.sweep.end_ns - reader->tally.sweep.begin_ns;
-	bool worth_it = crowd_is_one(&reader->crowd) && took_ns < SPIN_MAX_NS;
 
-	page_let_spin(reader->cell, worth_it ? SPIN_MAX_NS : 0);
+	page_let_spin(reader->cell, is_one && took_ns < SPIN_MAX_NS ? SPIN_MAX_NS : 0);
 }
 
-/* Holds the lock, so that no bell goes away meanwhile. */
+/* Those of whom few wait come first. The lock is free between two portions. */
 static void wake_waiters(struct reader *reader)
 {
-	struct account *account;
-
-	pthread_mutex_lock(&reader->lock);
-	while ((account = budget_next_to_wake(&reader->budget))) {
-		uint64_t begin_ns = clock_now_ns();
-
-		page_bell_ring(account->bell);
-		budget_woke(account, clock_now_ns() - begin_ns);
-	}
-	pthread_mutex_unlock(&reader->lock);
+	for (int many = 0; many <= 1; many++)
+		for (unsigned i = 0; i < reader->doorbells.n_busy; i++) {
+			pthread_mutex_lock(&reader->lock);
+			doorbells_wake(&reader->doorbells, i, many);
+			pthread_mutex_unlock(&reader->lock);
+		}
 }
 
 /* All CPU time since the last time counts: a ring costs more than its sweep. */
@@ -252,49 +151,51 @@ static void note_sweep(struct reader *reader)
 	reader->state.sweeps = last->number;
 	reader->state.last_sweep_ns = last->end_ns - last->begin_ns;
 	note_stopped(reader);
-	budget_swept(&reader->budget, last->begin_ns);
 }
 
-static void charge(struct reader *reader)
+/* Ends a turn, in which there was a sweep or not. */
+static void charge(struct reader *reader, bool swept)
 {
 	uint64_t cost_ns = cpu_time_spent(reader);
 
 	pthread_mutex_lock(&reader->lock);
-	note_sweep(reader);
+	if (swept)
+		note_sweep(reader);
 	reader->state.cpu_ns += cost_ns;
-	page_tell_cost(reader->cell, reader->state.cpu_ns, reader->state.throttled);
-	budget_charge(&reader->budget, cost_ns);
+	page_tell_cost(reader->cell, reader->state.cpu_ns, reader->doorbells.throttled);
+	doorbells_charge(&reader->doorbells, swept ? reader->tally.sweep.begin_ns : 0, cost_ns);
 	pthread_mutex_unlock(&reader->lock);
 }
 
 /* --- the thread --- */
 
-/* When counters that saturate must be read, asked or not. In ms from now; -1: never. */
-static int sweep_due(const struct reader *reader)
+/* When counters that saturate must be read, asked or not. In ns from now; -1: never. */
+static int64_t sweep_due_ns(const struct reader *reader, uint64_t now_ns)
 {
 	uint64_t every_ns = reader->options.sweep_every_s * UINT64_C(1000000000);
-	uint64_t since_ns = clock_now_ns() - reader->tally.sweep.end_ns;
+	uint64_t since_ns = now_ns - reader->tally.sweep.end_ns;
 
 	if (!every_ns)
 		return -1;
-	return since_ns < every_ns ? (int)((every_ns - since_ns) / NS_PER_MS) + 1 : 0;
+	return since_ns < every_ns ? (int64_t)(every_ns - since_ns) : 0;
 }
 
-static int next_timeout(struct reader *reader)
+static int64_t next_timeout_ns(struct reader *reader)
 {
-	int timeout_ms, due_ms = sweep_due(reader);
+	uint64_t now_ns = clock_now_ns();
+	int64_t claim_ns, sweep_ns = sweep_due_ns(reader, now_ns);
 
 	pthread_mutex_lock(&reader->lock);
-	timeout_ms = unpark_due(reader);
+	claim_ns = doorbells_due_ns(&reader->doorbells, now_ns);
 	pthread_mutex_unlock(&reader->lock);
-	return timeout_ms < 0 || (due_ms >= 0 && due_ms < timeout_ms) ? due_ms : timeout_ms;
+	return claim_ns < 0 || (sweep_ns >= 0 && sweep_ns < claim_ns) ? sweep_ns : claim_ns;
 }
 
 static void move(struct reader *reader, struct page_header *page)
 {
 	publish_into(reader, page);
 	sweep(reader);
-	charge(reader);
+	charge(reader, true);
 	pthread_mutex_lock(&reader->lock);
 	reader->next_page = NULL;
 	pthread_cond_signal(&reader->carried_out);
@@ -316,27 +217,53 @@ static bool carry_out_orders(struct reader *reader)
 	return !stop;
 }
 
+/* Notes who rang and who is admitted. True: there is an order. */
+static bool admit(struct reader *reader, bool *ret_admitted)
+{
+	uint64_t now_ns = clock_now_ns();
+	bool ordered;
+
+	pthread_mutex_lock(&reader->lock);
+	ordered = doorbells_note(&reader->doorbells, now_ns);
+	*ret_admitted = doorbells_admit(&reader->doorbells, now_ns);
+	reader->tally.quantum = reader->options.rules.quantum;
+	pthread_mutex_unlock(&reader->lock);
+	return ordered;
+}
+
+/* One sweep for those who are admitted, and all who can join them. */
+static bool answer(struct reader *reader)
+{
+	bool is_one, is_crowd, ordered;
+
+	pthread_mutex_lock(&reader->lock);
+	is_crowd = doorbells_expect_more(&reader->doorbells);
+	pthread_mutex_unlock(&reader->lock);
+	ordered = is_crowd && gather(reader);
+	pthread_mutex_lock(&reader->lock);
+	is_one = doorbells_join(&reader->doorbells, clock_now_ns());
+	pthread_mutex_unlock(&reader->lock);
+	sweep(reader);
+	let_spin(reader, is_one);
+	return ordered;
+}
+
 /* Waits for rings and answers them once. False: it is time to stop. */
 static bool turn(struct reader *reader)
 {
-	bool ordered = false;
-	unsigned n_rang;
-	int n = epoll_wait(reader->epoll_fd, reader->events, (int)reader->options.max_doorbells + 1,
-		next_timeout(reader));
+	bool ordered, admitted, swept = true;
 
-	n_rang = admit(reader, 0, n, &ordered);
-	if (n_rang) {
-		gather(reader, n_rang, &ordered);
+	doorbells_wait(&reader->doorbells, next_timeout_ns(reader));
+	ordered = admit(reader, &admitted);
+	if (admitted)
+		ordered |= answer(reader);
+	else if (sweep_due_ns(reader, clock_now_ns()) == 0)
 		sweep(reader);
-		wake_waiters(reader);
-		crowd_swept(&reader->crowd, reader->tally.sweep.end_ns);
-		let_spin(reader);
-	} else if (sweep_due(reader) == 0) {
-		sweep(reader);
-		wake_waiters(reader);
-	}
+	else
+		swept = false;
+	wake_waiters(reader);
 	keep_seat(reader);
-	charge(reader);
+	charge(reader, swept);
 	return !ordered || carry_out_orders(reader);
 }
 
@@ -393,36 +320,6 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attr);
 }
 
-static int add_places(struct reader *reader, unsigned n_places)
-{
-	struct doorbell *grown = reallocarray(reader->doorbells, n_places, sizeof *grown);
-
-	if (!grown)
-		return -ENOMEM;
-	for (unsigned i = reader->n_places; i < n_places; i++)
-		grown[i] = (struct doorbell){ .fd = -1 };
-	reader->doorbells = grown;
-	reader->n_places = n_places;
-	return 0;
-}
-
-/* What needs memory or descriptors; reader_done() takes back what there is. */
-static int acquire(struct reader *reader)
-{
-	const struct reader_options *options = &reader->options;
-
-	reader->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (reader->epoll_fd < 0)
-		return -errno;
-	reader->order_fd = eventfd(0, EFD_CLOEXEC);
-	if (reader->order_fd < 0)
-		return -errno;
-	reader->events = calloc(options->max_doorbells + 1, sizeof *reader->events);
-	if (!reader->events || add_places(reader, options->max_doorbells) < 0)
-		return -ENOMEM;
-	return budget_init(&reader->budget, &options->rules.budget, options->max_doorbells);
-}
-
 int reader_init(struct reader *reader, const struct reader_options *options, struct box *boxes,
 	unsigned n_boxes, struct tally *tally, struct page_header *page, struct ledger_book *book)
 {
@@ -434,24 +331,24 @@ int reader_init(struct reader *reader, const struct reader_options *options, str
 		.n_boxes = n_boxes,
 		.tally = *tally,
 		.book = book,
-		.epoll_fd = -1,
-		.order_fd = -1,
+		.doorbells = { .epoll_fd = -1, .order_fd = -1 },
 	};
 	*tally = (struct tally){};
 	reader->tally.sweep = *ledger_sweep(book);
 	publish_into(reader, page);
 	reader->state.cpu_ns = reader->cell->cpu_ns;
-	reader->state.throttled = reader->cell->throttled;
 	init_lock(&reader->lock);
 	pthread_cond_init(&reader->carried_out, NULL);
-	r = acquire(reader);
+	r = doorbells_init(&reader->doorbells, &options->rules.budget);
 	if (r < 0)
 		return r;
+	reader->doorbells.throttled = reader->cell->throttled;
 	reader->tally.quantum = options->rules.quantum;
 	tally_resume_channels(&reader->tally, reader->cell->channels);
 	sweep(reader);
 	note_sweep(reader);
-	return watch(reader, reader->order_fd, ORDER_SLOT);
+	reader->doorbells.budget.swept_ns = reader->tally.sweep.begin_ns;
+	return 0;
 }
 
 void reader_done(struct reader *reader)
@@ -460,62 +357,67 @@ void reader_done(struct reader *reader)
 		pthread_mutex_lock(&reader->lock);
 		reader->stop = true;
 		pthread_mutex_unlock(&reader->lock);
-		eventfd_write(reader->order_fd, 1);
+		eventfd_write(reader->doorbells.order_fd, 1);
 		pthread_join(reader->thread, NULL);
 	}
 	reader->running = false;
 	pthread_cond_destroy(&reader->carried_out);
 	pthread_mutex_destroy(&reader->lock);
-	free(reader->doorbells);
-	free(reader->events);
-	budget_done(&reader->budget);
+	doorbells_done(&reader->doorbells);
 	tally_done(&reader->tally);
-	close_fd(&reader->epoll_fd);
-	close_fd(&reader->order_fd);
-	*reader = (struct reader){ .epoll_fd = -1, .order_fd = -1 };
+	*reader = (struct reader){ .doorbells = { .epoll_fd = -1, .order_fd = -1 } };
 }
 
 /* --- for the server --- */
 
-static int free_slot(const struct reader *reader)
+int reader_add(
+	struct reader *reader, unsigned place, unsigned account, int fd, struct page_bell *bell)
 {
-	for (unsigned i = 0; i < reader->n_places; i++)
-		if (reader->doorbells[i].fd < 0)
-			return (int)i;
-	return -ENOSPC;
-}
-
-int reader_add(struct reader *reader, int fd, uint32_t uid, struct page_bell *bell)
-{
-	int slot, r = 0;
+	int r;
 
 	pthread_mutex_lock(&reader->lock);
-	slot = free_slot(reader);
-	if (slot >= 0)
-		r = watch(reader, fd, (uint32_t)slot);
-	if (slot >= 0 && r >= 0) {
-		reader->state.n_doorbells++;
-		reader->doorbells[slot] = (struct doorbell){
-			.fd = fd,
-			.account = budget_enter(&reader->budget, uid, bell, clock_now_ns()),
-		};
-	}
+	r = doorbells_add(&reader->doorbells, place, account, fd, bell);
 	pthread_mutex_unlock(&reader->lock);
-	return r < 0 ? r : slot;
+	return r;
 }
 
-void reader_remove(struct reader *reader, int slot)
+void reader_remove(struct reader *reader, unsigned place)
 {
-	struct doorbell *doorbell = &reader->doorbells[slot];
+	pthread_mutex_lock(&reader->lock);
+	reader->state.n_clients -= reader->doorbells.places[place].n_clients;
+	doorbells_remove(&reader->doorbells, place);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+int reader_replace(struct reader *reader, unsigned place, int fd)
+{
+	int r;
 
 	pthread_mutex_lock(&reader->lock);
-	if (doorbell->parked)
-		reader->n_parked--;
-	else
-		unwatch(reader, doorbell->fd);
-	budget_leave(&reader->budget, doorbell->account);
-	*doorbell = (struct doorbell){ .fd = -1 };
-	reader->state.n_doorbells--;
+	r = doorbells_watch(&reader->doorbells, place, fd);
+	pthread_mutex_unlock(&reader->lock);
+	return r;
+}
+
+void reader_count_clients(struct reader *reader, unsigned place, int change)
+{
+	pthread_mutex_lock(&reader->lock);
+	reader->doorbells.places[place].n_clients += change;
+	reader->state.n_clients += change;
+	pthread_mutex_unlock(&reader->lock);
+}
+
+void reader_set_account(struct reader *reader, unsigned place, unsigned account)
+{
+	pthread_mutex_lock(&reader->lock);
+	reader->doorbells.places[place].account = account;
+	pthread_mutex_unlock(&reader->lock);
+}
+
+void reader_forget_account(struct reader *reader, unsigned account)
+{
+	pthread_mutex_lock(&reader->lock);
+	budget_forget(&reader->doorbells.budget, account);
 	pthread_mutex_unlock(&reader->lock);
 }
 
@@ -523,35 +425,19 @@ void reader_move(struct reader *reader, struct page_header *page)
 {
 	pthread_mutex_lock(&reader->lock);
 	reader->next_page = page;
-	eventfd_write(reader->order_fd, 1);
+	eventfd_write(reader->doorbells.order_fd, 1);
 	while (reader->next_page)
 		pthread_cond_wait(&reader->carried_out, &reader->lock);
 	pthread_mutex_unlock(&reader->lock);
-}
-
-int reader_reserve(struct reader *reader, unsigned n_places)
-{
-	int r = 0;
-
-	pthread_mutex_lock(&reader->lock);
-	if (n_places > reader->n_places) {
-		r = budget_reserve(&reader->budget, n_places);
-		if (r >= 0)
-			r = add_places(reader, n_places);
-	}
-	pthread_mutex_unlock(&reader->lock);
-	return r;
 }
 
 void reader_set_rules(struct reader *reader, const struct reader_rules *rules)
 {
 	pthread_mutex_lock(&reader->lock);
 	reader->options.rules = *rules;
-	reader->budget.rules = rules->budget;
-	for (unsigned i = 0; i < reader->n_places; i++)
-		reader->doorbells[i].parked_until_ns = 0;
+	doorbells_set_rules(&reader->doorbells, &rules->budget);
 	pthread_mutex_unlock(&reader->lock);
-	eventfd_write(reader->order_fd, 1);
+	eventfd_write(reader->doorbells.order_fd, 1);
 }
 
 struct reader_state reader_state(struct reader *reader)
@@ -560,6 +446,7 @@ struct reader_state reader_state(struct reader *reader)
 
 	pthread_mutex_lock(&reader->lock);
 	state = reader->state;
+	state.throttled = reader->doorbells.throttled;
 	pthread_mutex_unlock(&reader->lock);
 	return state;
 }

@@ -3,14 +3,9 @@
  * One thread per socket, pinned to a CPU of that socket, which alone reads its counters: a counter
  * read from another CPU costs an interrupt there.
  *
- * Clients ring doorbells (eventfds) that the thread watches with an edge-triggered epoll: it need
- * not drain them, each write is a new edge. One sweep serves all who rang before it began, and
- * the rest of a crowd is waited for (crowd.h). After it the bell of each user who rang is rung, and
- * of no other: who sleeps there is woken at that user's expense. A doorbell
- * over its budget (budget.h) is taken out of the epoll set until it may again; there it can
- * ring for nothing but itself.
- *
- * Nobody rings: the thread sleeps without a timeout.
+ * Clients ring doorbells, and one sweep serves all who rang before it began: doorbells.h says for
+ * whom, at whose expense, and whom it wakes. While nobody rings, the thread sleeps without a
+ * timeout.
  */
 #pragma once
 
@@ -20,21 +15,11 @@
 
 #include "common/page.h"
 #include "daemon/box.h"
-#include "daemon/budget.h"
-#include "daemon/crowd.h"
+#include "daemon/doorbells.h"
 #include "daemon/fault.h"
 #include "daemon/ledger.h"
 #include "daemon/seat.h"
 #include "daemon/tally.h"
-
-/* A place for one client's doorbell. Guarded by reader.lock. */
-struct doorbell {
-	int fd; /* -1: free */
-	bool parked;
-	uint32_t round; /* of the crowd; the thread's own */
-	uint64_t parked_until_ns;
-	unsigned account; /* of the budget */
-};
 
 /* What may be changed while it runs. */
 struct reader_rules {
@@ -46,7 +31,6 @@ struct reader_options {
 	unsigned socket;
 	struct seat seat; /* the thread's own, once it runs */
 	bool realtime;
-	unsigned max_doorbells;
 	struct reader_rules rules;
 	uint32_t sweep_every_s; /* so often also if nobody rings; 0: never */
 	int attention_fd;       /* eventfd: rung while boxes stand still, once a second */
@@ -57,8 +41,8 @@ struct reader_state {
 	uint64_t sweeps;
 	uint64_t last_sweep_ns; /* how long it took */
 	uint64_t cpu_ns;        /* CPU time of the thread */
-	uint64_t throttled;     /* rings that had to wait for budget or interval */
-	unsigned n_doorbells;
+	uint64_t throttled;     /* claims that had to wait for budget or interval */
+	unsigned n_clients;
 	int stopped;   /* a box that stands still, by its number on this socket; -1: none */
 	bool realtime; /* SCHED_FIFO was granted */
 	bool pinned;   /* runs on the CPU it should */
@@ -75,12 +59,8 @@ struct reader {
 
 	pthread_t thread;
 	bool running;
-	int epoll_fd;
-	int order_fd; /* eventfd: the server has an order */
 
 	/* the thread's own */
-	struct epoll_event *events; /* who rang */
-	struct crowd crowd;
 	uint64_t cpu_ns;           /* used so far */
 	uint64_t stopped_since_ns; /* 0: every box counts, or was not asked yet */
 
@@ -88,10 +68,7 @@ struct reader {
 	bool stop;                     /* an order */
 	struct page_header *next_page; /* an order; NULL: it was carried out */
 	pthread_cond_t carried_out;
-	struct doorbell *doorbells;
-	unsigned n_places; /* for doorbells; more than max_doorbells take turns */
-	struct budget budget;
-	unsigned n_parked;
+	struct doorbells doorbells;
 	struct reader_state state;
 };
 
@@ -110,21 +87,29 @@ int reader_start(struct reader *reader);
 void reader_done(struct reader *reader);
 
 /*
- * Watches @fd, an eventfd of a client of @uid, all of whose clients sleep on @bell; both stay the
- * caller's. From any thread. Returns a slot for reader_remove(), or -ENOSPC, or errno of
- * epoll_ctl(2).
+ * Watches @fd, the doorbell of a user's clients, who all sleep on @bell; both stay the caller's.
+ * @place and @account, below DOORBELLS_PLACES, are for the caller to give away. From any thread, as
+ * all that follows. Errno of epoll_ctl(2).
  */
-int reader_add(struct reader *reader, int fd, uint32_t uid, struct page_bell *bell);
-void reader_remove(struct reader *reader, int slot);
+int reader_add(
+	struct reader *reader, unsigned place, unsigned account, int fd, struct page_bell *bell);
+void reader_remove(struct reader *reader, unsigned place);
+
+/* Watches @fd in the place of the doorbell that is there. Errno of epoll_ctl(2). */
+int reader_replace(struct reader *reader, unsigned place, int fd);
+
+/* How many clients ring there now. */
+void reader_count_clients(struct reader *reader, unsigned place, int change);
+
+/* The user of @place is charged as @account from now on; @account stands for another user. */
+void reader_set_account(struct reader *reader, unsigned place, unsigned account);
+void reader_forget_account(struct reader *reader, unsigned account);
 
 /* Has it publish into another page with the same tables from now on; the first sweep is there when
  * this returns. */
 void reader_move(struct reader *reader, struct page_header *page);
 
-/* Makes room for @n_places doorbells, if there is not. 0; -ENOMEM, and all is as it was. */
-int reader_reserve(struct reader *reader, unsigned n_places);
-
-/* From the next sweep on; who waits is asked to wait again by the new rules. From any thread. */
+/* From the next sweep on; claims that wait do so by the new rules. */
 void reader_set_rules(struct reader *reader, const struct reader_rules *rules);
 
 struct reader_state reader_state(struct reader *reader);

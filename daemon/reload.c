@@ -51,6 +51,7 @@ static void apply(struct server *server, const struct policy_access *before)
 	if (server_set_permissions(server, &fault) < 0)
 		log_warning("%s", fault.text);
 	server_limit_peers(server);
+	server_apply_budget(server);
 	hardware_apply(server->hardware, server->config);
 	review_peers(server);
 	withdraw_if_selective(server, before);

@@ -221,7 +221,7 @@ static void add_reader_state(struct json_object *object, struct reader *reader)
 	add_number(object, "sweeps", state.sweeps);
 	add_number(object, "last_sweep_ns", state.last_sweep_ns);
 	add_number(object, "cpu_ns", state.cpu_ns);
-	add_number(object, "clients", state.n_doorbells);
+	add_number(object, "clients", state.n_clients);
 	add_number(object, "throttled", state.throttled);
 	add(object, "realtime", json_object_new_boolean(state.realtime));
 }
@@ -422,8 +422,8 @@ static struct json_object *policy_state(const struct server *server)
 
 	add_disclosure(policy, server);
 	add_string(policy, "socket", server->owns_path ? config->socket_path : "passed by systemd");
-	add_number(policy, "max_clients", config->max_clients);
-	add_number(policy, "max_clients_per_user", config->max_clients_per_user);
+	add_number(policy, "max_clients", server->max_peers);
+	add_number(policy, "max_clients_per_user", server->max_peers_of_user);
 	add_number(policy, "requests_per_second", config->requests_per_second);
 	add_number(policy, "budget_percent", config->budget_percent);
 	add_number(policy, "burst_ms", config->burst_ms);

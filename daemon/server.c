@@ -8,22 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/log.h"
+#include "daemon/memory.h"
 #include "daemon/peer.h"
 #include "daemon/reload.h"
 #include "daemon/report.h"
 #include "daemon/revive.h"
+#include "daemon/undertaker.h"
 
-static const uint64_t REPORT_AGE_NS = 100000000; /* whoever asks sooner gets the same report */
+static const uint64_t REPORT_AGE_NS = 100000000; /* who asks sooner gets the same report */
+
+enum {
+	CLOSING_MAX = 4096, /* descriptors yet to be closed, while others are taken in */
+	CLOSING_PAUSE_US = 20000,
+	WAKE_ACCURACY_US = 1000,
+};
 
 /* --- the listening socket --- */
 
@@ -145,11 +155,13 @@ static int make_socket(struct server *server, const struct config *config, struc
 int server_listen(
 	struct server *server, struct config *config, struct store *store, struct fault *fault)
 {
-	int fd = -1;
+	int r, fd = -1;
 	unsigned n = store_take_sockets(store, &fd);
 
 	*server = (struct server){
-		.config = config, .listen_fd = -1, .reports = { { .fd = -1 }, { .fd = -1 } }
+		.config = config,
+		.listen_fd = -1,
+		.reports = { { .write_fd = -1, .read_fd = -1 }, { .write_fd = -1, .read_fd = -1 } },
 	};
 	if (n > 1) {
 		close_fd(&fd);
@@ -158,6 +170,11 @@ int server_listen(
 			"one "
 			"Listen line.",
 			n);
+	}
+	r = owners_new(store, &server->owners);
+	if (r < 0) {
+		close_fd(&fd);
+		return fault_set(fault, r, "No memory or descriptor: %s.", strerror(-r));
 	}
 	return n == 1 ? take_activated(server, fd, fault) : make_socket(server, config, fault);
 }
@@ -174,30 +191,40 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* Trying again at once would spin: wait until somebody leaves, or a second. */
-static void pause_accepting(struct server *server, int error)
+static void pause_accepting(struct server *server, uint64_t pause_us)
 {
-	log_warning("No new client can be taken in for now: %s.", strerror(error));
 	sd_event_source_set_enabled(server->listen_source, SD_EVENT_OFF);
 	server->retry_source = sd_event_source_disable_unref(server->retry_source);
-	sd_event_add_time_relative(server->event, &server->retry_source, CLOCK_MONOTONIC, 1000000,
+	sd_event_add_time_relative(server->event, &server->retry_source, CLOCK_MONOTONIC, pause_us,
 		0, on_retry, server);
+}
+
+/* Trying again at once would spin: wait until somebody leaves, or a second. */
+static void pause_without_room(struct server *server, int error)
+{
+	log_warning("No new client can be taken in for now: %s.", strerror(error));
+	pause_accepting(server, 1000000);
 }
 
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct server *server = userdata;
-	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	int r;
+	int accepted, r;
 
 	(void)source;
 	(void)events;
+	closers_charge(server->closers, &server->budget);
+	if (closers_pending(server->closers) > CLOSING_MAX) {
+		pause_accepting(server, CLOSING_PAUSE_US);
+		return 0;
+	}
+	accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (accepted >= 0) {
 		r = peer_accept(server, accepted);
 		if (r < 0)
 			log_warning("A client could not be taken in: %s.", strerror(-r));
 	} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-		pause_accepting(server, errno);
+		pause_without_room(server, errno);
 	}
 	return 0;
 }
@@ -208,9 +235,94 @@ void server_resume_accepting(struct server *server)
 		sd_event_source_set_enabled(server->listen_source, SD_EVENT_ON);
 }
 
+/* --- accounts --- */
+
+/* What was known of the account under @number is void. */
+static void forget_account(struct server *server, unsigned number)
+{
+	users_forget_account(&server->users, number);
+	budget_forget(&server->budget, number);
+	for (unsigned s = 0; s < server->hardware->n_readers; s++)
+		reader_forget_account(&server->hardware->readers[s], number);
+}
+
+unsigned server_account_of(struct server *server, uint32_t uid)
+{
+	uint64_t id = owners_account_of(server->owners, uid);
+	bool is_new;
+	unsigned number = accounts_find(&server->accounts, id, &is_new);
+
+	if (is_new)
+		forget_account(server, number);
+	return number;
+}
+
+/* Something is known of a uid: it may belong to another account than it was charged as. */
+static int on_answer(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct server *server = userdata;
+	eventfd_t count;
+	uint32_t uid;
+
+	(void)source;
+	(void)events;
+	eventfd_read(fd, &count);
+	while (owners_take_answer(server->owners, &uid)) {
+		unsigned account = server_account_of(server, uid);
+
+		if (account == ACCOUNTS_NONE)
+			continue;
+		users_set_account(&server->users, uid, account);
+		for (struct peer *peer = server->peers; peer; peer = peer->next)
+			if (peer->uid == uid)
+				peer_set_account(peer, account);
+	}
+	return 0;
+}
+
+uint64_t server_thread_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static int on_wake(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct server *server = userdata;
+	uint64_t now_ns = clock_now_ns(), next_ns = UINT64_MAX;
+
+	(void)source;
+	(void)usec;
+	for (struct peer *peer = server->peers; peer; peer = peer->next) {
+		peer_unpark(peer, now_ns);
+		if (peer->parked_until_ns && peer->parked_until_ns < next_ns)
+			next_ns = peer->parked_until_ns;
+	}
+	if (next_ns != UINT64_MAX)
+		server_wake_at(server, next_ns);
+	return 0;
+}
+
+void server_wake_at(struct server *server, uint64_t due_ns)
+{
+	uint64_t due_us = due_ns / 1000 + 1, set_us;
+	int enabled;
+
+	if (sd_event_source_get_enabled(server->wake_source, &enabled) < 0 ||
+		sd_event_source_get_time(server->wake_source, &set_us) < 0 ||
+		(enabled != SD_EVENT_OFF && set_us <= due_us))
+		return;
+	sd_event_source_set_time(server->wake_source, due_us);
+	sd_event_source_set_enabled(server->wake_source, SD_EVENT_ONESHOT);
+}
+
+/* --- reports --- */
+
 static bool is_recent(const struct report *report, enum wire_topic topic)
 {
-	return report->fd >= 0 &&
+	return report->made_ns &&
 	       (topic == WIRE_PLATFORMS || clock_now_ns() - report->made_ns < REPORT_AGE_NS);
 }
 
@@ -222,11 +334,54 @@ static char *make_report(struct server *server, enum wire_topic topic, struct fa
 	return report_state(server);
 }
 
+/* Only root has us make other memory for it, when the page is withdrawn: see server_withdraw(). */
+static int open_report(struct report *report)
+{
+	if (report->write_fd < 0)
+		report->write_fd = memory_new_growing("uncored-report", 0444);
+	if (report->write_fd >= 0 && report->read_fd < 0)
+		report->read_fd = memory_reopen_read_only(report->write_fd);
+	return report->write_fd < 0 ? report->write_fd : report->read_fd;
+}
+
+static void close_report(struct report *report)
+{
+	close_fd(&report->write_fd);
+	close_fd(&report->read_fd);
+	report->made_ns = 0;
+}
+
+static int write_at(int fd, const void *bytes, size_t size_bytes, uint64_t at)
+{
+	ssize_t n = pwrite(fd, bytes, size_bytes, (off_t)at);
+
+	return n < 0 ? -errno : (size_t)n < size_bytes ? -ENOSPC : 0;
+}
+
+static int write_report(struct report *report, const char *json)
+{
+	const uint64_t size_bytes = strlen(json);
+	const struct wire_report_end end = { size_bytes, wire_hash(json, size_bytes) };
+	int r = open_report(report);
+
+	report->made_ns = 0;
+	if (r >= 0)
+		r = write_at(report->write_fd, json, size_bytes, 0);
+	if (r >= 0)
+		r = write_at(report->write_fd, &end, sizeof end, wire_report_end_at(size_bytes));
+	if (r < 0)
+		return r;
+	report->size_bytes = size_bytes;
+	report->made_ns = clock_now_ns();
+	return 0;
+}
+
 int server_report(struct server *server, enum wire_topic topic, const struct report **ret,
 	struct fault *fault)
 {
 	struct report *report = &server->reports[topic];
 	_cleanup_free_ char *json = NULL;
+	int r;
 
 	*ret = report;
 	if (is_recent(report, topic))
@@ -234,13 +389,10 @@ int server_report(struct server *server, enum wire_topic topic, const struct rep
 	json = make_report(server, topic, fault);
 	if (!json && fault->text[0])
 		return -EINVAL;
-	close_fd(&report->fd);
-	report->fd = json ? publication_of_text(json, strlen(json)) : -ENOMEM;
-	report->size_bytes = json ? strlen(json) : 0;
-	report->made_ns = clock_now_ns();
-	if (report->fd >= 0)
+	r = json ? write_report(report, json) : -ENOMEM;
+	if (r >= 0)
 		return 0;
-	return fault_set(fault, report->fd, "uncored has no memory or descriptor for a report.");
+	return fault_set(fault, r, "uncored has no memory or descriptor for a report.");
 }
 
 static void tell_clients(struct server *server)
@@ -283,7 +435,8 @@ int server_withdraw(struct server *server, uint32_t owner, const struct peer *bu
 		if (peer != but)
 			peer_free(peer);
 	}
-	server->reports[WIRE_STATE].made_ns = 0;
+	users_drop_away(&server->users);
+	close_report(&server->reports[WIRE_STATE]);
 	tell_clients(server);
 	return 0;
 }
@@ -305,12 +458,12 @@ int server_set_owner(struct server *server, uint32_t owner, const struct peer *b
 
 /*
  * How many peers the limit of open files has room for, next to what is open already: each has a
- * connection and doorbells, and may be the only one of its user, with bells.
+ * connection, and may be the only one of its user, with doorbells and memory.
  */
 static unsigned peers_that_fit(const struct hardware *hardware)
 {
 	struct rlimit limit;
-	unsigned long reserved = 32;
+	unsigned long reserved = 32 + USERS_AWAY_MAX * (1 + hardware->n_readers);
 
 	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
 		reserved += hardware->plan.boxes[i].n_events;
@@ -319,24 +472,43 @@ static unsigned peers_that_fit(const struct hardware *hardware)
 	return (unsigned)((limit.rlim_cur - reserved) / (2 + hardware->n_readers));
 }
 
+/* Where the site says nothing: every rank of a job has a place, with four ranks to a CPU. */
+static void take_limits(struct server *server)
+{
+	unsigned of_machine = 4 * server->hardware->topology.n_cpus;
+
+	server->max_peers_of_user = server->config->max_clients_per_user;
+	if (!server->max_peers_of_user)
+		server->max_peers_of_user = of_machine > 512 ? of_machine : 512;
+	server->max_peers = server->config->max_clients;
+	if (!server->max_peers)
+		server->max_peers = 4 * server->max_peers_of_user;
+	if (server->max_peers > USERS_MAX)
+		server->max_peers = USERS_MAX;
+}
+
 void server_limit_peers(struct server *server)
 {
 	unsigned fit = peers_that_fit(server->hardware);
 
-	server->max_peers = server->config->max_clients;
-	server->max_peers_of_user = server->config->max_clients_per_user;
-	if (fit < server->max_peers) {
-		log_warning("The limit of open files leaves room for %u clients, not for the %u of "
-			    "max_clients: raise LimitNOFILE of the unit.",
-			fit, server->max_peers);
-		server->max_peers = fit;
-		/* Nobody decided that one user may have all of these few. */
-		if (server->max_peers_of_user > (fit + 1) / 2)
-			server->max_peers_of_user = (fit + 1) / 2;
-	}
-	if (hardware_reserve(server->hardware, server->max_peers) < 0)
-		log_warning("There is no memory for %u clients: who finds no place is refused.",
-			server->max_peers);
+	take_limits(server);
+	if (fit >= server->max_peers)
+		return;
+	log_warning("The limit of open files leaves room for %u clients, not for the %u of "
+		    "max_clients: raise LimitNOFILE of the unit.",
+		fit, server->max_peers);
+	server->max_peers = fit;
+	/* Nobody decided that one user may have all of these few. */
+	if (server->max_peers_of_user > (fit + 1) / 2)
+		server->max_peers_of_user = (fit + 1) / 2;
+}
+
+void server_apply_budget(struct server *server)
+{
+	server->budget.rules = (struct budget_rules){
+		.percent = server->config->budget_percent,
+		.burst_ms = server->config->burst_ms,
+	};
 }
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
@@ -360,7 +532,35 @@ static int add_sources(struct server *server)
 	if (r >= 0)
 		r = sd_event_add_io(server->event, &server->listen_source, server->listen_fd,
 			EPOLLIN, on_connection, server);
+	if (r >= 0)
+		r = sd_event_add_io(
+			server->event, NULL, owners_fd(server->owners), EPOLLIN, on_answer, server);
+	if (r >= 0)
+		r = sd_event_add_time(server->event, &server->wake_source, CLOCK_MONOTONIC,
+			UINT64_MAX, WAKE_ACCURACY_US, on_wake, server);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(server->wake_source, SD_EVENT_OFF);
 	return r;
+}
+
+/* What is there for clients; server_done() takes back what there is. */
+static int prepare(struct server *server)
+{
+	const struct budget_rules rules = {};
+	int r = closers_new(&server->closers);
+
+	if (r >= 0)
+		r = accounts_init(&server->accounts);
+	if (r >= 0)
+		r = budget_init(&server->budget, &rules, ACCOUNTS_MAX);
+	if (r >= 0)
+		r = users_init(&server->users, server->hardware->readers,
+			server->hardware->n_readers, server->closers);
+	if (r < 0)
+		return r;
+	server_apply_budget(server);
+	server_limit_peers(server);
+	return 0;
 }
 
 void server_say_ready(const struct server *server)
@@ -377,8 +577,9 @@ int server_run(struct server *server, struct hardware *hardware, struct fault *f
 
 	server->hardware = hardware;
 	server->n_refused_before = hardware->publication.header->daemon.refused;
-	server_limit_peers(server);
-	r = add_sources(server);
+	r = prepare(server);
+	if (r >= 0)
+		r = add_sources(server);
 	if (r >= 0)
 		r = revive_watch(server);
 	if (r < 0)
@@ -391,15 +592,23 @@ int server_run(struct server *server, struct hardware *hardware, struct fault *f
 
 void server_done(struct server *server)
 {
+	struct undertaker undertaker = {};
+
 	while (server->peers)
 		peer_free(server->peers);
+	users_done(&server->users);
+	closers_free(server->closers);
+	budget_done(&server->budget);
+	accounts_done(&server->accounts);
+	owners_free(server->owners);
+	sd_event_source_unref(server->wake_source);
 	sd_event_source_unref(server->retry_source);
 	sd_event_source_unref(server->listen_source);
 	sd_event_unref(server->event);
 	if (server->owns_path)
 		unlink(server->config->socket_path);
 	for (unsigned i = 0; i < ARRAY_SIZE(server->reports); i++)
-		close_fd(&server->reports[i].fd);
-	undertaker_bury(&server->undertaker, &server->listen_fd);
-	undertaker_done(&server->undertaker);
+		close_report(&server->reports[i]);
+	undertaker_bury(&undertaker, &server->listen_fd);
+	undertaker_done(&undertaker);
 }

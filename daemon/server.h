@@ -10,14 +10,17 @@
 #include <systemd/sd-event.h>
 
 #include "common/wire.h"
+#include "daemon/accounts.h"
+#include "daemon/budget.h"
+#include "daemon/closers.h"
 #include "daemon/config.h"
 #include "daemon/fault.h"
 #include "daemon/hardware.h"
+#include "daemon/owners.h"
 #include "daemon/refusals.h"
 #include "daemon/store.h"
-#include "daemon/undertaker.h"
+#include "daemon/users.h"
 
-struct bells;
 struct peer;
 
 struct server {
@@ -28,19 +31,23 @@ struct server {
 	bool owns_path; /* we made the socket, not systemd: it is ours to remove */
 	sd_event_source *listen_source;
 	sd_event_source *retry_source; /* while nobody is accepted */
+	sd_event_source *wake_source;  /* when a parked peer is due */
 	struct peer *peers;            /* doubly linked */
-	struct bells *bells;           /* of the users who have peers */
+	struct owners *owners;
+	struct accounts accounts;
+	struct budget budget; /* of the main thread and the closers */
+	struct users users;
+	struct closers *closers;
 	unsigned n_peers;
 	unsigned max_peers; /* the configured limit, or what the file limit leaves */
 	unsigned max_peers_of_user;
-	struct undertaker undertaker;
 	struct refusals refusals;
 	uint64_t n_refused_before; /* by processes before, in this generation */
 	struct report {
-		int fd; /* the last one, sealed: all who ask get this; -1: none yet */
-		uint64_t size_bytes;
-		uint64_t made_ns;
-	} reports[2]; /* by enum wire_topic */
+		int write_fd, read_fd; /* the same memory for all that are made; -1: none yet */
+		uint64_t size_bytes;   /* of the last one */
+		uint64_t made_ns;      /* 0: it is out of date */
+	} reports[2];                  /* by enum wire_topic */
 };
 
 /*
@@ -65,8 +72,17 @@ void server_count_peer(struct server *server, int change);
 /* Counts a refusal, which shows in the page, and logs it, at most once a minute for each user. */
 void server_note_refusal(struct server *server, uint32_t uid, const struct policy_refusal *refusal);
 
+/* The account of @uid, as far as is known, or ACCOUNTS_NONE. */
+unsigned server_account_of(struct server *server, uint32_t uid);
+
+/* CPU time that the calling thread has used. */
+uint64_t server_thread_time_ns(void);
+
+/* Has peers that are parked looked at, no later than @due_ns. */
+void server_wake_at(struct server *server, uint64_t due_ns);
+
 /*
- * What there is to say on @topic as JSON in a sealed memfd: the state at most a tenth of a second
+ * What there is to say on @topic as JSON in a memfd: the state at most a tenth of a second
  * old, the platforms as they were when first asked for. Asking often must cost neither CPU nor
  * memory. It stays the server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong by now. The
  * fault says it.
@@ -105,6 +121,9 @@ int server_set_permissions(const struct server *server, struct fault *fault);
 
 /* Takes the quotas of the configuration, as far as there is room for so many. */
 void server_limit_peers(struct server *server);
+
+/* Takes the budget of the configuration for the main thread. */
+void server_apply_budget(struct server *server);
 
 /* READY=1, to the service manager. */
 void server_say_ready(const struct server *server);

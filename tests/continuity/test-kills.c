@@ -88,7 +88,7 @@ static void killed_while_a_generation_begins(void **state)
 		truth_begin(&truth, &daemon_process);
 		go_on_and_check();
 	} while (n == nth);
-	assert_int_equal(daemon_process.manager.n_kept, 3 + 4 * standin_sockets());
+	assert_int_equal(daemon_process.manager.n_kept, 4 + 4 * standin_sockets());
 }
 
 /* --- while it sweeps --- */

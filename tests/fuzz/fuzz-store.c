@@ -71,7 +71,7 @@ static struct store make_store(const uint8_t *data, size_t size_bytes)
 static void go_on(struct hardware *hardware)
 {
 	const struct reader_options options = {
-		.seat.cpu = -1, .max_doorbells = 1, .attention_fd = -1, .rules = { .quantum = 1 }
+		.seat.cpu = -1, .attention_fd = -1, .rules = { .quantum = 1 }
 	};
 	struct reader reader;
 	struct tally tally;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -39,6 +40,7 @@ void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
 	atomic_fetch_add(&daemon->sweeps, 1);
 	page_sweep_end(cell, started, &sweep, FAKE_METRICS, channels, FAKE_CHANNELS);
 	page_bell_ring(&daemon->bells[socket]);
+	page_bell_wake(&daemon->bells[socket], INT_MAX);
 }
 
 /* --- the page --- */
@@ -169,6 +171,25 @@ static void send_report(struct fake_daemon *daemon, int client)
 		wire_send(client, &message, &fd, 1);
 }
 
+static void renew_doorbells(struct fake_daemon *daemon, int client)
+{
+	union wire_message message;
+
+	if (daemon->options.no_renewal) {
+		wire_error(&message, -EOPNOTSUPP, "because it is an older one.");
+		wire_send(client, &message, NULL, 0);
+		return;
+	}
+	for (int i = 0; i < FAKE_SOCKETS; i++) {
+		close_fd(&daemon->doorbells[i]);
+		daemon->doorbells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	}
+	atomic_store(&daemon->deaf, false);
+	wire_begin(&message, WIRE_RENEWED);
+	message.renewed.n_sockets = daemon->n_sockets;
+	wire_send(client, &message, daemon->doorbells, daemon->n_sockets);
+}
+
 static void answer(struct fake_daemon *daemon, int *client)
 {
 	struct wire_packet packet;
@@ -185,6 +206,8 @@ static void answer(struct fake_daemon *daemon, int *client)
 		send_refusal(daemon, *client);
 	else if (packet.message.header.opcode == WIRE_HELLO)
 		send_welcome(daemon, *client);
+	else if (packet.message.header.opcode == WIRE_RENEW)
+		renew_doorbells(daemon, *client);
 	else
 		send_report(daemon, *client);
 }

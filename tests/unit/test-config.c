@@ -41,8 +41,8 @@ static void assert_defaults(const struct config *config)
 	assert_int_equal(config->disclosure.min_interval_per_user_ms, 0);
 	assert_int_equal(config->disclosure.quantum, 1);
 	assert_string_equal(config->platform, "");
-	assert_int_equal(config->max_clients, 1024);
-	assert_int_equal(config->max_clients_per_user, 512);
+	assert_int_equal(config->max_clients, 0);
+	assert_int_equal(config->max_clients_per_user, 0);
 	assert_int_equal(config->requests_per_second, 64);
 	assert_int_equal(config->budget_percent, 10);
 	assert_int_equal(config->burst_ms, 100);
@@ -101,7 +101,7 @@ static void reads_every_key(void **state)
 	struct fault fault;
 
 	(void)state;
-	assert_int_equal(load("[server]\nsocket = /run/other\nmax_clients = 4096\n"
+	assert_int_equal(load("[server]\nsocket = /run/other\nmax_clients = 16384\n"
 			      "max_clients_per_user = 1\nrequests_per_second = 10000\n"
 			      "[access]\nmode = 0600\ngroup = root\nusers = root  4242\n"
 			      "[disclosure]\nmin_interval_ms = 60000\n"
@@ -120,7 +120,7 @@ static void reads_every_key(void **state)
 	assert_int_equal(config.disclosure.min_interval_ms, 60000);
 	assert_int_equal(config.disclosure.min_interval_per_user_ms, 1);
 	assert_int_equal(config.disclosure.quantum, 1073741824);
-	assert_int_equal(config.max_clients, 4096);
+	assert_int_equal(config.max_clients, 16384);
 	assert_int_equal(config.max_clients_per_user, 1);
 	assert_int_equal(config.requests_per_second, 10000);
 	assert_int_equal(config.budget_percent, 100);
@@ -176,7 +176,7 @@ static void refuses_bad_values(void **state)
 	refuses("[disclosure]\nquantum = 0\n",
 		"uncored.conf:2: quantum = 0: must be 1 to 1073741824 (bytes).");
 	refuses("[server]\nmax_clients = -1\n",
-		"uncored.conf:2: max_clients = -1: must be 1 to 4096 (connections in all).");
+		"uncored.conf:2: max_clients = -1: must be 0 to 16384 (connections in all).");
 	refuses("[server]\nsocket = run/x\n", "uncored.conf:2: socket = run/x: must be an absolute "
 					      "path (path of a Unix socket).");
 	refuses("[platform]\nname = a-name-of-more-than-thirty-one-bytes\n",

@@ -2,6 +2,7 @@
 #include "common/page.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -64,6 +65,7 @@ static void publish(struct page_cell *cell, uint64_t number)
 		channels[i] = (struct page_channel_value){ .count = number };
 	page_sweep_end(cell, page_sweep_begin(cell), &sweep, METRICS, channels, CHANNELS);
 	page_bell_ring(&bell);
+	page_bell_wake(&bell, INT_MAX);
 }
 
 static void a_page_that_was_laid_out_passes(void **state)

@@ -133,19 +133,6 @@ static void more_reasons_than_fit_do_no_harm(void **state)
 	publication_done(&p);
 }
 
-static void a_report_is_sealed(void **state)
-{
-	char buffer[8] = "";
-	int fd = publication_of_text("{}", 2);
-
-	(void)state;
-	assert_true(fd >= 0);
-	assert_int_equal(pread(fd, buffer, sizeof buffer, 0), 2);
-	assert_string_equal(buffer, "{}");
-	assert_true(fcntl(fd, F_GET_SEALS) & F_SEAL_WRITE);
-	close(fd);
-}
-
 /* --- from one process to the next --- */
 
 /* Has another process adopt the page of @p. */
@@ -209,7 +196,6 @@ int main(void)
 		CASE("it says how long the site may hold back a ring",
 			it_says_how_long_the_site_may_hold_back_a_ring),
 		CASE("more reasons than fit do no harm", more_reasons_than_fit_do_no_harm),
-		CASE("a report is sealed", a_report_is_sealed),
 		CASE("the same page is gone on with, on whatever CPUs",
 			the_same_page_is_gone_on_with),
 		CASE("another page is refused and withdrawn",

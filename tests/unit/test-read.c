@@ -613,18 +613,87 @@ static void the_limit_makes_room_for_what_the_site_holds_back(void **state)
 	fake_daemon_done(&daemon);
 }
 
-static void a_full_doorbell_has_been_rung(void **state)
+static void fill_doorbell(struct link *link)
 {
 	uint64_t most = UINT64_MAX - 1;
+
+	atomic_store(&link->daemon.deaf, true);
+	usleep(50000);
+	assert_int_equal(write(link->daemon.doorbells[0], &most, sizeof most), sizeof most);
+}
+
+static void a_full_doorbell_is_renewed(void **state)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
+
+	(void)state;
+	link_open(&link);
+	fill_doorbell(&link);
+	assert_int_equal(uncore_read(link.handle, 0, UNCORE_FRESH, &sample), 0);
+	assert_int_equal(uncore_read(link.handle, 1, UNCORE_FRESH, &sample), 0);
+	link_close(&link);
+}
+
+static void an_older_uncored_takes_a_full_doorbell_for_rung(void **state)
+{
+	struct link link;
+
+	(void)state;
+	link_open(&link);
+	link.daemon.options.no_renewal = true;
+	fill_doorbell(&link);
+	uncore_set_timeout(link.handle, 1000000);
+	expect_failure(link.handle, UNCORE_FRESH, -ETIMEDOUT);
+	link_close(&link);
+}
+
+/* Its sweep is promised, so it is made by the daemon without having been asked for again. */
+static void nobody_rings_while_a_sweep_is_promised(void **state)
+{
+	struct link link;
+	uint64_t rings;
 
 	(void)state;
 	link_open(&link);
 	atomic_store(&link.daemon.deaf, true);
 	usleep(50000);
-	assert_int_equal(write(link.daemon.doorbells[0], &most, sizeof most), sizeof most);
+	page_bell_claim(&link.daemon.bells[0], 1);
 	uncore_set_timeout(link.handle, 1000000);
 	expect_failure(link.handle, UNCORE_FRESH, -ETIMEDOUT);
+	assert_int_equal(read(link.daemon.doorbells[0], &rings, sizeof rings), -1);
+	page_bell_redeem(&link.daemon.bells[0]);
+	expect_failure(link.handle, UNCORE_FRESH, -ETIMEDOUT);
+	assert_int_equal(read(link.daemon.doorbells[0], &rings, sizeof rings), sizeof rings);
+	link_close(&link);
+}
+
+static void *answer_when_due(void *argument)
+{
+	struct link *link = argument;
+
+	usleep(200000);
+	page_bell_claim(&link->daemon.bells[0], clock_now_ns() + 300 * 1000000U);
+	usleep(300000);
+	fake_daemon_sweep(&link->daemon, 0);
+	return NULL;
+}
+
+/* Twice: first 250 ms, then 500. The limit that nobody set is 100. */
+static void a_read_waits_for_a_ring_that_is_put_off(void **state)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct link link;
+	pthread_t thread;
+
+	(void)state;
+	link_open(&link);
+	atomic_store(&link.daemon.deaf, true);
+	usleep(50000);
+	page_bell_claim(&link.daemon.bells[0], clock_now_ns() + 250 * 1000000U);
+	assert_int_equal(pthread_create(&thread, NULL, answer_when_due, &link), 0);
+	assert_int_equal(uncore_read(link.handle, 0, UNCORE_FRESH, &sample), 0);
+	pthread_join(thread, NULL);
 	link_close(&link);
 }
 
@@ -830,7 +899,13 @@ int main(void)
 			the_limit_makes_room_for_what_the_site_holds_back),
 		CASE("a reader that does not answer is ETIMEDOUT",
 			a_reader_that_does_not_answer_is_etimedout),
-		CASE("a full doorbell has been rung", a_full_doorbell_has_been_rung),
+		CASE("a full doorbell is renewed", a_full_doorbell_is_renewed),
+		CASE("an older uncored takes a full doorbell for rung",
+			an_older_uncored_takes_a_full_doorbell_for_rung),
+		CASE("nobody rings while a sweep is promised",
+			nobody_rings_while_a_sweep_is_promised),
+		CASE("a read waits for a ring that is put off",
+			a_read_waits_for_a_ring_that_is_put_off),
 		CASE("a daemon that goes is noticed at once",
 			a_daemon_that_goes_is_noticed_at_once),
 		CASE("a daemon that is gone is ENOTCONN", a_daemon_that_is_gone_is_enotconn),

@@ -12,7 +12,7 @@
 #include "common/clock.h"
 #include "daemon/publish.h"
 
-enum { DOORBELLS = 8, BYTES = 64 };
+enum { BYTES = 64 };
 
 static const uint64_t SECOND = 1000000000;
 
@@ -41,7 +41,6 @@ static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t bu
 {
 	struct reader_options options = { .seat.cpu = -1,
 		.attention_fd = -1,
-		.max_doorbells = DOORBELLS,
 		.rules = { .budget = { .percent = budget_percent, .burst_ms = burst_ms },
 			.quantum = 1 } };
 	struct tally tally;
@@ -81,12 +80,14 @@ static void stop_reader(struct fixture *f)
 	box_close(&f->box);
 }
 
-static int hang_doorbell(struct fixture *f, int *ret_slot)
+/* A doorbell in @place, of an account of its own, for one client. */
+static int hang_doorbell(struct fixture *f, unsigned place)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	assert_true(fd >= 0);
-	*ret_slot = reader_add(&f->reader, fd, 1000, &f->bell);
+	assert_int_equal(reader_add(&f->reader, place, place, fd, &f->bell), 0);
+	reader_count_clients(&f->reader, place, 1);
 	return fd;
 }
 
@@ -121,17 +122,16 @@ static void a_ring_brings_a_sweep_of_the_counters_as_they_are(void **state)
 {
 	struct fixture f;
 	struct page_sweep sweep;
-	int slot, fd;
+	int fd;
 
 	(void)state;
 	start_reader(&f, 100, 100);
 	f.kernel.events[0].value = 10; /* ahead of the doorbell, which hands it over */
 	f.kernel.enabled_ns = f.kernel.running_ns = SECOND;
-	fd = hang_doorbell(&f, &slot);
-	assert_true(slot >= 0);
+	fd = hang_doorbell(&f, 0);
 	assert_int_equal(read_fresh(&f, fd, 5 * SECOND, &sweep), 0);
 	assert_int_equal(sweep.values[0].count, 10 * BYTES);
-	reader_remove(&f.reader, slot);
+	reader_remove(&f.reader, 0);
 	close(fd);
 	stop_reader(&f);
 }
@@ -140,62 +140,15 @@ static void a_removed_doorbell_rings_for_nothing(void **state)
 {
 	struct fixture f;
 	struct page_sweep sweep;
-	int slot, fd;
+	int fd;
 
 	(void)state;
 	start_reader(&f, 100, 100);
-	fd = hang_doorbell(&f, &slot);
-	reader_remove(&f.reader, slot);
+	fd = hang_doorbell(&f, 0);
+	reader_remove(&f.reader, 0);
 	assert_int_equal(read_fresh(&f, fd, SECOND / 20, &sweep), -ETIMEDOUT);
 	assert_int_equal(reader_state(&f.reader).sweeps, 1);
 	close(fd);
-	stop_reader(&f);
-}
-
-static void there_are_so_many_doorbells_and_no_more(void **state)
-{
-	struct fixture f;
-	int slots[DOORBELLS + 1], fds[DOORBELLS + 1];
-
-	(void)state;
-	start_reader(&f, 100, 100);
-	for (unsigned i = 0; i <= DOORBELLS; i++)
-		fds[i] = hang_doorbell(&f, &slots[i]);
-	assert_int_equal(slots[DOORBELLS], -ENOSPC);
-	reader_remove(&f.reader, slots[3]);
-	slots[3] = reader_add(&f.reader, fds[DOORBELLS], 1000, &f.bell);
-	assert_true(slots[3] >= 0);
-	assert_int_equal(reader_state(&f.reader).n_doorbells, DOORBELLS);
-	for (unsigned i = 0; i <= DOORBELLS; i++)
-		close(fds[i]);
-	stop_reader(&f);
-}
-
-static void places_can_be_added_while_it_runs(void **state)
-{
-	struct fixture f;
-	int slots[3 * DOORBELLS], fds[3 * DOORBELLS];
-	struct page_sweep sweep;
-
-	(void)state;
-	start_reader(&f, 100, 100);
-	for (unsigned i = 0; i < DOORBELLS; i++)
-		fds[i] = hang_doorbell(&f, &slots[i]);
-	assert_int_equal(reader_reserve(&f.reader, 3 * DOORBELLS), 0);
-	assert_int_equal(reader_reserve(&f.reader, 1), 0); /* it never shrinks */
-	for (unsigned i = DOORBELLS; i < 3 * DOORBELLS; i++)
-		fds[i] = hang_doorbell(&f, &slots[i]);
-	/* All of them ring, which are more than are looked at in one turn. */
-	for (unsigned i = 0; i < 3 * DOORBELLS; i++)
-		eventfd_write(fds[i], 1);
-	for (unsigned i = 0; i < 3 * DOORBELLS; i++) {
-		assert_int_equal(slots[i], i);
-		assert_int_equal(read_fresh(&f, fds[i], 5 * SECOND, &sweep), 0);
-	}
-	for (unsigned i = 0; i < 3 * DOORBELLS; i++) {
-		reader_remove(&f.reader, slots[i]);
-		close(fds[i]);
-	}
 	stop_reader(&f);
 }
 
@@ -203,18 +156,19 @@ static void over_the_budget_a_ring_waits_but_is_answered(void **state)
 {
 	struct fixture f;
 	struct page_sweep sweep;
-	int slot, fd;
+	int fd;
 
 	(void)state;
 	start_reader(&f, 1, 1);
-	fd = hang_doorbell(&f, &slot);
+	fd = hang_doorbell(&f, 0);
 	while (!reader_state(&f.reader).throttled)
 		assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
 	assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
-	/* One that is parked can be removed, too. */
+	assert_true(page_bell_due_ns(&f.bell) > 0);
+	/* One that waits can be removed, too. */
 	for (unsigned i = 0; i < 100; i++)
 		eventfd_write(fd, 1);
-	reader_remove(&f.reader, slot);
+	reader_remove(&f.reader, 0);
 	close(fd);
 	stop_reader(&f);
 }
@@ -228,14 +182,13 @@ static void a_sweep_rings_the_bells_of_those_who_rang(void **state)
 {
 	struct page_bell bells[2] = {};
 	struct fixture f;
-	int fds[2], slots[2];
+	int fds[2];
 
 	(void)state;
 	start_reader(&f, 100, 100);
 	for (unsigned i = 0; i < 2; i++) {
 		fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		slots[i] = reader_add(&f.reader, fds[i], 1000 + i, &bells[i]);
-		assert_true(slots[i] >= 0);
+		assert_int_equal(reader_add(&f.reader, i, i, fds[i], &bells[i]), 0);
 	}
 	for (uint32_t round = 1; round <= 10; round++)
 		for (unsigned i = 0; i < 2; i++) {
@@ -246,7 +199,7 @@ static void a_sweep_rings_the_bells_of_those_who_rang(void **state)
 			assert_int_equal(n_rung(&bells[!i]), i ? round : round - 1);
 		}
 	for (unsigned i = 0; i < 2; i++) {
-		reader_remove(&f.reader, slots[i]);
+		reader_remove(&f.reader, i);
 		close(fds[i]);
 	}
 	stop_reader(&f);
@@ -258,6 +211,7 @@ enum { RINGERS = 4, INTERVAL_MS = 20, READS = 10 };
 
 struct patient {
 	struct fixture *fixture;
+	unsigned place;
 	uint64_t begins_ns[READS]; /* of the sweeps that answered */
 	unsigned n_stale, n_failed;
 };
@@ -265,7 +219,7 @@ struct patient {
 static void *read_without_pause(void *argument)
 {
 	struct patient *patient = argument;
-	int slot, fd = hang_doorbell(patient->fixture, &slot);
+	int fd = hang_doorbell(patient->fixture, patient->place);
 
 	for (unsigned i = 0; i < READS; i++) {
 		uint64_t called_ns = clock_now_ns();
@@ -276,7 +230,7 @@ static void *read_without_pause(void *argument)
 		patient->n_stale += sweep.begin_ns < called_ns;
 		patient->begins_ns[i] = sweep.begin_ns;
 	}
-	reader_remove(&patient->fixture->reader, slot);
+	reader_remove(&patient->fixture->reader, patient->place);
 	close(fd);
 	return NULL;
 }
@@ -299,7 +253,7 @@ static void sweeps_keep_their_interval_and_answer_all_who_rang(void **state)
 	start_reader(&f, 100, 100);
 	set_interval(&f, INTERVAL_MS);
 	for (unsigned i = 0; i < RINGERS; i++) {
-		patients[i] = (struct patient){ .fixture = &f };
+		patients[i] = (struct patient){ .fixture = &f, .place = i };
 		assert_int_equal(
 			pthread_create(&threads[i], NULL, read_without_pause, &patients[i]), 0);
 	}
@@ -331,22 +285,23 @@ static void new_rules_reach_those_who_wait_already(void **state)
 	struct fixture f;
 	struct page_sweep sweep;
 	pthread_t thread;
-	int slot, fd;
+	int fd;
 
 	(void)state;
 	start_reader(&f, 100, 100);
 	set_interval(&f, 60000);
-	fd = hang_doorbell(&f, &slot);
+	fd = hang_doorbell(&f, 0);
 	assert_int_equal(pthread_create(&thread, NULL, shorten_the_interval, &f), 0);
 	assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
 	pthread_join(thread, NULL);
-	reader_remove(&f.reader, slot);
+	reader_remove(&f.reader, 0);
 	close(fd);
 	stop_reader(&f);
 }
 
 struct ringer {
 	struct fixture *fixture;
+	unsigned place;
 	unsigned n_stale, n_failed;
 };
 
@@ -356,15 +311,18 @@ static void *come_and_go(void *argument)
 
 	for (unsigned i = 0; i < 500; i++) {
 		int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		int slot = reader_add(&ringer->fixture->reader, fd, 1000, &ringer->fixture->bell);
 		uint64_t called_ns = clock_now_ns();
 		struct page_sweep sweep;
 
+		if (reader_add(&ringer->fixture->reader, ringer->place, 0, fd,
+			    &ringer->fixture->bell) < 0)
+			ringer->n_failed++;
+		reader_count_clients(&ringer->fixture->reader, ringer->place, 1);
 		if (read_fresh(ringer->fixture, fd, 30 * SECOND, &sweep) < 0)
 			ringer->n_failed++;
 		else
 			ringer->n_stale += sweep.begin_ns < called_ns;
-		reader_remove(&ringer->fixture->reader, slot);
+		reader_remove(&ringer->fixture->reader, ringer->place);
 		close(fd);
 	}
 	return NULL;
@@ -379,7 +337,7 @@ static void clients_come_and_go_while_it_sweeps(void **state)
 	(void)state;
 	start_reader(&f, 100, 100);
 	for (unsigned i = 0; i < 4; i++) {
-		ringers[i] = (struct ringer){ &f, 0, 0 };
+		ringers[i] = (struct ringer){ &f, i, 0, 0 };
 		assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &ringers[i]), 0);
 	}
 	for (unsigned i = 0; i < 4; i++) {
@@ -387,7 +345,7 @@ static void clients_come_and_go_while_it_sweeps(void **state)
 		assert_int_equal(ringers[i].n_failed, 0);
 		assert_int_equal(ringers[i].n_stale, 0);
 	}
-	assert_int_equal(reader_state(&f.reader).n_doorbells, 0);
+	assert_int_equal(reader_state(&f.reader).n_clients, 0);
 	stop_reader(&f);
 }
 
@@ -402,11 +360,11 @@ static void moves_to_another_page(void **state)
 	struct page_sweep before, after;
 	struct publication page, old;
 	struct fixture f;
-	int fd, slot;
+	int fd;
 
 	(void)state;
 	start_reader(&f, 100, 100);
-	fd = hang_doorbell(&f, &slot);
+	fd = hang_doorbell(&f, 0);
 	assert_int_equal(read_fresh(&f, fd, SECOND, &before), 0);
 	assert_int_equal(publication_copy(&f.publication, &page), 0);
 	assert_int_equal(page_check(page.header, page.header->page_bytes), 0);
@@ -426,16 +384,14 @@ static void moves_to_another_page(void **state)
 	assert_int_equal(old.header->state, PAGE_RETIRED);
 	assert_int_equal(f.publication.header->state, PAGE_LIVE);
 	publication_done(&old);
-	reader_remove(&f.reader, slot);
+	reader_remove(&f.reader, 0);
 	close(fd);
 	stop_reader(&f);
 }
 
 static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
 {
-	struct reader_options options = {
-		.seat.cpu = -1, .attention_fd = -1, .max_doorbells = DOORBELLS
-	};
+	struct reader_options options = { .seat.cpu = -1, .attention_fd = -1 };
 	struct tally tally;
 	struct fixture f;
 
@@ -482,22 +438,21 @@ static void the_library_reads_while_it_sweeps(void **state)
 	struct uncore handle = { .mark = &mark, .timeout_ns = 30 * SECOND, .connection = -1 };
 	struct fixture f;
 	pthread_t threads[4];
-	int slot, other_slot;
 
 	(void)state;
 	start_reader(&f, 100, 100);
 	handle.page = f.publication.header;
 	handle.bells = &f.bell;
 	handle.n_doorbells = 1;
-	handle.doorbells[0] = hang_doorbell(&f, &slot);
+	handle.doorbells[0] = hang_doorbell(&f, 0);
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, use_library, &handle), 0);
 	for (unsigned i = 0; i < 100; i++) {
-		int fd = hang_doorbell(&f, &other_slot);
+		int fd = hang_doorbell(&f, 1);
 
 		publication_tell_clients(&f.publication, i, i);
-		assert_int_equal(reader_state(&f.reader).n_doorbells, 2);
-		reader_remove(&f.reader, other_slot);
+		assert_int_equal(reader_state(&f.reader).n_clients, 2);
+		reader_remove(&f.reader, 1);
 		close(fd);
 	}
 	for (unsigned i = 0; i < 4; i++) {
@@ -520,9 +475,6 @@ int main(void)
 		CASE("a sweep rings the bells of those who rang, and no others",
 			a_sweep_rings_the_bells_of_those_who_rang),
 		CASE("a removed doorbell rings for nothing", a_removed_doorbell_rings_for_nothing),
-		CASE("there are max_doorbells places and no more",
-			there_are_so_many_doorbells_and_no_more),
-		CASE("places can be added while it runs", places_can_be_added_while_it_runs),
 		CASE("over the budget a ring waits but is answered",
 			over_the_budget_a_ring_waits_but_is_answered),
 		CASE("sweeps keep their interval and answer all who rang before them",

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/closers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/privilege.h"
+#include "daemon/undertaker.h"
+
+static const uint64_t SLOW_NS = 5000000; /* after which another thread is started */
+static const uint64_t HANG_NS = 1000000000;
+
+enum { STACK_BYTES = 128 * 1024, COSTS_MAX = 64 };
+
+/* One descriptor to close. */
+struct closing {
+	struct closing *next;
+	unsigned account;
+	int fd;
+	int epoll_fd; /* that watches it, if it is a doorbell; -1: it is a connection */
+};
+
+struct closer {
+	struct closers *closers;
+	pthread_t thread;
+	bool used, ended;  /* ended: to be joined */
+	uint64_t since_ns; /* when its close began; 0: it is idle */
+	unsigned account;  /* ... and whose it is */
+	struct undertaker undertaker;
+};
+
+struct cost {
+	unsigned account;
+	uint64_t ns;
+};
+
+struct closers {
+	pthread_mutex_t lock; /* of all that follows */
+	pthread_cond_t work, progress;
+	bool stop;
+	struct closing *first, **end;
+	unsigned n_pending; /* in the list, or being closed */
+	unsigned n_closers;
+	struct closer closers[CLOSERS_MAX];
+	unsigned n_costs;
+	struct cost costs[COSTS_MAX];
+};
+
+/* --- a thread --- */
+
+static bool is_served(const struct closers *closers, unsigned account)
+{
+	for (unsigned i = 0; i < CLOSERS_MAX; i++)
+		if (closers->closers[i].since_ns && closers->closers[i].account == account)
+			return true;
+	return false;
+}
+
+/* The oldest of an account that no thread serves; NULL: there is none. */
+static struct closing *take(struct closers *closers)
+{
+	struct closing **at = &closers->first, *closing;
+
+	while (*at && is_served(closers, (*at)->account))
+		at = &(*at)->next;
+	closing = *at;
+	if (!closing)
+		return NULL;
+	*at = closing->next;
+	if (!*at)
+		closers->end = at;
+	return closing;
+}
+
+static void close_one(struct closer *closer, struct closing *closing)
+{
+	if (closing->epoll_fd < 0) {
+		undertaker_close(&closer->undertaker, &closing->fd);
+		return;
+	}
+	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
+	close_fd(&closing->fd);
+}
+
+static uint64_t thread_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* If so many accounts close at once that there is no room, it is charged to none of them. */
+static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
+{
+	unsigned i = 0;
+
+	while (i < closers->n_costs && closers->costs[i].account != account)
+		i++;
+	if (i == COSTS_MAX)
+		return;
+	if (i == closers->n_costs)
+		closers->costs[closers->n_costs++] = (struct cost){ .account = account };
+	closers->costs[i].ns += ns;
+}
+
+/* The lock is held, but for the time of the close. */
+static void serve(struct closer *closer, struct closing *closing)
+{
+	struct closers *closers = closer->closers;
+	uint64_t before_ns = thread_time_ns();
+
+	closer->account = closing->account;
+	closer->since_ns = clock_now_ns();
+	pthread_mutex_unlock(&closers->lock);
+	close_one(closer, closing);
+	pthread_mutex_lock(&closers->lock);
+	closer->since_ns = 0;
+	closers->n_pending--;
+	note_cost(closers, closing->account, thread_time_ns() - before_ns);
+	free(closing);
+}
+
+/* The last one stays, and waits for work. */
+static bool may_end(const struct closers *closers)
+{
+	return closers->stop || closers->n_closers > 1;
+}
+
+static void *run(void *argument)
+{
+	struct closer *closer = argument;
+	struct closers *closers = closer->closers;
+	struct closing *closing;
+
+	privilege_drop();
+	pthread_mutex_lock(&closers->lock);
+	while ((closing = take(closers)) || !may_end(closers))
+		if (closing)
+			serve(closer, closing);
+		else
+			pthread_cond_wait(&closers->work, &closers->lock);
+	undertaker_done(&closer->undertaker);
+	closers->n_closers--;
+	closer->ended = true;
+	pthread_cond_broadcast(&closers->progress);
+	pthread_mutex_unlock(&closers->lock);
+	return NULL;
+}
+
+/* --- starting and ending threads, with the lock held --- */
+
+static void join_ended(struct closer *closer)
+{
+	if (!closer->ended)
+		return;
+	pthread_join(closer->thread, NULL);
+	closer->used = closer->ended = false;
+}
+
+static struct closer *free_closer(struct closers *closers)
+{
+	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
+		join_ended(&closers->closers[i]);
+		if (!closers->closers[i].used)
+			return &closers->closers[i];
+	}
+	return NULL;
+}
+
+static int start_closer(struct closers *closers)
+{
+	struct closer *closer = free_closer(closers);
+	pthread_attr_t attr;
+	int r;
+
+	if (!closer)
+		return -EAGAIN;
+	*closer = (struct closer){ .closers = closers };
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	r = pthread_create(&closer->thread, &attr, run, closer);
+	pthread_attr_destroy(&attr);
+	if (r)
+		return -r;
+	closer->used = true;
+	closers->n_closers++;
+	return 0;
+}
+
+/* Those that hang, or may soon, serve nobody else: one more is needed. */
+static void start_what_is_needed(struct closers *closers)
+{
+	uint64_t now_ns = clock_now_ns();
+	unsigned n_slow = 0;
+
+	for (unsigned i = 0; i < CLOSERS_MAX; i++)
+		n_slow += closers->closers[i].since_ns &&
+			  now_ns - closers->closers[i].since_ns > SLOW_NS;
+	if (closers->first && closers->n_closers <= n_slow)
+		start_closer(closers);
+}
+
+int closers_new(struct closers **ret)
+{
+	struct closers *closers = calloc(1, sizeof *closers);
+	int r;
+
+	if (!closers)
+		return -ENOMEM;
+	closers->end = &closers->first;
+	pthread_mutex_init(&closers->lock, NULL);
+	pthread_cond_init(&closers->work, NULL);
+	pthread_cond_init(&closers->progress, NULL);
+	pthread_mutex_lock(&closers->lock);
+	r = start_closer(closers);
+	pthread_mutex_unlock(&closers->lock);
+	if (r < 0)
+		free(closers);
+	else
+		*ret = closers;
+	return r;
+}
+
+/* True: all have ended within the time that makes a close a hanging one. */
+static bool wait_for_end(struct closers *closers)
+{
+	struct timespec until;
+	int r = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	while (closers->n_closers && r == 0)
+		r = pthread_cond_timedwait(&closers->progress, &closers->lock, &until);
+	return !closers->n_closers;
+}
+
+struct closers *closers_free(struct closers *closers)
+{
+	bool all_ended;
+
+	if (!closers)
+		return NULL;
+	pthread_mutex_lock(&closers->lock);
+	closers->stop = true;
+	pthread_cond_broadcast(&closers->work);
+	all_ended = wait_for_end(closers);
+	for (unsigned i = 0; i < CLOSERS_MAX; i++)
+		join_ended(&closers->closers[i]);
+	pthread_mutex_unlock(&closers->lock);
+	if (!all_ended)
+		return NULL;
+	pthread_cond_destroy(&closers->progress);
+	pthread_cond_destroy(&closers->work);
+	pthread_mutex_destroy(&closers->lock);
+	free(closers);
+	return NULL;
+}
+
+/* --- for the main thread --- */
+
+static void close_later(struct closers *closers, unsigned account, int epoll_fd, int *fd)
+{
+	struct closing *closing = *fd < 0 ? NULL : malloc(sizeof *closing);
+
+	/* Without memory it stays open: better one descriptor less than a thread that hangs. */
+	if (closing) {
+		*closing = (struct closing){ .account = account, .fd = *fd, .epoll_fd = epoll_fd };
+		pthread_mutex_lock(&closers->lock);
+		*closers->end = closing;
+		closers->end = &closing->next;
+		closers->n_pending++;
+		start_what_is_needed(closers);
+		pthread_cond_signal(&closers->work);
+		pthread_mutex_unlock(&closers->lock);
+	}
+	*fd = -1;
+}
+
+void closers_close_connection(struct closers *closers, unsigned account, int *fd)
+{
+	close_later(closers, account, -1, fd);
+}
+
+void closers_close_doorbell(struct closers *closers, unsigned account, int epoll_fd, int *fd)
+{
+	close_later(closers, account, epoll_fd, fd);
+}
+
+bool closers_hang(struct closers *closers, unsigned account)
+{
+	uint64_t now_ns = clock_now_ns();
+	bool hang = false;
+
+	pthread_mutex_lock(&closers->lock);
+	start_what_is_needed(closers);
+	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
+		const struct closer *closer = &closers->closers[i];
+
+		hang |= closer->since_ns && closer->account == account &&
+			now_ns - closer->since_ns > HANG_NS;
+	}
+	pthread_mutex_unlock(&closers->lock);
+	return hang;
+}
+
+unsigned closers_pending(struct closers *closers)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&closers->lock);
+	n = closers->n_pending;
+	pthread_mutex_unlock(&closers->lock);
+	return n;
+}
+
+void closers_charge(struct closers *closers, struct budget *budget)
+{
+	pthread_mutex_lock(&closers->lock);
+	for (unsigned i = 0; i < closers->n_costs; i++)
+		budget_charge(budget, closers->costs[i].account, closers->costs[i].ns);
+	closers->n_costs = 0;
+	pthread_mutex_unlock(&closers->lock);
+}

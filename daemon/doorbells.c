@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/doorbells.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441 /* since Linux 5.11, the same everywhere */
+#endif
+
+static const uint64_t ORDER = UINT64_MAX, SECOND_NS = 1000000000;
+
+enum {
+	NS_PER_MS = 1000000,
+	DEAF_NS = 100000, /* to those who ring although their claim waits */
+	CROWD_MIN = 2,
+};
+
+/* --- watching --- */
+
+/* Edge-triggered: each write is an edge, and nobody needs to drain the doorbell. */
+static int watch(int epoll_fd, int fd, uint64_t data)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = data };
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+int doorbells_init(struct doorbells *d, const struct budget_rules *rules)
+{
+	*d = (struct doorbells){
+		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
+		.order_fd = eventfd(0, EFD_CLOEXEC),
+	};
+	if (d->epoll_fd < 0 || d->order_fd < 0)
+		return -errno;
+	/* Most of it is never touched, and so takes no memory. */
+	d->places = calloc(DOORBELLS_PLACES, sizeof *d->places);
+	d->busy = calloc(DOORBELLS_PLACES, sizeof *d->busy);
+	if (!d->places || !d->busy || budget_init(&d->budget, rules, DOORBELLS_PLACES) < 0)
+		return -ENOMEM;
+	return watch(d->epoll_fd, d->order_fd, ORDER);
+}
+
+void doorbells_done(struct doorbells *d)
+{
+	budget_done(&d->budget);
+	free(d->busy);
+	free(d->places);
+	close_fd(&d->order_fd);
+	close_fd(&d->epoll_fd);
+	*d = (struct doorbells){ .epoll_fd = -1, .order_fd = -1 };
+}
+
+int doorbells_watch(struct doorbells *d, unsigned place, int fd)
+{
+	return watch(d->epoll_fd, fd, (uint64_t)d->places[place].use << 32 | place);
+}
+
+int doorbells_add(
+	struct doorbells *d, unsigned place, unsigned account, int fd, struct page_bell *bell)
+{
+	struct doorbell *doorbell = &d->places[place];
+
+	*doorbell = (struct doorbell){
+		.used = true,
+		.listed = doorbell->listed,
+		.use = doorbell->use + 1,
+		.account = account,
+		.bell = bell,
+	};
+	page_bell_redeem(bell);
+	return doorbells_watch(d, place, fd);
+}
+
+/* What it cost is charged to its account all the same. */
+void doorbells_remove(struct doorbells *d, unsigned place)
+{
+	struct doorbell *doorbell = &d->places[place];
+
+	doorbell->used = false;
+	doorbell->waits = false;
+	doorbell->joins = false;
+	doorbell->half_woken = false;
+	doorbell->bell = NULL;
+}
+
+void doorbells_set_rules(struct doorbells *d, const struct budget_rules *rules)
+{
+	d->budget.rules = *rules;
+	for (unsigned i = 0; i < d->n_busy; i++)
+		d->places[d->busy[i]].check_ns = 0;
+}
+
+/* --- who rang --- */
+
+/* In ns where the kernel can, else in ms. */
+static int wait_for_events(struct doorbells *d, int64_t timeout_ns)
+{
+	const struct timespec timeout = { timeout_ns / (int64_t)SECOND_NS,
+		timeout_ns % (int64_t)SECOND_NS };
+	int64_t timeout_ms = (timeout_ns + NS_PER_MS - 1) / NS_PER_MS;
+	long n = syscall(SYS_epoll_pwait2, d->epoll_fd, d->events, DOORBELLS_EVENTS,
+		timeout_ns < 0 ? NULL : &timeout, NULL, 0);
+
+	if (n >= 0 || errno != ENOSYS)
+		return (int)n;
+	return epoll_wait(d->epoll_fd, d->events, DOORBELLS_EVENTS,
+		timeout_ns < 0         ? -1
+		: timeout_ms > INT_MAX ? INT_MAX
+				       : (int)timeout_ms);
+}
+
+void doorbells_wait(struct doorbells *d, int64_t timeout_ns)
+{
+	const struct timespec deaf = {
+		.tv_nsec = timeout_ns >= 0 && timeout_ns < DEAF_NS ? timeout_ns : DEAF_NS
+	};
+
+	if (d->pestered) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &deaf, NULL);
+		timeout_ns = timeout_ns > deaf.tv_nsec ? timeout_ns - deaf.tv_nsec : timeout_ns;
+	}
+	d->pestered = false;
+	d->n_events = wait_for_events(d, timeout_ns);
+}
+
+static void list_busy(struct doorbells *d, uint32_t place)
+{
+	if (!d->places[place].listed)
+		d->busy[d->n_busy++] = place;
+	d->places[place].listed = true;
+}
+
+static void note_ring(struct doorbells *d, uint64_t data, uint64_t now_ns)
+{
+	uint32_t place = (uint32_t)data;
+	struct doorbell *doorbell = &d->places[place];
+
+	if (!doorbell->used || doorbell->use != data >> 32)
+		return;
+	d->pestered |= doorbell->waits && doorbell->check_ns > now_ns;
+	doorbell->rang = true;
+	if (!doorbell->waits)
+		doorbell->check_ns = 0;
+	doorbell->waits = true;
+	list_busy(d, place);
+}
+
+bool doorbells_note(struct doorbells *d, uint64_t now_ns)
+{
+	bool ordered = false;
+
+	for (int i = 0; i < d->n_events; i++)
+		if (d->events[i].data.u64 == ORDER)
+			ordered = true;
+		else
+			note_ring(d, d->events[i].data.u64, now_ns);
+	d->n_events = 0;
+	return ordered;
+}
+
+/* --- who is admitted --- */
+
+/* The library need not ring again, and knows how long to wait. */
+static void put_off(struct doorbells *d, struct doorbell *doorbell, uint64_t due_ns)
+{
+	d->throttled += !doorbell->check_ns;
+	doorbell->check_ns = due_ns;
+	page_bell_claim(doorbell->bell, due_ns);
+}
+
+bool doorbells_admit(struct doorbells *d, uint64_t now_ns)
+{
+	bool admitted = false;
+
+	for (unsigned i = 0; i < d->n_busy; i++) {
+		struct doorbell *doorbell = &d->places[d->busy[i]];
+		uint64_t wait_ns;
+
+		if (!doorbell->waits || doorbell->check_ns > now_ns)
+			continue;
+		wait_ns = budget_ask(&d->budget, doorbell->account, now_ns);
+		doorbell->joins = !wait_ns;
+		admitted |= !wait_ns;
+		if (wait_ns)
+			put_off(d, doorbell, now_ns + wait_ns);
+	}
+	return admitted;
+}
+
+bool doorbells_expect_more(const struct doorbells *d)
+{
+	for (unsigned i = 0; i < d->n_busy; i++) {
+		const struct doorbell *doorbell = &d->places[d->busy[i]];
+
+		if (doorbell->joins && doorbell->n_woken >= CROWD_MIN)
+			return true;
+	}
+	return false;
+}
+
+bool doorbells_join(struct doorbells *d, uint64_t now_ns)
+{
+	unsigned n_clients = 0;
+
+	for (unsigned i = 0; i < d->n_busy; i++) {
+		struct doorbell *doorbell = &d->places[d->busy[i]];
+
+		if (doorbell->waits && !doorbell->joins)
+			doorbell->joins = budget_may_join(&d->budget, doorbell->account, now_ns);
+		if (!doorbell->joins)
+			continue;
+		page_bell_redeem(doorbell->bell);
+		n_clients += doorbell->n_clients;
+	}
+	return n_clients == 1;
+}
+
+/* --- who is woken --- */
+
+static void wake_portion(struct doorbell *doorbell)
+{
+	uint64_t begin_ns = clock_now_ns();
+	unsigned n = page_bell_wake(doorbell->bell, DOORBELLS_PORTION);
+
+	doorbell->n_woken += n;
+	doorbell->half_woken = n == DOORBELLS_PORTION;
+	doorbell->check_ns = 0;
+	doorbell->wake_ns += clock_now_ns() - begin_ns;
+}
+
+static void answer(struct doorbell *doorbell)
+{
+	doorbell->waits = false;
+	doorbell->joins = false;
+	doorbell->answered = true;
+	doorbell->n_woken = 0;
+	page_bell_ring(doorbell->bell);
+	wake_portion(doorbell);
+}
+
+static void wake_on(struct doorbells *d, struct doorbell *doorbell)
+{
+	uint64_t now_ns = clock_now_ns(), wait_ns;
+
+	if (doorbell->check_ns > now_ns)
+		return;
+	wait_ns = budget_ask(&d->budget, doorbell->account, now_ns);
+	if (wait_ns)
+		doorbell->check_ns = now_ns + wait_ns;
+	else
+		wake_portion(doorbell);
+}
+
+void doorbells_wake(struct doorbells *d, unsigned i, bool many)
+{
+	struct doorbell *doorbell = &d->places[d->busy[i]];
+
+	if ((doorbell->n_woken >= DOORBELLS_PORTION) != many || doorbell->answered)
+		return;
+	if (doorbell->joins)
+		answer(doorbell);
+	else if (doorbell->half_woken)
+		wake_on(d, doorbell);
+}
+
+/* --- who pays --- */
+
+/* The clock went on if the thread had to wait for its CPU meanwhile: nobody pays more than was
+ * spent. Returns what is left of @cost_ns. */
+static uint64_t charge_wakes(struct doorbells *d, uint64_t cost_ns)
+{
+	for (unsigned i = 0; i < d->n_busy; i++) {
+		struct doorbell *doorbell = &d->places[d->busy[i]];
+		uint64_t own_ns = doorbell->wake_ns < cost_ns ? doorbell->wake_ns : cost_ns;
+
+		budget_charge(&d->budget, doorbell->account, own_ns);
+		doorbell->wake_ns = 0;
+		cost_ns -= own_ns;
+	}
+	return cost_ns;
+}
+
+static bool pays(const struct doorbell *doorbell, bool for_sweep)
+{
+	return for_sweep ? doorbell->answered : doorbell->rang;
+}
+
+static void charge_shares(struct doorbells *d, bool for_sweep, uint64_t cost_ns)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->n_busy; i++)
+		n += pays(&d->places[d->busy[i]], for_sweep);
+	for (unsigned i = 0; i < d->n_busy; i++) {
+		struct doorbell *doorbell = &d->places[d->busy[i]];
+
+		if (pays(doorbell, for_sweep))
+			budget_charge(&d->budget, doorbell->account, cost_ns / n);
+		if (doorbell->answered)
+			budget_answered(&d->budget, doorbell->account);
+	}
+}
+
+static void drop_idle(struct doorbells *d)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->n_busy; i++) {
+		uint32_t place = d->busy[i];
+		struct doorbell *doorbell = &d->places[place];
+
+		doorbell->rang = false;
+		doorbell->answered = false;
+		doorbell->listed = doorbell->waits || doorbell->half_woken;
+		if (doorbell->listed)
+			d->busy[n++] = place;
+	}
+	d->n_busy = n;
+}
+
+void doorbells_charge(struct doorbells *d, uint64_t begin_ns, uint64_t cost_ns)
+{
+	cost_ns = charge_wakes(d, cost_ns);
+	if (begin_ns)
+		budget_swept(&d->budget, begin_ns, cost_ns);
+	charge_shares(d, begin_ns != 0, cost_ns);
+	drop_idle(d);
+}
+
+int64_t doorbells_due_ns(const struct doorbells *d, uint64_t now_ns)
+{
+	uint64_t check_ns = UINT64_MAX;
+
+	for (unsigned i = 0; i < d->n_busy; i++)
+		if (d->places[d->busy[i]].check_ns < check_ns)
+			check_ns = d->places[d->busy[i]].check_ns;
+	if (check_ns == UINT64_MAX)
+		return -1;
+	return check_ns > now_ns ? (int64_t)(check_ns - now_ns) : 0;
+}
