@@ -25,7 +25,7 @@ static int bad_sample(void)
 static int no_such_socket(const struct uncore *handle, uint32_t socket)
 {
 	return error_say(-EINVAL, "There is no socket %u: this machine has %u.", socket,
-		handle->page->n_sockets);
+		handle->tables->n_sockets);
 }
 
 /* May this handle be read at all, in this way? */
@@ -38,7 +38,7 @@ static int check_reading(const struct uncore *handle, int how)
 			"There is no way %d to read: say UNCORE_CACHED or "
 			"UNCORE_FRESH.",
 			how);
-	if (__atomic_load_n(&handle->page->state, __ATOMIC_RELAXED) == PAGE_RETIRED)
+	if (live_word(handle, handle->tables->state) == PAGE_RETIRED)
 		return error_say(-EACCES,
 			"uncored has withdrawn this page: who may read changed, or what is "
 			"counted. Close this handle and open a new one; `uncore info` says which "
@@ -53,8 +53,7 @@ static int check_reading(const struct uncore *handle, int how)
 
 static uint64_t limit_ns(const struct uncore *handle)
 {
-	const struct page_daemon *daemon = &handle->page->daemon;
-	uint64_t hold_ns = __atomic_load_n(&daemon->min_interval_ns, __ATOMIC_RELAXED);
+	uint64_t hold_ns = live_word(handle, handle->tables->daemon.min_interval_ns);
 
 	if (handle->timeout_ns)
 		return handle->timeout_ns;
@@ -90,7 +89,7 @@ static int check_daemon(const struct uncore *handle)
 static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t started,
 	uint64_t within_ns, uint64_t deadline_ns)
 {
-	const struct page_cell *cell = page_cell(handle->page, socket);
+	const struct page_cell *cell = cell_of(handle, socket);
 	uint64_t look_ns;
 	int r;
 
@@ -131,14 +130,18 @@ static int ring(const struct uncore *handle, uint32_t socket)
  */
 static int ring_all(const struct uncore *handle, uint32_t first, uint32_t n, uint32_t ret_started[])
 {
-	const struct page_socket *sockets = page_sockets(handle->page);
+	const struct page_socket *sockets = page_sockets(handle->tables);
 	int r, here = sched_getcpu();
+	uint32_t own = n; /* looked up once: it may move meanwhile, and none must be left out */
 
+	for (uint32_t i = 0; i < n; i++)
+		if (live_word(handle, sockets[first + i].cpu) == here)
+			own = i;
 	for (int last = 0; last <= 1; last++)
 		for (uint32_t i = 0; i < n; i++) {
-			if ((sockets[first + i].cpu == here) != last)
+			if ((i == own) != last)
 				continue;
-			ret_started[i] = page_started(page_cell(handle->page, first + i));
+			ret_started[i] = page_started(cell_of(handle, first + i));
 			r = ring(handle, first + i);
 			if (r < 0)
 				return r;
@@ -169,8 +172,8 @@ static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t
 static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_sweep *ret_sweep,
 	struct page_channel_value *ret_channels, uint32_t n_channels)
 {
-	if (page_copy(page_cell(handle->page, socket), ret_sweep, handle->page->n_metrics,
-		    ret_channels, n_channels) < 0)
+	if (page_copy(cell_of(handle, socket), ret_sweep, handle->tables->n_metrics, ret_channels,
+		    n_channels) < 0)
 		return error_say(-EAGAIN,
 			"Socket %u is half written: uncored died while it wrote, "
 			"or does so without pause. Try again.",
@@ -184,7 +187,7 @@ static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_s
 static void fill_sample(const struct uncore *handle, uint32_t socket,
 	const struct page_sweep *sweep, struct uncore_sample *sample)
 {
-	const struct page_header *page = handle->page;
+	const struct page_header *page = handle->tables;
 
 	sample->socket = socket;
 	sample->n_values = page->n_metrics;
@@ -205,7 +208,7 @@ static int check_socket(
 		return r;
 	if (!sample || sample->size != sizeof *sample)
 		return bad_sample();
-	return socket < handle->page->n_sockets ? 0 : no_such_socket(handle, socket);
+	return socket < handle->tables->n_sockets ? 0 : no_such_socket(handle, socket);
 }
 
 /* Reads a socket that was checked, and its first @n_channels channels. */
@@ -242,7 +245,7 @@ _public_ int uncore_read_all(const struct uncore *handle, int how,
 
 	if (r < 0)
 		return r;
-	n_sockets = handle->page->n_sockets;
+	n_sockets = handle->tables->n_sockets;
 	if (!ret_samples || n_samples < n_sockets)
 		return error_say(-EINVAL,
 			"Room for %u samples is too little: this machine has %u "
@@ -276,7 +279,7 @@ _public_ int uncore_read_channels(const struct uncore *handle, uint32_t socket, 
 
 	if (r < 0)
 		return r;
-	n = page_sockets(handle->page)[socket].n_channels;
+	n = page_sockets(handle->tables)[socket].n_channels;
 	if (n_values < n || (n && !ret_values))
 		return error_say(-EINVAL, "Room for %u channels is too little: socket %u has %u.",
 			n_values, socket, n);
