@@ -4,24 +4,25 @@
 #include <string.h>
 
 #include "client/internal.h"
+#include "client/sized.h"
 
 _public_ int uncore_describe(const struct uncore *handle, struct uncore_machine *ret_machine)
 {
+	struct uncore_machine ours;
 	int r = handle_check(handle);
 
+	if (r == 0)
+		r = sized_check(&sized_machine, ret_machine);
 	if (r < 0)
 		return r;
-	if (!ret_machine || ret_machine->size != sizeof *ret_machine)
-		return error_say(-EINVAL, "The struct uncore_machine has no known .size: "
-					  "initialise it with UNCORE_MACHINE_INIT.");
-	*ret_machine = (struct uncore_machine){
-		.size = sizeof *ret_machine,
+	ours = (struct uncore_machine){
 		.n_sockets = handle->tables->n_sockets,
 		.n_metrics = handle->tables->n_metrics,
 		.n_channels = handle->tables->n_channels,
 		.generation = { handle->tables->generation[0], handle->tables->generation[1] },
 		.platform = handle->tables->platform,
 	};
+	sized_fill(&sized_machine, ret_machine, &ours);
 	return 0;
 }
 
@@ -66,45 +67,44 @@ _public_ int uncore_find_metric(const struct uncore *handle, const char *name)
 _public_ int uncore_describe_socket(
 	const struct uncore *handle, uint32_t socket, struct uncore_socket *ret_socket)
 {
+	struct uncore_socket ours;
 	const struct page_socket *found;
 	int r = handle_check(handle);
 
+	if (r == 0)
+		r = sized_check(&sized_socket, ret_socket);
 	if (r < 0)
 		return r;
-	if (!ret_socket || ret_socket->size != sizeof *ret_socket)
-		return error_say(-EINVAL, "The struct uncore_socket has no known .size: "
-					  "initialise it with UNCORE_SOCKET_INIT.");
 	if (socket >= handle->tables->n_sockets)
 		return error_say(-ENOENT, "There is no socket %u: this machine has %u.", socket,
 			handle->tables->n_sockets);
 	found = &page_sockets(handle->tables)[socket];
-	*ret_socket = (struct uncore_socket){
-		.size = sizeof *ret_socket,
+	ours = (struct uncore_socket){
 		.package = found->package,
 		.cpu = (uint32_t)live_word(handle, found->cpu),
 		.first_channel = found->first_channel,
 		.n_channels = found->n_channels,
 	};
+	sized_fill(&sized_socket, ret_socket, &ours);
 	return 0;
 }
 
 _public_ int uncore_describe_channel(
 	const struct uncore *handle, uint32_t channel, struct uncore_channel *ret_channel)
 {
+	struct uncore_channel ours;
 	const struct page_channel *found;
 	int r = handle_check(handle);
 
+	if (r == 0)
+		r = sized_check(&sized_channel, ret_channel);
 	if (r < 0)
 		return r;
-	if (!ret_channel || ret_channel->size != sizeof *ret_channel)
-		return error_say(-EINVAL, "The struct uncore_channel has no known .size: "
-					  "initialise it with UNCORE_CHANNEL_INIT.");
 	if (channel >= handle->tables->n_channels)
 		return error_say(-ENOENT, "There is no channel %u: this machine has %u.", channel,
 			handle->tables->n_channels);
 	found = &page_channels(handle->tables)[channel];
-	*ret_channel = (struct uncore_channel){
-		.size = sizeof *ret_channel,
+	ours = (struct uncore_channel){
 		.socket = found->socket,
 		.metric = found->metric,
 		.cpu = live_word(handle, found->cpu),
@@ -113,6 +113,7 @@ _public_ int uncore_describe_channel(
 		.pmu = found->pmu,
 		.event = found->event,
 	};
+	sized_fill(&sized_channel, ret_channel, &ours);
 	return 0;
 }
 
@@ -125,24 +126,24 @@ static void add_reader(const struct page_cell *cell, struct uncore_daemon *daemo
 
 _public_ int uncore_describe_daemon(const struct uncore *handle, struct uncore_daemon *ret_daemon)
 {
+	struct uncore_daemon ours;
 	const struct page_daemon *found;
 	int r = handle_check(handle);
 
+	if (r == 0)
+		r = sized_check(&sized_daemon, ret_daemon);
 	if (r < 0)
 		return r;
-	if (!ret_daemon || ret_daemon->size != sizeof *ret_daemon)
-		return error_say(-EINVAL, "The struct uncore_daemon has no known .size: "
-					  "initialise it with UNCORE_DAEMON_INIT.");
 	found = &handle->tables->daemon;
-	*ret_daemon = (struct uncore_daemon){
-		.size = sizeof *ret_daemon,
+	ours = (struct uncore_daemon){
 		.n_clients = (uint32_t)live_word(handle, found->n_clients),
 		.started_ns = live_word(handle, found->started_ns),
 		.refused = live_word(handle, found->refused),
 		.min_interval_ns = live_word(handle, found->min_interval_ns),
 	};
 	for (uint32_t i = 0; i < handle->tables->n_sockets; i++)
-		add_reader(cell_of(handle, i), ret_daemon);
+		add_reader(cell_of(handle, i), &ours);
+	sized_fill(&sized_daemon, ret_daemon, &ours);
 	return 0;
 }
 

@@ -12,15 +12,10 @@
 #include <string.h>
 
 #include "client/internal.h"
+#include "client/sized.h"
 #include "common/clock.h"
 
 /* --- checks --- */
-
-static int bad_sample(void)
-{
-	return error_say(-EINVAL, "The struct uncore_sample has no known .size: initialise it with "
-				  "UNCORE_SAMPLE_INIT.");
-}
 
 static int no_such_socket(const struct uncore *handle, uint32_t socket)
 {
@@ -184,6 +179,10 @@ static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_s
 	return 0;
 }
 
+/* What is new in a later release is written only where the caller's .size has it. */
+static_assert(sizeof(struct uncore_sample) == 56 + UNCORE_METRICS_MAX * sizeof(struct uncore_value),
+	"as in 0.1");
+
 static void fill_sample(const struct uncore *handle, uint32_t socket,
 	const struct page_sweep *sweep, struct uncore_sample *sample)
 {
@@ -197,6 +196,7 @@ static void fill_sample(const struct uncore *handle, uint32_t socket,
 	sample->begin_ns = sweep->begin_ns;
 	sample->end_ns = sweep->end_ns;
 	memcpy(sample->values, sweep->values, page->n_metrics * sizeof sweep->values[0]);
+	sized_clear_rest(&sized_sample, sample);
 }
 
 static int check_socket(
@@ -204,10 +204,10 @@ static int check_socket(
 {
 	int r = check_reading(handle, how);
 
+	if (r == 0)
+		r = sized_check(&sized_sample, sample);
 	if (r < 0)
 		return r;
-	if (!sample || sample->size != sizeof *sample)
-		return bad_sample();
 	return socket < handle->tables->n_sockets ? 0 : no_such_socket(handle, socket);
 }
 
@@ -236,6 +236,24 @@ _public_ int uncore_read(
 	return r < 0 ? r : read_socket(handle, socket, how, ret_sample, NULL, 0);
 }
 
+/* Elements are as far apart as the caller's .size says. */
+static struct uncore_sample *sample_at(struct uncore_sample samples[], uint32_t i)
+{
+	return (void *)((char *)samples + (size_t)i * samples->size);
+}
+
+static int check_samples(struct uncore_sample samples[], uint32_t n)
+{
+	int r = n ? sized_check(&sized_sample, samples) : 0;
+
+	for (uint32_t i = 1; i < n && r == 0; i++)
+		if (sample_at(samples, i)->size != samples->size)
+			r = error_say(-EINVAL,
+				"Not all elements of the array of struct uncore_sample have the "
+				"same .size: initialise each with UNCORE_SAMPLE_INIT.");
+	return r;
+}
+
 _public_ int uncore_read_all(const struct uncore *handle, int how,
 	struct uncore_sample ret_samples[], uint32_t n_samples)
 {
@@ -251,9 +269,9 @@ _public_ int uncore_read_all(const struct uncore *handle, int how,
 			"Room for %u samples is too little: this machine has %u "
 			"sockets.",
 			n_samples, n_sockets);
-	for (uint32_t i = 0; i < n_sockets; i++)
-		if (ret_samples[i].size != sizeof ret_samples[i])
-			return bad_sample();
+	r = check_samples(ret_samples, n_sockets);
+	if (r < 0)
+		return r;
 	if (how == UNCORE_FRESH) {
 		r = wait_for_sweeps(handle, 0, n_sockets);
 		if (r < 0)
@@ -265,7 +283,7 @@ _public_ int uncore_read_all(const struct uncore *handle, int how,
 			return r;
 	}
 	for (uint32_t i = 0; i < n_sockets; i++)
-		fill_sample(handle, i, &sweeps[i], &ret_samples[i]);
+		fill_sample(handle, i, &sweeps[i], sample_at(ret_samples, i));
 	return 0;
 }
 
@@ -303,8 +321,12 @@ static uint64_t midpoint_ns(const struct uncore_sample *sample)
 
 static int check_pair(const struct uncore_sample *from, const struct uncore_sample *to)
 {
-	if (!from || !to || from->size != sizeof *from || to->size != sizeof *to)
-		return bad_sample();
+	int r = sized_check(&sized_sample, from);
+
+	if (r == 0)
+		r = sized_check(&sized_sample, to);
+	if (r < 0)
+		return r;
 	if (from->socket != to->socket)
 		return error_say(-EINVAL, "Samples of two sockets (%u, %u) cannot be subtracted.",
 			from->socket, to->socket);
@@ -344,19 +366,19 @@ static struct uncore_delta_value subtract(
 _public_ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *to,
 	struct uncore_delta *ret_delta)
 {
+	struct uncore_delta ours = {};
 	int r = check_pair(from, to);
 
+	if (r == 0)
+		r = sized_check(&sized_delta, ret_delta);
 	if (r < 0)
 		return r;
-	if (!ret_delta || ret_delta->size != sizeof *ret_delta)
-		return error_say(-EINVAL,
-			"The struct uncore_delta has no known .size: initialise it "
-			"with UNCORE_DELTA_INIT.");
-	ret_delta->socket = to->socket;
-	ret_delta->n_values = to->n_values;
-	ret_delta->window_ns = midpoint_ns(to) - midpoint_ns(from);
-	ret_delta->skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
+	ours.socket = to->socket;
+	ours.n_values = to->n_values;
+	ours.window_ns = midpoint_ns(to) - midpoint_ns(from);
+	ours.skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
 	for (uint32_t i = 0; i < to->n_values; i++)
-		ret_delta->values[i] = subtract(&from->values[i], &to->values[i], from->sweep);
+		ours.values[i] = subtract(&from->values[i], &to->values[i], from->sweep);
+	sized_fill(&sized_delta, ret_delta, &ours);
 	return 0;
 }
