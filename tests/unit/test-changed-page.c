@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What answers on the socket may be no uncored, and whoever reads may be root: a page that was fit
- * when it was checked and is changed afterwards must lead the library nowhere.
+ * What answers on the socket may be no uncored, and the process that reads may be root's: a page
+ * that was fit when it was checked and is changed afterwards must lead the library nowhere.
  */
 #include <errno.h>
 #include <pthread.h>
