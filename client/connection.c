@@ -278,13 +278,13 @@ static const void *map(int fd, uint64_t size_bytes)
 
 static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
 {
-	if (size_bytes < sizeof *handle->page)
+	if (size_bytes < sizeof *handle->tables)
 		return -EBADMSG;
-	handle->page = map(fd, size_bytes);
-	if (!handle->page)
+	handle->shared = map(fd, size_bytes);
+	if (!handle->shared)
 		return -errno;
-	handle->page_bytes = size_bytes;
-	return page_check(handle->page, size_bytes);
+	handle->shared_bytes = size_bytes;
+	return page_copy_tables(handle->shared, size_bytes, &handle->tables);
 }
 
 static uint64_t bells_bytes(const struct uncore *handle)
@@ -314,7 +314,7 @@ static int take_welcome(struct uncore *handle, struct wire_packet *packet)
 	r = map_page(handle, packet->fds[0], welcome->page_bytes);
 	if (r < 0)
 		return r;
-	if (handle->page->n_sockets != handle->n_doorbells)
+	if (handle->tables->n_sockets != handle->n_doorbells)
 		return -EBADMSG;
 	r = map_bells(handle, packet->fds[handle->n_doorbells + 1]);
 	if (r < 0)
@@ -335,8 +335,9 @@ _public_ void uncore_close(struct uncore *handle)
 	for (uint32_t i = 0; i < handle->n_doorbells; i++)
 		close_fd(&handle->doorbells[i]);
 	close_fd(&handle->connection);
-	if (handle->page)
-		munmap((void *)handle->page, handle->page_bytes);
+	if (handle->shared)
+		munmap((void *)handle->shared, handle->shared_bytes);
+	free(handle->tables);
 	if (handle->bells)
 		munmap((void *)handle->bells, bells_bytes(handle));
 	wiped_memory_free(handle->mark, sizeof *handle->mark);

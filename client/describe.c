@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the machine has, from the tables of the page, which never change while it is mapped. */
+/* What the machine has, from the handle's tables; the CPUs are live, for they may go offline. */
 #include <errno.h>
 #include <string.h>
 
 #include "client/internal.h"
+#include "client/sized.h"
 
 _public_ int uncore_describe(const struct uncore *handle, struct uncore_machine *ret_machine)
 {
+	struct uncore_machine ours;
 	int r = handle_check(handle);
 
+	if (r == 0)
+		r = sized_check(&sized_machine, ret_machine);
 	if (r < 0)
 		return r;
-	if (!ret_machine || ret_machine->size != sizeof *ret_machine)
-		return error_say(-EINVAL, "The struct uncore_machine has no known .size: "
-					  "initialise it with UNCORE_MACHINE_INIT.");
-	*ret_machine = (struct uncore_machine){
-		.size = sizeof *ret_machine,
-		.n_sockets = handle->page->n_sockets,
-		.n_metrics = handle->page->n_metrics,
-		.n_channels = handle->page->n_channels,
-		.generation = { handle->page->generation[0], handle->page->generation[1] },
-		.platform = handle->page->platform,
+	ours = (struct uncore_machine){
+		.n_sockets = handle->tables->n_sockets,
+		.n_metrics = handle->tables->n_metrics,
+		.n_channels = handle->tables->n_channels,
+		.generation = { handle->tables->generation[0], handle->tables->generation[1] },
+		.platform = handle->tables->platform,
 	};
+	sized_fill(&sized_machine, ret_machine, &ours);
 	return 0;
 }
 
@@ -29,9 +30,9 @@ static const struct page_metric *find_metric(const struct uncore *handle, uint32
 {
 	if (handle_check(handle) < 0)
 		return NULL;
-	if (metric >= handle->page->n_metrics)
+	if (metric >= handle->tables->n_metrics)
 		return NULL;
-	return &page_metrics(handle->page)[metric];
+	return &page_metrics(handle->tables)[metric];
 }
 
 _public_ const char *uncore_metric_name(const struct uncore *handle, uint32_t metric)
@@ -56,63 +57,63 @@ _public_ int uncore_find_metric(const struct uncore *handle, const char *name)
 		return r;
 	if (!name)
 		return error_say(-EINVAL, "uncore_find_metric() was given no name.");
-	for (uint32_t i = 0; i < handle->page->n_metrics; i++)
-		if (strcmp(page_metrics(handle->page)[i].name, name) == 0)
+	for (uint32_t i = 0; i < handle->tables->n_metrics; i++)
+		if (strcmp(page_metrics(handle->tables)[i].name, name) == 0)
 			return (int)i;
 	return error_say(-ENOENT, "Platform %s has no metric %s: `uncore info` lists those it has.",
-		handle->page->platform, name);
+		handle->tables->platform, name);
 }
 
 _public_ int uncore_describe_socket(
 	const struct uncore *handle, uint32_t socket, struct uncore_socket *ret_socket)
 {
+	struct uncore_socket ours;
 	const struct page_socket *found;
 	int r = handle_check(handle);
 
+	if (r == 0)
+		r = sized_check(&sized_socket, ret_socket);
 	if (r < 0)
 		return r;
-	if (!ret_socket || ret_socket->size != sizeof *ret_socket)
-		return error_say(-EINVAL, "The struct uncore_socket has no known .size: "
-					  "initialise it with UNCORE_SOCKET_INIT.");
-	if (socket >= handle->page->n_sockets)
+	if (socket >= handle->tables->n_sockets)
 		return error_say(-ENOENT, "There is no socket %u: this machine has %u.", socket,
-			handle->page->n_sockets);
-	found = &page_sockets(handle->page)[socket];
-	*ret_socket = (struct uncore_socket){
-		.size = sizeof *ret_socket,
+			handle->tables->n_sockets);
+	found = &page_sockets(handle->tables)[socket];
+	ours = (struct uncore_socket){
 		.package = found->package,
-		.cpu = found->cpu,
+		.cpu = (uint32_t)live_word(handle, found->cpu),
 		.first_channel = found->first_channel,
 		.n_channels = found->n_channels,
 	};
+	sized_fill(&sized_socket, ret_socket, &ours);
 	return 0;
 }
 
 _public_ int uncore_describe_channel(
 	const struct uncore *handle, uint32_t channel, struct uncore_channel *ret_channel)
 {
+	struct uncore_channel ours;
 	const struct page_channel *found;
 	int r = handle_check(handle);
 
+	if (r == 0)
+		r = sized_check(&sized_channel, ret_channel);
 	if (r < 0)
 		return r;
-	if (!ret_channel || ret_channel->size != sizeof *ret_channel)
-		return error_say(-EINVAL, "The struct uncore_channel has no known .size: "
-					  "initialise it with UNCORE_CHANNEL_INIT.");
-	if (channel >= handle->page->n_channels)
+	if (channel >= handle->tables->n_channels)
 		return error_say(-ENOENT, "There is no channel %u: this machine has %u.", channel,
-			handle->page->n_channels);
-	found = &page_channels(handle->page)[channel];
-	*ret_channel = (struct uncore_channel){
-		.size = sizeof *ret_channel,
+			handle->tables->n_channels);
+	found = &page_channels(handle->tables)[channel];
+	ours = (struct uncore_channel){
 		.socket = found->socket,
 		.metric = found->metric,
-		.cpu = found->cpu,
+		.cpu = live_word(handle, found->cpu),
 		.bytes = found->bytes,
 		.name = found->name,
 		.pmu = found->pmu,
 		.event = found->event,
 	};
+	sized_fill(&sized_channel, ret_channel, &ours);
 	return 0;
 }
 
@@ -125,32 +126,32 @@ static void add_reader(const struct page_cell *cell, struct uncore_daemon *daemo
 
 _public_ int uncore_describe_daemon(const struct uncore *handle, struct uncore_daemon *ret_daemon)
 {
+	struct uncore_daemon ours;
 	const struct page_daemon *found;
 	int r = handle_check(handle);
 
+	if (r == 0)
+		r = sized_check(&sized_daemon, ret_daemon);
 	if (r < 0)
 		return r;
-	if (!ret_daemon || ret_daemon->size != sizeof *ret_daemon)
-		return error_say(-EINVAL, "The struct uncore_daemon has no known .size: "
-					  "initialise it with UNCORE_DAEMON_INIT.");
-	found = &handle->page->daemon;
-	*ret_daemon = (struct uncore_daemon){
-		.size = sizeof *ret_daemon,
-		.n_clients = (uint32_t)__atomic_load_n(&found->n_clients, __ATOMIC_RELAXED),
-		.started_ns = found->started_ns,
-		.refused = __atomic_load_n(&found->refused, __ATOMIC_RELAXED),
-		.min_interval_ns = __atomic_load_n(&found->min_interval_ns, __ATOMIC_RELAXED),
+	found = &handle->tables->daemon;
+	ours = (struct uncore_daemon){
+		.n_clients = (uint32_t)live_word(handle, found->n_clients),
+		.started_ns = live_word(handle, found->started_ns),
+		.refused = live_word(handle, found->refused),
+		.min_interval_ns = live_word(handle, found->min_interval_ns),
 	};
-	for (uint32_t i = 0; i < handle->page->n_sockets; i++)
-		add_reader(page_cell(handle->page, i), ret_daemon);
+	for (uint32_t i = 0; i < handle->tables->n_sockets; i++)
+		add_reader(cell_of(handle, i), &ours);
+	sized_fill(&sized_daemon, ret_daemon, &ours);
 	return 0;
 }
 
 _public_ const char *uncore_why(const struct uncore *handle, uint32_t why)
 {
-	if (handle_check(handle) < 0 || why >= handle->page->n_texts)
+	if (handle_check(handle) < 0 || why >= handle->tables->n_texts)
 		return "for an unknown reason";
-	return page_texts(handle->page)[why].text;
+	return page_texts(handle->tables)[why].text;
 }
 
 _public_ int uncore_quality_words(uint32_t quality, char *buffer, size_t size_bytes)

@@ -3,9 +3,10 @@
 #include "client/format.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <string.h>
+
+#include "client/jsonwriter.h"
 
 void format_count(uint64_t count, char ret_text[FORMAT_COUNT_MAX])
 {
@@ -145,65 +146,60 @@ void format_rows(FILE *out, const struct format_socket *socket)
 
 /* --- JSON --- */
 
-static struct json_object *quality_json(uint32_t quality)
+static void write_quality(struct jsonwriter *json, uint32_t quality)
 {
-	struct json_object *list = json_object_new_array();
 	char words[FORMAT_QUALITY_MAX];
 	char *rest = words, *word;
 
 	uncore_quality_words(quality, words, sizeof words);
+	jsonwriter_array(json, "quality");
 	while ((word = strsep(&rest, ",")))
 		if (*word)
-			json_object_array_add(list, json_object_new_string(word));
-	return list;
+			jsonwriter_text(json, NULL, word);
+	jsonwriter_close(json);
 }
 
-static struct json_object *value_json(const struct format_value *value, bool repeated)
+static void write_figures(struct jsonwriter *json, const struct format_value *value, bool repeated)
 {
-	struct json_object *object = json_object_new_object();
 	bool bytes = is_bytes(value);
 
-	if (is_absent(value)) {
-		json_object_object_add(object, "absent", json_object_new_string(value->why));
-		return object;
-	}
-	json_object_object_add(
-		object, bytes ? "bytes" : "value", json_object_new_uint64(value->count));
+	jsonwriter_number(json, bytes ? "bytes" : "value", value->count);
 	if (!bytes)
-		json_object_object_add(object, "unit", json_object_new_string(value->unit));
+		jsonwriter_text(json, "unit", value->unit);
 	if (repeated)
-		json_object_object_add(object, bytes ? "bytes_stddev" : "value_stddev",
-			json_object_new_int64(llround(value->deviation)));
-	json_object_object_add(object, "quality", quality_json(value->quality));
-	return object;
+		jsonwriter_number(json, bytes ? "bytes_stddev" : "value_stddev",
+			(uint64_t)llround(value->deviation));
+	write_quality(json, value->quality);
 }
 
-struct json_object *format_json(const struct format_socket *socket)
+static void write_value(struct jsonwriter *json, const struct format_value *value, bool repeated)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *metrics = json_object_new_object();
+	jsonwriter_object(json, value->name);
+	if (is_absent(value))
+		jsonwriter_text(json, "absent", value->why);
+	else
+		write_figures(json, value, repeated);
+	jsonwriter_close(json);
+}
 
+void format_json(struct jsonwriter *json, const struct format_socket *socket)
+{
+	jsonwriter_object(json, NULL);
+	jsonwriter_number(json, "socket", socket->socket);
+	jsonwriter_object(json, "metrics");
 	for (uint32_t i = 0; i < socket->n_values; i++)
-		json_object_object_add(metrics, socket->values[i].name,
-			value_json(&socket->values[i], socket->repeated));
-	json_object_object_add(object, "socket", json_object_new_int64(socket->socket));
-	json_object_object_add(object, "metrics", metrics);
-	json_object_object_add(object, "window_ns", json_object_new_uint64(socket->window_ns));
-	json_object_object_add(object, "skew_ns", json_object_new_uint64(socket->skew_ns));
-	return object;
+		write_value(json, &socket->values[i], socket->repeated);
+	jsonwriter_close(json);
+	jsonwriter_number(json, "window_ns", socket->window_ns);
+	jsonwriter_number(json, "skew_ns", socket->skew_ns);
+	jsonwriter_close(json);
 }
 
-void format_json_origin(
-	struct json_object *document, const char *platform, const uint64_t generation[2])
+void format_json_origin(struct jsonwriter *json, const char *platform, const uint64_t generation[2])
 {
-	struct json_object *name = NULL, *number = NULL;
 	char digits[FORMAT_GENERATION_MAX];
 
-	if (platform) {
-		format_generation(generation, digits);
-		name = json_object_new_string(platform);
-		number = json_object_new_string(digits);
-	}
-	json_object_object_add(document, "platform", name);
-	json_object_object_add(document, "generation", number);
+	format_generation(generation, digits);
+	jsonwriter_text(json, "platform", platform);
+	jsonwriter_text(json, "generation", platform ? digits : NULL);
 }

@@ -11,7 +11,7 @@
 
 #include "client/uncore.h"
 
-struct json_object;
+struct jsonwriter;
 
 struct format_value {
 	const char *name;
@@ -58,9 +58,10 @@ void format_row(FILE *out, const struct format_value *value, bool repeated);
 /* Rows of one socket: each metric, what is absent and why, the window and the error bound. */
 void format_rows(FILE *out, const struct format_socket *socket);
 
-/* {"socket":0,"metrics":{..},"window_ns":..,"skew_ns":..}; the caller's. */
-struct json_object *format_json(const struct format_socket *socket);
+/* An element {"socket":0,"metrics":{..},"window_ns":..,"skew_ns":..}. */
+void format_json(struct jsonwriter *json, const struct format_socket *socket);
 
-/* Adds "platform" and "generation", which begin every document; @platform NULL: both null. */
+/* The members "platform" and "generation", which begin every document; @platform NULL: both null.
+ */
 void format_json_origin(
-	struct json_object *document, const char *platform, const uint64_t generation[2]);
+	struct jsonwriter *json, const char *platform, const uint64_t generation[2]);

@@ -3,8 +3,10 @@
  * What the files of libuncore share and no caller sees.
  *
  * A handle is written only by uncore_open() and uncore_set_timeout(); everything else reads it, so
- * threads need no lock. Its mark lies in memory that the kernel wipes in a forked child
- * (MADV_WIPEONFORK): the child can tell, without a system call, that the handle is not its own.
+ * threads need no lock. The daemon that writes the page may be an impostor, and this process
+ * root's: what was checked once is a copy, and a live word is never taken for more than a figure.
+ * The handle's mark lies in memory that the kernel wipes in a forked child (MADV_WIPEONFORK): the
+ * child can tell, without a system call, that the handle is not its own.
  */
 #pragma once
 
@@ -24,10 +26,11 @@ struct uncore_mark {
 
 struct uncore {
 	struct uncore_mark *mark;
-	const struct page_header *page; /* checked by page_check() */
-	uint64_t page_bytes;            /* mapped */
-	const struct page_bell *bells;  /* this user's: where to sleep, one per socket */
-	uint64_t timeout_ns;            /* 0: as long as the site's policy suggests */
+	const void *shared;            /* the page; only live_word() and cell_of() may look there */
+	uint64_t shared_bytes;         /* mapped */
+	struct page_header *tables;    /* of page_copy_tables(): what all else goes by */
+	const struct page_bell *bells; /* this user's: where to sleep, one per socket */
+	uint64_t timeout_ns;           /* 0: as long as the site's policy suggests */
 	int connection;
 	uint32_t n_doorbells; /* one per socket */
 	int doorbells[PAGE_SOCKETS_MAX];
@@ -65,6 +68,27 @@ int handle_check(const struct uncore *handle);
 static inline bool handle_is_ours(const struct uncore *handle)
 {
 	return handle && __atomic_load_n(&handle->mark->ours, __ATOMIC_RELAXED);
+}
+
+/*
+ * What the page says now, where @copy is a word of the handle's tables; such a word is a figure or
+ * a number for people, never an index, an offset or a length.
+ */
+#define live_word(handle, copy)                                                                    \
+	__atomic_load_n((__typeof__(&(copy)))shared_place(handle, &(copy)), __ATOMIC_RELAXED)
+
+static inline const void *shared_place(const struct uncore *handle, const void *copy)
+{
+	return (const char *)handle->shared + ((const char *)copy - (const char *)handle->tables);
+}
+
+/* @socket was checked. */
+static inline const struct page_cell *cell_of(const struct uncore *handle, uint32_t socket)
+{
+	const struct page_header *tables = handle->tables;
+
+	return (const void *)((const char *)handle->shared + tables->cells_at +
+			      (size_t)socket * tables->cell_stride);
 }
 
 /* Memory of at least @size_bytes that is all zero, and all zero again in a forked child. */

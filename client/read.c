@@ -12,20 +12,15 @@
 #include <string.h>
 
 #include "client/internal.h"
+#include "client/sized.h"
 #include "common/clock.h"
 
 /* --- checks --- */
 
-static int bad_sample(void)
-{
-	return error_say(-EINVAL, "The struct uncore_sample has no known .size: initialise it with "
-				  "UNCORE_SAMPLE_INIT.");
-}
-
 static int no_such_socket(const struct uncore *handle, uint32_t socket)
 {
 	return error_say(-EINVAL, "There is no socket %u: this machine has %u.", socket,
-		handle->page->n_sockets);
+		handle->tables->n_sockets);
 }
 
 /* May this handle be read at all, in this way? */
@@ -38,7 +33,7 @@ static int check_reading(const struct uncore *handle, int how)
 			"There is no way %d to read: say UNCORE_CACHED or "
 			"UNCORE_FRESH.",
 			how);
-	if (__atomic_load_n(&handle->page->state, __ATOMIC_RELAXED) == PAGE_RETIRED)
+	if (live_word(handle, handle->tables->state) == PAGE_RETIRED)
 		return error_say(-EACCES,
 			"uncored has withdrawn this page: who may read changed, or what is "
 			"counted. Close this handle and open a new one; `uncore info` says which "
@@ -69,8 +64,7 @@ static uint64_t sum_ns(uint64_t a, uint64_t b)
 static uint64_t deadline_ns(
 	const struct uncore *handle, uint32_t socket, const struct patience *patience)
 {
-	const struct page_daemon *daemon = &handle->page->daemon;
-	uint64_t hold_ns = __atomic_load_n(&daemon->min_interval_ns, __ATOMIC_RELAXED);
+	uint64_t hold_ns = live_word(handle, handle->tables->daemon.min_interval_ns);
 	uint64_t due_ns = page_bell_due_ns(&handle->bells[socket]);
 
 	if (patience->within_ns)
@@ -121,7 +115,7 @@ static int too_late(uint32_t socket, const struct patience *patience, uint64_t l
 static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t started,
 	const struct patience *patience)
 {
-	const struct page_cell *cell = page_cell(handle->page, socket);
+	const struct page_cell *cell = cell_of(handle, socket);
 	const struct page_bell *bell = &handle->bells[socket];
 	uint64_t look_ns, last_ns;
 	int r;
@@ -175,14 +169,18 @@ static int ring(const struct uncore *handle, uint32_t socket)
  */
 static int ring_all(const struct uncore *handle, uint32_t first, uint32_t n, uint32_t ret_started[])
 {
-	const struct page_socket *sockets = page_sockets(handle->page);
+	const struct page_socket *sockets = page_sockets(handle->tables);
 	int r, here = sched_getcpu();
+	uint32_t own = n; /* looked up once: it may move meanwhile, and none must be left out */
 
+	for (uint32_t i = 0; i < n; i++)
+		if (live_word(handle, sockets[first + i].cpu) == here)
+			own = i;
 	for (int last = 0; last <= 1; last++)
 		for (uint32_t i = 0; i < n; i++) {
-			if ((sockets[first + i].cpu == here) != last)
+			if ((i == own) != last)
 				continue;
-			ret_started[i] = page_started(page_cell(handle->page, first + i));
+			ret_started[i] = page_started(cell_of(handle, first + i));
 			r = ring(handle, first + i);
 			if (r < 0)
 				return r;
@@ -213,8 +211,8 @@ static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t
 static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_sweep *ret_sweep,
 	struct page_channel_value *ret_channels, uint32_t n_channels)
 {
-	if (page_copy(page_cell(handle->page, socket), ret_sweep, handle->page->n_metrics,
-		    ret_channels, n_channels) < 0)
+	if (page_copy(cell_of(handle, socket), ret_sweep, handle->tables->n_metrics, ret_channels,
+		    n_channels) < 0)
 		return error_say(-EAGAIN,
 			"Socket %u is half written: uncored died while it wrote, "
 			"or does so without pause. Try again.",
@@ -225,10 +223,14 @@ static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_s
 	return 0;
 }
 
+/* What is new in a later release is written only where the caller's .size has it. */
+static_assert(sizeof(struct uncore_sample) == 56 + UNCORE_METRICS_MAX * sizeof(struct uncore_value),
+	"as in 0.1");
+
 static void fill_sample(const struct uncore *handle, uint32_t socket,
 	const struct page_sweep *sweep, struct uncore_sample *sample)
 {
-	const struct page_header *page = handle->page;
+	const struct page_header *page = handle->tables;
 
 	sample->socket = socket;
 	sample->n_values = page->n_metrics;
@@ -238,6 +240,7 @@ static void fill_sample(const struct uncore *handle, uint32_t socket,
 	sample->begin_ns = sweep->begin_ns;
 	sample->end_ns = sweep->end_ns;
 	memcpy(sample->values, sweep->values, page->n_metrics * sizeof sweep->values[0]);
+	sized_clear_rest(&sized_sample, sample);
 }
 
 static int check_socket(
@@ -245,11 +248,11 @@ static int check_socket(
 {
 	int r = check_reading(handle, how);
 
+	if (r == 0)
+		r = sized_check(&sized_sample, sample);
 	if (r < 0)
 		return r;
-	if (!sample || sample->size != sizeof *sample)
-		return bad_sample();
-	return socket < handle->page->n_sockets ? 0 : no_such_socket(handle, socket);
+	return socket < handle->tables->n_sockets ? 0 : no_such_socket(handle, socket);
 }
 
 /* Reads a socket that was checked, and its first @n_channels channels. */
@@ -277,6 +280,24 @@ _public_ int uncore_read(
 	return r < 0 ? r : read_socket(handle, socket, how, ret_sample, NULL, 0);
 }
 
+/* Elements are as far apart as the caller's .size says. */
+static struct uncore_sample *sample_at(struct uncore_sample samples[], uint32_t i)
+{
+	return (void *)((char *)samples + (size_t)i * samples->size);
+}
+
+static int check_samples(struct uncore_sample samples[], uint32_t n)
+{
+	int r = n ? sized_check(&sized_sample, samples) : 0;
+
+	for (uint32_t i = 1; i < n && r == 0; i++)
+		if (sample_at(samples, i)->size != samples->size)
+			r = error_say(-EINVAL,
+				"Not all elements of the array of struct uncore_sample have the "
+				"same .size: initialise each with UNCORE_SAMPLE_INIT.");
+	return r;
+}
+
 _public_ int uncore_read_all(const struct uncore *handle, int how,
 	struct uncore_sample ret_samples[], uint32_t n_samples)
 {
@@ -286,15 +307,15 @@ _public_ int uncore_read_all(const struct uncore *handle, int how,
 
 	if (r < 0)
 		return r;
-	n_sockets = handle->page->n_sockets;
+	n_sockets = handle->tables->n_sockets;
 	if (!ret_samples || n_samples < n_sockets)
 		return error_say(-EINVAL,
 			"Room for %u samples is too little: this machine has %u "
 			"sockets.",
 			n_samples, n_sockets);
-	for (uint32_t i = 0; i < n_sockets; i++)
-		if (ret_samples[i].size != sizeof ret_samples[i])
-			return bad_sample();
+	r = check_samples(ret_samples, n_sockets);
+	if (r < 0)
+		return r;
 	if (how == UNCORE_FRESH) {
 		r = wait_for_sweeps(handle, 0, n_sockets);
 		if (r < 0)
@@ -306,7 +327,7 @@ _public_ int uncore_read_all(const struct uncore *handle, int how,
 			return r;
 	}
 	for (uint32_t i = 0; i < n_sockets; i++)
-		fill_sample(handle, i, &sweeps[i], &ret_samples[i]);
+		fill_sample(handle, i, &sweeps[i], sample_at(ret_samples, i));
 	return 0;
 }
 
@@ -320,7 +341,7 @@ _public_ int uncore_read_channels(const struct uncore *handle, uint32_t socket, 
 
 	if (r < 0)
 		return r;
-	n = page_sockets(handle->page)[socket].n_channels;
+	n = page_sockets(handle->tables)[socket].n_channels;
 	if (n_values < n || (n && !ret_values))
 		return error_say(-EINVAL, "Room for %u channels is too little: socket %u has %u.",
 			n_values, socket, n);
@@ -344,8 +365,12 @@ static uint64_t midpoint_ns(const struct uncore_sample *sample)
 
 static int check_pair(const struct uncore_sample *from, const struct uncore_sample *to)
 {
-	if (!from || !to || from->size != sizeof *from || to->size != sizeof *to)
-		return bad_sample();
+	int r = sized_check(&sized_sample, from);
+
+	if (r == 0)
+		r = sized_check(&sized_sample, to);
+	if (r < 0)
+		return r;
 	if (from->socket != to->socket)
 		return error_say(-EINVAL, "Samples of two sockets (%u, %u) cannot be subtracted.",
 			from->socket, to->socket);
@@ -385,19 +410,19 @@ static struct uncore_delta_value subtract(
 _public_ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *to,
 	struct uncore_delta *ret_delta)
 {
+	struct uncore_delta ours = {};
 	int r = check_pair(from, to);
 
+	if (r == 0)
+		r = sized_check(&sized_delta, ret_delta);
 	if (r < 0)
 		return r;
-	if (!ret_delta || ret_delta->size != sizeof *ret_delta)
-		return error_say(-EINVAL,
-			"The struct uncore_delta has no known .size: initialise it "
-			"with UNCORE_DELTA_INIT.");
-	ret_delta->socket = to->socket;
-	ret_delta->n_values = to->n_values;
-	ret_delta->window_ns = midpoint_ns(to) - midpoint_ns(from);
-	ret_delta->skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
+	ours.socket = to->socket;
+	ours.n_values = to->n_values;
+	ours.window_ns = midpoint_ns(to) - midpoint_ns(from);
+	ours.skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
 	for (uint32_t i = 0; i < to->n_values; i++)
-		ret_delta->values[i] = subtract(&from->values[i], &to->values[i], from->sweep);
+		ours.values[i] = subtract(&from->values[i], &to->values[i], from->sweep);
+	sized_fill(&sized_delta, ret_delta, &ours);
 	return 0;
 }

@@ -2,19 +2,14 @@
 /* The report of regions: a table for people, JSON for programs. */
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "client/format.h"
 #include "client/internal.h"
+#include "client/jsonwriter.h"
 #include "client/launch.h"
 #include "client/region.h"
-
-static void put_json(struct json_object **object)
-{
-	json_object_put(*object);
-}
 
 /* @region has sums. */
 static void show_socket(const struct regions *regions, const struct region *region, uint32_t socket,
@@ -101,64 +96,70 @@ int report_write_table(const struct regions *regions)
 
 /* --- JSON --- */
 
-static struct json_object *region_json(const struct regions *regions, const struct region *region)
+static void region_json(
+	struct jsonwriter *json, const struct regions *regions, const struct region *region)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *sockets = json_object_new_array();
 	struct format_socket socket;
 
+	jsonwriter_object(json, NULL);
+	jsonwriter_text(json, "name", region->name);
+	jsonwriter_number(json, "count", region->count);
+	jsonwriter_number(json, "failed", region->failed);
+	jsonwriter_number(json, "open", n_open(region));
+	jsonwriter_number(json, "time_ns", region->time_ns);
+	jsonwriter_number(json, "window_ns", mean_window_ns(regions, region));
+	jsonwriter_array(json, "sockets");
 	for (uint32_t i = 0; region->sums && i < regions->meter.n_sockets; i++) {
 		show_socket(regions, region, i, &socket);
-		json_object_array_add(sockets, format_json(&socket));
+		format_json(json, &socket);
 	}
-	json_object_object_add(object, "name", json_object_new_string(region->name));
-	json_object_object_add(object, "count", json_object_new_uint64(region->count));
-	json_object_object_add(object, "failed", json_object_new_uint64(region->failed));
-	json_object_object_add(object, "open", json_object_new_uint64(n_open(region)));
-	json_object_object_add(object, "time_ns", json_object_new_uint64(region->time_ns));
-	json_object_object_add(
-		object, "window_ns", json_object_new_uint64(mean_window_ns(regions, region)));
-	json_object_object_add(object, "sockets", sockets);
-	return object;
+	jsonwriter_close(json);
+	jsonwriter_close(json);
 }
 
-static void add_process(struct json_object *document)
+static void process_json(struct jsonwriter *json)
 {
 	int64_t rank = launch_rank();
 	char host[LAUNCH_HOST_MAX];
 
 	launch_host(host);
-	json_object_object_add(document, "pid", json_object_new_int(getpid()));
-	json_object_object_add(document, "host", json_object_new_string(host));
-	json_object_object_add(document, "rank", rank >= 0 ? json_object_new_int64(rank) : NULL);
+	jsonwriter_number(json, "pid", (uint64_t)getpid());
+	jsonwriter_text(json, "host", host);
+	if (rank >= 0)
+		jsonwriter_number(json, "rank", (uint64_t)rank);
+	else
+		jsonwriter_text(json, "rank", NULL);
 }
 
-static void add_note(struct json_object *document, const struct regions *regions)
+static void note_json(struct jsonwriter *json, const struct regions *regions)
 {
 	const char *note = "Everything that each socket did is counted, not only this program.";
 
 	if (format_is_standin(regions->meter.platform))
 		note = "STAND-IN: nothing here is memory traffic. Everything that each socket did "
 		       "is counted, not only this program.";
-	json_object_object_add(document, "note", json_object_new_string(note));
+	jsonwriter_text(json, "note", note);
 	if (regions->failure.error)
-		json_object_object_add(
-			document, "failure", json_object_new_string(regions->failure.text));
+		jsonwriter_text(json, "failure", regions->failure.text);
 }
 
-static struct json_object *document_json(const struct regions *regions)
+/* *@ret_text is the caller's. */
+static int document_json(const struct regions *regions, char **ret_text)
 {
-	struct json_object *document = json_object_new_object();
-	struct json_object *list = json_object_new_array();
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+	const char *platform = regions->meter.platform;
 
-	format_json_origin(document, *regions->meter.platform ? regions->meter.platform : NULL,
-		regions->meter.generation);
-	add_process(document);
-	add_note(document, regions);
+	jsonwriter_init(&json, true);
+	jsonwriter_object(&json, NULL);
+	format_json_origin(&json, *platform ? platform : NULL, regions->meter.generation);
+	process_json(&json);
+	note_json(&json, regions);
+	jsonwriter_array(&json, "regions");
 	for (const struct region *r = regions->first; r; r = r->next)
-		json_object_array_add(list, region_json(regions, r));
-	json_object_object_add(document, "regions", list);
-	return document;
+		region_json(&json, regions, r);
+	jsonwriter_close(&json);
+	jsonwriter_close(&json);
+	return jsonwriter_finish(&json, ret_text);
 }
 
 static int write_file(const char *path, const char *text)
@@ -177,8 +178,7 @@ static int write_file(const char *path, const char *text)
 
 int report_write_json(const struct regions *regions, const char *path)
 {
-	_cleanup_(put_json) struct json_object *document = NULL;
-	_cleanup_free_ char *expanded = NULL;
+	_cleanup_free_ char *expanded = NULL, *text = NULL;
 	int r = launch_expand(path, &expanded);
 
 	if (r < 0)
@@ -186,9 +186,9 @@ int report_write_json(const struct regions *regions, const char *path)
 			"%s is no name for a report: %m. Only %%p, %%h, %%r and %%%% "
 			"have a meaning.",
 			path);
-	document = document_json(regions);
-	r = write_file(expanded, json_object_to_json_string_ext(document,
-					 JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	r = document_json(regions, &text);
+	if (r == 0)
+		r = write_file(expanded, text);
 	if (r < 0)
 		return error_say(r, "Cannot write the report to %s: %m.", expanded);
 	return 0;

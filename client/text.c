@@ -18,9 +18,10 @@ static const struct {
 	{ 0xf8, 0xf0, 3, 0x10000 },
 };
 
-/* The bytes of the character at @text; 0 for one that is not plain. */
-static size_t plain_bytes(const uint8_t *text)
+size_t text_plain_bytes(const char *at)
 {
+	const uint8_t *text = (const uint8_t *)at;
+
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		uint32_t character = *text & (uint8_t)~forms[i].mask;
 
@@ -41,14 +42,12 @@ static size_t plain_bytes(const uint8_t *text)
 
 bool text_is_plain(const char *text)
 {
-	const uint8_t *at = (const uint8_t *)text;
-
-	while (*at) {
-		size_t n = plain_bytes(at);
+	while (*text) {
+		size_t n = text_plain_bytes(text);
 
 		if (!n)
 			return false;
-		at += n;
+		text += n;
 	}
 	return true;
 }

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* How many bytes the character at @text has; 0: it is control, or no UTF-8. */
+size_t text_plain_bytes(const char *text);
 
 /* Is @text valid UTF-8 (RFC 3629) without control characters (C0, DEL, C1)? */
 bool text_is_plain(const char *text);

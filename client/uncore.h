@@ -28,7 +28,11 @@
  * Functions return 0, or a number where they say so, or a negative errno; the sentence that
  * explains the last failure of the calling thread is uncore_error_text(). Outputs are untouched on
  * failure. Structures that the caller lays out begin with their size; initialise them with their
- * _INIT macro, or set .size and zero the rest.
+ * _INIT macro, or set .size and zero the rest. They may grow at their end in later releases: the
+ * library fills as much as .size has room for, so a program goes on working with a newer library;
+ * members that an older library does not know become 0. Elements of an array are as far apart as
+ * their .size says, which is the same in all. Structures without .size (struct uncore_value,
+ * uncore_delta_value, uncore_channel_value) never change.
  *
  * A handle may be used by several threads at once; but while uncore_close() or uncore_set_timeout()
  * runs on it, no other thread may use it. After fork() the parent's handles are dead in the child:
@@ -309,7 +313,8 @@ int uncore_read(
 
 /*
  * Reads all sockets side by side: @ret_samples has room for @n_samples >= n_sockets elements, whose
- * .size is set. Errors as uncore_read(); on failure no element is touched. Any thread. Since 0.1.
+ * .size is set, to the same. Errors as uncore_read(); on failure no element is touched. Any thread.
+ * Since 0.1.
  */
 int uncore_read_all(const struct uncore *handle, int how, struct uncore_sample ret_samples[],
 	uint32_t n_samples);

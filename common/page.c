@@ -10,11 +10,13 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/macro.h"
 
 /*
  * A writer is in the way for less than a microsecond, unless its CPU was taken from it (by a
@@ -54,10 +56,10 @@ void page_lay_out(struct page_header *h, uint32_t most_channels_of_a_socket)
 	h->page_bytes = h->cells_at + (uint64_t)h->n_sockets * h->cell_stride;
 }
 
-static bool table_fits(const struct page_header *h, uint32_t at, uint64_t n, size_t entry_bytes)
+static bool fits(uint32_t at, uint64_t n, size_t entry_bytes, uint64_t end)
 {
-	return at % 8 == 0 && at >= sizeof *h && at <= h->page_bytes &&
-	       n * entry_bytes <= h->page_bytes - at;
+	return at % 8 == 0 && at >= sizeof(struct page_header) && at <= end &&
+	       n * entry_bytes <= end - at;
 }
 
 static bool channels_fit(const struct page_header *h)
@@ -97,26 +99,38 @@ static bool strings_end(const struct page_header *h)
 	return memchr(h->platform, '\0', PAGE_NAME_MAX) != NULL;
 }
 
-int page_check(const void *page, uint64_t size_bytes)
+/* Looks at nothing behind the header. */
+static int check_header(const struct page_header *h, uint64_t size_bytes)
 {
-	const struct page_header *h = page;
-
-	if (size_bytes < sizeof *h || h->magic != PAGE_MAGIC)
+	if (h->magic != PAGE_MAGIC)
 		return -EBADMSG;
 	if (h->version != PAGE_VERSION)
 		return -EPROTONOSUPPORT;
 	if (h->page_bytes > size_bytes || h->n_metrics > PAGE_METRICS_MAX ||
 		h->n_sockets > PAGE_SOCKETS_MAX || h->n_channels > PAGE_CHANNELS_MAX ||
-		h->n_texts > PAGE_TEXTS_MAX)
+		h->n_texts > PAGE_TEXTS_MAX || h->cells_at > PAGE_TABLES_MAX)
 		return -EBADMSG;
-	if (!table_fits(h, h->metrics_at, h->n_metrics, sizeof(struct page_metric)) ||
-		!table_fits(h, h->sockets_at, h->n_sockets, sizeof(struct page_socket)) ||
-		!table_fits(h, h->channels_at, h->n_channels, sizeof(struct page_channel)) ||
-		!table_fits(h, h->texts_at, h->n_texts, sizeof(struct page_text)) ||
-		!table_fits(h, h->cells_at, h->n_sockets, h->cell_stride) || h->cell_stride % 8 ||
-		!channels_fit(h) || !strings_end(h))
+	if (!fits(h->metrics_at, h->n_metrics, sizeof(struct page_metric), h->cells_at) ||
+		!fits(h->sockets_at, h->n_sockets, sizeof(struct page_socket), h->cells_at) ||
+		!fits(h->channels_at, h->n_channels, sizeof(struct page_channel), h->cells_at) ||
+		!fits(h->texts_at, h->n_texts, sizeof(struct page_text), h->cells_at) ||
+		!fits(h->cells_at, h->n_sockets, h->cell_stride, h->page_bytes) ||
+		h->cell_stride % 8)
 		return -EBADMSG;
 	return 0;
+}
+
+static int check_tables(const struct page_header *h)
+{
+	return channels_fit(h) && strings_end(h) ? 0 : -EBADMSG;
+}
+
+int page_check(const void *page, uint64_t size_bytes)
+{
+	const struct page_header *h = page;
+	int r = size_bytes < sizeof *h ? -EBADMSG : check_header(h, size_bytes);
+
+	return r < 0 ? r : check_tables(h);
 }
 
 /* --- writing --- */
@@ -203,13 +217,40 @@ void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled)
 static void load_words(void *to, const void *from, size_t size_bytes)
 {
 	const uint64_t *source = from;
-	uint64_t *target = to;
+	char *target = to; /* of any type: a plain store of a word would not be one to its parts */
 
 	/* A loop of so few instructions takes twice as long where the linker happens to put it
 	 * across two cache lines. */
 #pragma GCC unroll 8
-	for (size_t i = 0; i < size_bytes / sizeof *source; i++)
-		target[i] = __atomic_load_n(&source[i], __ATOMIC_RELAXED);
+	for (size_t i = 0; i < size_bytes / sizeof *source; i++) {
+		uint64_t word = __atomic_load_n(&source[i], __ATOMIC_RELAXED);
+
+		memcpy(target + i * sizeof word, &word, sizeof word);
+	}
+}
+
+int page_copy_tables(const void *page, uint64_t size_bytes, struct page_header **ret_tables)
+{
+	_cleanup_free_ struct page_header *tables = NULL;
+	struct page_header header;
+	int r;
+
+	if (size_bytes < sizeof header)
+		return -EBADMSG;
+	load_words(&header, page, sizeof header);
+	r = check_header(&header, size_bytes);
+	if (r < 0)
+		return r;
+	tables = malloc(header.cells_at);
+	if (!tables)
+		return -ENOMEM;
+	load_words(tables, page, header.cells_at);
+	*tables = header; /* which may be another in the page by now */
+	r = check_tables(tables);
+	if (r < 0)
+		return r;
+	*ret_tables = take_ptr(tables);
+	return 0;
 }
 
 static bool try_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_metrics,

@@ -34,8 +34,9 @@ enum {
 	PAGE_METRICS_MAX = 16,
 	PAGE_CHANNELS_MAX = 4096, /* of all sockets */
 	PAGE_TEXTS_MAX = 256,
-	PAGE_NAME_MAX = 32,  /* bytes, with the final NUL */
-	PAGE_TEXT_MAX = 160, /* bytes, with the final NUL */
+	PAGE_TABLES_MAX = 1 << 20, /* bytes in front of the cells: the header and all tables */
+	PAGE_NAME_MAX = 32,        /* bytes, with the final NUL */
+	PAGE_TEXT_MAX = 160,       /* bytes, with the final NUL */
 	PAGE_CACHE_LINE = 128,
 };
 
@@ -166,12 +167,28 @@ static_assert(sizeof(struct page_value) == 48, "page_value");
 static_assert(sizeof(struct page_channel_value) == 16, "page_channel_value");
 static_assert(offsetof(struct page_cell, sweep) == 32, "page_cell");
 static_assert(offsetof(struct page_cell, channels) == 824, "page_cell");
+static_assert(sizeof(struct page_header) + PAGE_METRICS_MAX * sizeof(struct page_metric) +
+			      PAGE_SOCKETS_MAX * sizeof(struct page_socket) +
+			      PAGE_CHANNELS_MAX * sizeof(struct page_channel) +
+			      PAGE_TEXTS_MAX * sizeof(struct page_text) + PAGE_CACHE_LINE <=
+		      PAGE_TABLES_MAX,
+	"tables");
 
 /* How large a page with these tables is; fills in every offset of @header from its four counts. */
 void page_lay_out(struct page_header *header, uint32_t most_channels_of_a_socket);
 
-/* Are all tables and cells inside @size_bytes? 0, -EPROTONOSUPPORT (other version), -EBADMSG. */
+/*
+ * Are all tables in front of the cells, and these inside @size_bytes? 0, -EPROTONOSUPPORT (other
+ * version), -EBADMSG.
+ */
 int page_check(const void *page, uint64_t size_bytes);
+
+/*
+ * Copies what lies in front of the cells and checks the copy as page_check() does; -ENOMEM. Another
+ * process may change the page at any time, so a reader that does not trust its writer goes by the
+ * copy, whose offsets are the page's. *@ret_tables is the caller's, for free(3).
+ */
+int page_copy_tables(const void *page, uint64_t size_bytes, struct page_header **ret_tables);
 
 static inline const struct page_metric *page_metrics(const struct page_header *p)
 {

@@ -188,6 +188,7 @@ static int find_config(
 
 int main(int argc, char *argv[])
 {
+	const struct privilege_start start = privilege_find_start();
 	struct options options = { .root = "/" };
 	struct hardware hardware = {};
 	struct store store = {};
@@ -198,7 +199,9 @@ int main(int argc, char *argv[])
 	if (r >= 0)
 		return r;
 	privilege_raise_file_limit(); /* a server has thousands of PMU folders and events */
-	r = store_receive(&store, &fault);
+	r = privilege_check_start(&start, &fault);
+	if (r >= 0)
+		r = store_receive(&store, &fault);
 	if (r >= 0)
 		r = find_config(&options, &store, &config, &fault);
 	if (r >= 0)

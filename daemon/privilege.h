@@ -3,8 +3,27 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "daemon/fault.h"
+
+/* Where this process has its privilege from. */
+struct privilege_start {
+	bool secure; /* AT_SECURE: the kernel, or a security module, distrusts the environment */
+	uid_t uid, euid;
+	gid_t gid, egid;
+	uint64_t permitted, ambient; /* capabilities */
+};
+
+struct privilege_start privilege_find_start(void);
+
+/*
+ * -EPERM with a sentence if the file of the program has given it more than the user who started it
+ * has: that user chooses its environment, from which hwloc takes plugins, and its options, which
+ * say what is opened.
+ */
+int privilege_check_start(const struct privilege_start *start, struct fault *fault);
 
 /*
  * The sentence for perf_event_open(2) having failed with -EACCES or -EPERM: which capability is

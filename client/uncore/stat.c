@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "client/format.h"
+#include "client/jsonwriter.h"
 #include "client/renew.h"
 #include "client/uncore.h"
 #include "client/uncore/child.h"
@@ -172,11 +172,26 @@ static void flush(struct stat_run *run)
 		run->unwritten = true;
 }
 
-static void print_json(struct stat_run *run, struct json_object *document, int how)
+/* An object that the caller goes on with. */
+static void begin_json(
+	const struct stat_run *run, const struct total *total, bool pretty, struct jsonwriter *ret)
 {
-	fprintf(run->out, "%s\n",
-		json_object_to_json_string_ext(document, how | JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(document);
+	jsonwriter_init(ret, pretty);
+	jsonwriter_object(ret, NULL);
+	total_json(ret, total, run->handle, &run->machine);
+}
+
+static void end_json(struct stat_run *run, struct jsonwriter *json)
+{
+	_cleanup_free_ char *text = NULL;
+
+	jsonwriter_close(json);
+	if (jsonwriter_finish(json, &text) == 0) {
+		fprintf(run->out, "%s\n", text);
+	} else {
+		fputs("uncore stat: no memory for the result.\n", stderr);
+		run->unwritten = true;
+	}
 }
 
 static void print_interval_rows(
@@ -202,12 +217,13 @@ static void print_interval_rows(
 static void print_interval_json(
 	struct stat_run *run, const struct total *interval, uint64_t time_ns)
 {
-	struct json_object *document = total_json(interval, run->handle, &run->machine);
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
 
-	json_object_object_add(document, "interval", json_object_new_uint64(run->n_intervals));
-	json_object_object_add(document, "run", json_object_new_uint64(run->number));
-	json_object_object_add(document, "time_ns", json_object_new_uint64(time_ns));
-	print_json(run, document, JSON_C_TO_STRING_PLAIN);
+	begin_json(run, interval, false, &json);
+	jsonwriter_number(&json, "interval", run->n_intervals);
+	jsonwriter_number(&json, "run", run->number);
+	jsonwriter_number(&json, "time_ns", time_ns);
+	end_json(run, &json);
 }
 
 /* Prints what passed since the last interval, up to run->now. */
@@ -261,21 +277,22 @@ static void print_table(const struct stat_run *run)
 	format_caveats(run->out, run->machine.platform, "this command");
 }
 
+static void print_result_json(struct stat_run *run)
+{
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+
+	begin_json(run, &run->total, !run->options.interval_ms, &json);
+	if (*run->failure)
+		jsonwriter_text(&json, "failure", run->failure);
+	end_json(run, &json);
+}
+
 static void print_result(struct stat_run *run)
 {
-	struct json_object *document;
-
-	if (run->options.json) {
-		document = total_json(&run->total, run->handle, &run->machine);
-		if (*run->failure)
-			json_object_object_add(
-				document, "failure", json_object_new_string(run->failure));
-		print_json(run, document,
-			run->options.interval_ms ? JSON_C_TO_STRING_PLAIN
-						 : JSON_C_TO_STRING_PRETTY);
-	} else {
+	if (run->options.json)
+		print_result_json(run);
+	else
 		print_table(run);
-	}
 	flush(run);
 }
 

@@ -6,11 +6,11 @@
 #include "client/uncore/total.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/jsonwriter.h"
 #include "common/macro.h"
 
 int total_init(struct total *ret, uint32_t n_sockets)
@@ -144,23 +144,27 @@ void total_show_all(
 	keep_bytes(ret);
 }
 
-struct json_object *total_json(const struct total *total, const struct uncore *handle,
+static uint64_t mean_window_ns(const struct total *total)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < total->n_sockets; i++)
+		sum_ns += mean_of(total->sockets[i].window_ns, total->runs);
+	return total->n_sockets ? sum_ns / total->n_sockets : 0;
+}
+
+void total_json(struct jsonwriter *json, const struct total *total, const struct uncore *handle,
 	const struct uncore_machine *machine)
 {
-	struct json_object *document = json_object_new_object();
-	struct json_object *sockets = json_object_new_array();
 	struct format_socket socket;
-	uint64_t window_ns = 0;
 
+	format_json_origin(json, machine->platform, machine->generation);
+	jsonwriter_number(json, "window_ns", mean_window_ns(total));
+	jsonwriter_number(json, "runs", total->runs);
+	jsonwriter_array(json, "sockets");
 	for (uint32_t i = 0; total->runs && i < total->n_sockets; i++) {
 		total_show(total, handle, i, &socket);
-		window_ns += socket.window_ns;
-		json_object_array_add(sockets, format_json(&socket));
+		format_json(json, &socket);
 	}
-	format_json_origin(document, machine->platform, machine->generation);
-	json_object_object_add(document, "window_ns",
-		json_object_new_uint64(total->n_sockets ? window_ns / total->n_sockets : 0));
-	json_object_object_add(document, "runs", json_object_new_int64(total->runs));
-	json_object_object_add(document, "sockets", sockets);
-	return document;
+	jsonwriter_close(json);
 }

@@ -43,8 +43,8 @@ void total_show_all(
 	const struct total *total, const struct uncore *handle, struct format_socket *ret);
 
 /*
- * {"platform":..,"generation":..,"window_ns":..,"runs":..,"sockets":[..]}, without sockets if there
- * was no run; the caller's.
+ * The members "platform", "generation", "window_ns", "runs" and "sockets":[..] of an object,
+ * without sockets if there was no run.
  */
-struct json_object *total_json(const struct total *total, const struct uncore *handle,
+void total_json(struct jsonwriter *json, const struct total *total, const struct uncore *handle,
 	const struct uncore_machine *machine);

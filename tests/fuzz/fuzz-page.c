@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	_cleanup_free_ struct page_header *page = malloc(size_bytes ? size_bytes : 1);
 	struct uncore_mark mark = { .ours = 1 };
 	struct uncore handle = { .mark = &mark, .connection = -1, .timeout_ns = 1 };
+	_cleanup_free_ struct page_header *tables = NULL;
 	int r;
 
 	if (!page)
@@ -25,11 +26,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	r = page_check(page, size_bytes);
 	if (r != 0 && r != -EBADMSG && r != -EPROTONOSUPPORT)
 		abort();
+	if (page_copy_tables(page, size_bytes, &tables) != r)
+		abort();
 	if (r < 0)
 		return 0;
-	handle.page = page;
-	handle.page_bytes = size_bytes;
-	handle.n_doorbells = page->n_sockets;
+	handle.shared = page;
+	handle.tables = tables;
+	handle.n_doorbells = tables->n_sockets;
 	handle_use(&handle, 0);
 	return 0;
 }

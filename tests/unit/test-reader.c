@@ -441,7 +441,7 @@ static void the_library_reads_while_it_sweeps(void **state)
 
 	(void)state;
 	start_reader(&f, 100, 100);
-	handle.page = f.publication.header;
+	handle.shared = handle.tables = f.publication.header;
 	handle.bells = &f.bell;
 	handle.n_doorbells = 1;
 	handle.doorbells[0] = hang_doorbell(&f, 0);

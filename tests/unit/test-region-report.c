@@ -171,6 +171,66 @@ static void the_launchers_own_rank_comes_before_the_batch_systems(void **state)
 		unsetenv(variables[i]);
 }
 
+/* Without what only people need: the lines and their indentation. No text has a newline in it. */
+static void join_lines(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		if (*from == '\n')
+			from += strspn(from + 1, " ");
+		else
+			*to++ = *from;
+	}
+	*to = '\0';
+}
+
+static void write_all_kinds(struct fake_daemon *daemon)
+{
+	report_to(daemon, "report.%p");
+	CHECK(uncore_region_begin("r\xc3\xa9gion \"a\\b\"/c") == 0);
+	CHECK(uncore_region_end("r\xc3\xa9gion \"a\\b\"/c") == 0);
+	CHECK(uncore_region_begin("open") == 0);
+	exit(0);
+}
+
+/* It goes by what the report was once written with, numbers and escapes included. */
+static void another_writer_would_write_the_same_report(void **state)
+{
+	static const char *const keys[] = { "platform", "generation", "pid", "host", "rank", "note",
+		"failure", "regions" };
+	struct json_object_iterator at, end;
+	struct fake_daemon daemon;
+	struct json_object *report;
+	char path[128], text[16384];
+	FILE *file;
+	size_t n = 0;
+
+	(void)state;
+	start_with(&daemon, NULL);
+	snprintf(path, sizeof path, "%s/report.%d", daemon.directory,
+		(int)run_in_child(&daemon, write_all_kinds));
+	file = fopen(path, "re");
+	assert_non_null(file);
+	text[fread(text, 1, sizeof text - 1, file)] = '\0';
+	fclose(file);
+	unlink(path);
+	report = json_tokener_parse(text);
+	assert_non_null(report);
+	join_lines(text);
+	assert_string_equal(text, json_object_to_json_string_ext(report,
+					  JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	end = json_object_iter_end(report);
+	for (at = json_object_iter_begin(report); !json_object_iter_equal(&at, &end);
+		json_object_iter_next(&at)) {
+		assert_true(n < ARRAY_SIZE(keys));
+		assert_string_equal(json_object_iter_peek_name(&at), keys[n++]);
+	}
+	assert_int_equal(n, ARRAY_SIZE(keys));
+	json_object_put(report);
+	stop(&daemon);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -183,6 +243,8 @@ int main(void)
 			a_bad_name_for_the_report_costs_no_figures),
 		CASE("the launcher's own rank comes before the batch system's",
 			the_launchers_own_rank_comes_before_the_batch_systems),
+		CASE("another writer would write the same report",
+			another_writer_would_write_the_same_report),
 		CASE("a report that cannot be written says why",
 			a_report_that_cannot_be_written_says_why),
 	};
