@@ -8,6 +8,26 @@
  * fresh read needs no message at all: ring the doorbell, wait for the bell. Requests name nothing
  * but themselves, and root's one names a user: there is no register, event or CPU that a client
  * could ask for.
+ *
+ * The two ends may be of different releases for years: a container brings its own library. So
+ * whatever a release has sent or accepted, every later one sends and accepts:
+ *
+ * - HELLO carries the highest version that the client speaks, WELCOME answers the lower of that
+ *   and the daemon's own. A WELCOME below the client's own version comes from an older uncored.
+ *   Who speaks version N speaks all below. There is no version 0.
+ * - A message never grows or changes its meaning. What is new is a new opcode, at any version: an
+ *   older daemon answers it with -EOPNOTSUPP, keeps the connection, and the client does without. A
+ *   daemon sends a new opcode only as the answer to a new request. A new topic of INFO may be
+ *   answered with -EINVAL for the same reason.
+ * - A new version is for what no new request can ask for. A client whose HELLO is too low for it
+ *   is served as before, or refused with a sentence.
+ * - Reserved fields are 0 for ever: version 1 refuses any other value at both ends. They align
+ *   what follows, and are no room for later.
+ * - WELCOME comes with n_sockets + 2 descriptors, in this order, always. A doorbell is something
+ *   to write eight bytes to, the number 1 in the machine's byte order, without blocking; -EAGAIN
+ *   is as good as written. What kind of file it is, and whether other connections have the same
+ *   one, a client must not know. Another way to ring is a new request.
+ * - Shared memory that WELCOME brings grows as page.h says.
  */
 #pragma once
 
@@ -45,7 +65,7 @@ struct wire_header {
 
 struct wire_hello {
 	struct wire_header header;
-	uint32_t version;
+	uint32_t version;  /* the highest that the client speaks */
 	uint32_t reserved; /* 0 */
 };
 
@@ -70,7 +90,7 @@ struct wire_done {
 
 struct wire_welcome {
 	struct wire_header header;
-	uint32_t version;
+	uint32_t version;    /* that both speak; see wire_common_version() */
 	uint32_t n_sockets;  /* doorbells that came with this message */
 	uint64_t page_bytes; /* length to map */
 };
@@ -107,6 +127,12 @@ static_assert(sizeof(struct wire_welcome) == 24, "wire_welcome");
 static_assert(sizeof(struct wire_report) == 16, "wire_report");
 static_assert(sizeof(struct wire_error) == 492, "wire_error");
 static_assert(sizeof(union wire_message) == WIRE_MESSAGE_MAX, "wire_message");
+
+/* What this release and one that speaks up to @theirs both speak. */
+static inline uint32_t wire_common_version(uint32_t theirs)
+{
+	return theirs < (uint32_t)WIRE_VERSION ? theirs : (uint32_t)WIRE_VERSION;
+}
 
 enum wire_sender { WIRE_FROM_CLIENT, WIRE_FROM_DAEMON };
 

@@ -115,15 +115,11 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 	struct hardware *hardware = peer->server->hardware;
 	int fds[WIRE_FDS_MAX] = { hardware->publication.read_fd };
 	union wire_message reply;
-	struct policy_refusal refusal;
 	int r;
 
-	if (request->hello.version != WIRE_VERSION) {
-		policy_refuse(&refusal, POLICY_VERSION,
-			"uncored speaks version %d of its protocol, this client version %u.",
-			WIRE_VERSION, request->hello.version);
-		return refuse(peer->server, peer->fd, peer->uid, &refusal);
-	}
+	if (!request->hello.version)
+		return answer_refusal(
+			peer, POLICY_VERSION, "There is no version 0 of uncored's protocol.");
 	r = equip(peer);
 	if (r < 0) {
 		take_down(peer);
@@ -131,7 +127,7 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 			"uncored has no descriptors left for another client: try again later.");
 	}
 	wire_begin(&reply, WIRE_WELCOME);
-	reply.welcome.version = WIRE_VERSION;
+	reply.welcome.version = wire_common_version(request->hello.version);
 	reply.welcome.n_sockets = peer->n_doorbells;
 	reply.welcome.page_bytes = hardware->publication.header->page_bytes;
 	for (unsigned i = 0; i < peer->n_doorbells; i++)
