@@ -18,6 +18,23 @@
  *
  * Words shared between processes are touched by atomic accesses alone, so that a torn copy can be
  * noticed but is never undefined. Nothing here depends on the size of a memory page.
+ *
+ * Writer and reader may be of different releases (wire.h), and a later daemon may go on with the
+ * page of an earlier one, or the other way round. So:
+ *
+ * - Magic, version and state are where they are, and mean the same, in every version for ever: any
+ *   release can withdraw any page. A state is one of the two.
+ * - Within a version the structures and limits below never change, and the page grows at its end
+ *   only: where the cells end. A reader maps all, takes what it knows, and what is not there is
+ *   absent. An addition begins with its length, and with page_daemon.started_ns of the process that
+ *   writes it: an older daemon that goes on with the page sets only the latter anew, and a reader
+ *   that finds two different ones takes the addition as absent.
+ * - A flag may be added: readers pass on those that they do not know, and say "unknown". A metric,
+ * a unit or a platform is a name, and any is good.
+ * - Padding is 0 until it is given a meaning, in which 0 is what an older daemon does.
+ * - What cannot be had so is another version. Readers refuse a version that they do not know, with
+ *   a sentence; a daemon with such pages also has a new version of the protocol, and refuses a
+ *   client whose HELLO is below it, so that the client has the daemon's own sentence.
  */
 #pragma once
 
@@ -26,7 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PAGE_MAGIC 0x756e636f72656401ULL /* "uncored", 1 */
+#define PAGE_MAGIC 0x756e636f72656401ULL /* "uncored", 1; the same in every version */
 
 enum {
 	PAGE_VERSION = 1,
@@ -149,6 +166,9 @@ struct page_bell {
 	char padding[PAGE_CACHE_LINE - sizeof(uint32_t)];
 };
 
+static_assert(offsetof(struct page_header, magic) == 0, "in every version");
+static_assert(offsetof(struct page_header, version) == 8, "in every version");
+static_assert(offsetof(struct page_header, state) == 12, "in every version");
 static_assert(sizeof(struct page_bell) == PAGE_CACHE_LINE, "page_bell");
 static_assert(sizeof(struct page_header) == 144, "page_header");
 static_assert(sizeof(struct page_metric) == 64, "page_metric");
@@ -159,10 +179,16 @@ static_assert(sizeof(struct page_channel_value) == 16, "page_channel_value");
 static_assert(offsetof(struct page_cell, sweep) == 32, "page_cell");
 static_assert(offsetof(struct page_cell, channels) == 824, "page_cell");
 
+/*
+ * Is this the beginning of a page, of whatever version? @page is aligned as memory from mmap(2) is.
+ */
+bool page_is_any(const void *page, uint64_t size_bytes);
+
 /* How large a page with these tables is; fills in every offset of @header from its four counts. */
 void page_lay_out(struct page_header *header, uint32_t most_channels_of_a_socket);
 
-/* Are all tables and cells inside @size_bytes? 0, -EPROTONOSUPPORT (other version), -EBADMSG. */
+/* Are all tables and cells inside @size_bytes? More may follow them. 0, -EPROTONOSUPPORT (other
+ * version), -EBADMSG. */
 int page_check(const void *page, uint64_t size_bytes);
 
 static inline const struct page_metric *page_metrics(const struct page_header *p)
