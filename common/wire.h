@@ -14,7 +14,9 @@
  *
  * - HELLO carries the highest version that the client speaks, WELCOME answers the lower of that
  *   and the daemon's own. A WELCOME below the client's own version comes from an older uncored.
- *   Who speaks version N speaks all below. There is no version 0.
+ *   An end that speaks version N speaks all below. There is no version 0. A daemon of 0.1.0
+ *   answers -EPROTONOSUPPORT to all but version 1 and keeps the connection: a client that speaks
+ *   more then says HELLO again, with 1.
  * - A message never grows or changes its meaning. What is new is a new opcode, at any version: an
  *   older daemon answers it with -EOPNOTSUPP, keeps the connection, and the client does without. A
  *   daemon sends a new opcode only as the answer to a new request. A new topic of INFO may be
@@ -27,7 +29,8 @@
  *   to write eight bytes to, the number 1 in the machine's byte order, without blocking; -EAGAIN
  *   is as good as written. What kind of file it is, and whether other connections have the same
  *   one, a client must not know. Another way to ring is a new request.
- * - Shared memory that WELCOME brings grows as page.h says.
+ * - Shared memory that WELCOME brings grows as page.h says: padding gets a meaning, the page gets
+ *   longer. An older client has the memory and does not look there.
  */
 #pragma once
 
