@@ -22,19 +22,21 @@
  * Writer and reader may be of different releases (wire.h), and a later daemon may go on with the
  * page of an earlier one, or the other way round. So:
  *
- * - Magic, version and state are where they are, and mean the same, in every version for ever: any
- *   release can withdraw any page. A state is one of the two.
- * - Within a version the structures and limits below never change, and the page grows at its end
- *   only: where the cells end. A reader maps all, takes what it knows, and what is not there is
- *   absent. An addition begins with its length, and with page_daemon.started_ns of the process that
- *   writes it: an older daemon that goes on with the page sets only the latter anew, and a reader
- *   that finds two different ones takes the addition as absent.
- * - A flag may be added: readers pass on those that they do not know, and say "unknown". A metric,
- * a unit or a platform is a name, and any is good.
- * - Padding is 0 until it is given a meaning, in which 0 is what an older daemon does.
- * - What cannot be had so is another version. Readers refuse a version that they do not know, with
- *   a sentence; a daemon with such pages also has a new version of the protocol, and refuses a
- *   client whose HELLO is below it, so that the client has the daemon's own sentence.
+ * - Magic, version and state keep their places and their meaning in every version, so that any
+ *   release can withdraw any page. There will be no third state.
+ * - Within a version the structures and limits below never change. The page grows only at its end,
+ *   where the cells end. A reader maps all of it and uses what it knows; what is not there is
+ *   absent.
+ * - An addition begins with its length and with a copy of page_daemon.started_ns, made by the
+ *   process that writes it. An older daemon that goes on with the page sets page_daemon.started_ns
+ *   anew and does not know of the copy: where the two differ, nobody keeps the addition up to date,
+ *   and a reader takes it as absent.
+ * - A quality flag may be added. Readers pass on a flag that they do not know, and call it
+ *   "unknown". Metrics, units and platforms are names, and any name is good.
+ * - Padding is 0 until it has a meaning, and then 0 means what an older daemon does.
+ * - All else is a new version, which readers that do not know it refuse with a sentence. It comes
+ *   with a new version of the protocol: the daemon then refuses clients whose HELLO is below that,
+ *   so that they are told its own sentence.
  */
 #pragma once
 

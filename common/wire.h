@@ -13,22 +13,22 @@
  * whatever a release has sent or accepted, every later one sends and accepts:
  *
  * - HELLO carries the highest version that the client speaks, WELCOME answers the lower of that
- *   and the daemon's own. A WELCOME below the client's own version comes from an older uncored.
- *   An end that speaks version N speaks all below. There is no version 0. A daemon of 0.1.0
- *   answers -EPROTONOSUPPORT to all but version 1 and keeps the connection: a client that speaks
- *   more then says HELLO again, with 1.
+ *   and the daemon's own: if it is below the client's, uncored is the older one. An end that
+ *   speaks version N speaks all versions below, down to 1. A daemon of 0.1.0 answers every other
+ *   version than 1 with -EPROTONOSUPPORT and keeps the connection: the client then says HELLO
+ *   again, with 1.
  * - A message never grows or changes its meaning. What is new is a new opcode, at any version: an
  *   older daemon answers it with -EOPNOTSUPP, keeps the connection, and the client does without. A
  *   daemon sends a new opcode only as the answer to a new request. A new topic of INFO may be
  *   answered with -EINVAL for the same reason.
  * - A new version is for what no new request can ask for. A client whose HELLO is too low for it
  *   is served as before, or refused with a sentence.
- * - Reserved fields are 0 for ever: version 1 refuses any other value at both ends. They align
- *   what follows, and are no room for later.
- * - WELCOME comes with n_sockets + 2 descriptors, in this order, always. A doorbell is something
- *   to write eight bytes to, the number 1 in the machine's byte order, without blocking; -EAGAIN
- *   is as good as written. What kind of file it is, and whether other connections have the same
- *   one, a client must not know. Another way to ring is a new request.
+ * - Reserved fields are 0 in every version, because 0.1.0 refuses any other value at both ends.
+ *   They are there for alignment, not for later.
+ * - WELCOME always comes with n_sockets + 2 descriptors, in this order. To ring a doorbell that
+ *   came with it, a client writes eight bytes, the number 1, which never blocks; EAGAIN means that
+ *   it has been rung. What kind of file it is, and whether other connections have the same one, is
+ *   the daemon's business. Another way to ring begins with a new request.
  * - Shared memory that WELCOME brings grows as page.h says: padding gets a meaning, the page gets
  *   longer. An older client has the memory and does not look there.
  */

@@ -3,10 +3,10 @@
  * A program of a user, built against the header of a release before this one: whichever libuncore
  * it finds when it is started must serve it, with whatever daemon.
  *
- *	probe dump SOCKET		what a page says, as text
- *	probe truth SOCKET CPU REPORT FD	touches pages on CPU, whose socket must show what
- *the kernel counts there; FD says how many that is probe refused SOCKET ERRNO WORDS	no handle is
- *given, for this reason
+ * - `probe dump SOCKET` prints what a page says.
+ * - `probe truth SOCKET CPU REPORT FD` touches pages on CPU, whose socket must show what the kernel
+ *   counts there; the kernel's own count is read from FD. A region's report goes to REPORT.
+ * - `probe refused SOCKET ERRNO WORDS` is given no handle, for this reason.
  */
 #include <inttypes.h>
 #include <sched.h>

@@ -4,9 +4,8 @@
 
 #include "tests/system/daemon-process.h"
 
-/* In the build tree; and what was saved of it, in the source tree. */
-#define RELEASE       "tests/compat/0.1.0"
-#define RELEASE_SAVED "tests/compat/0.1.0"
+/* Its programs, below the build tree; what was saved of it, below the source tree. */
+#define RELEASE "tests/compat/0.1.0"
 
 /* False, with a line for the log: it could not be built here. */
 bool release_was_built(void);

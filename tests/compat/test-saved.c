@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a client and a daemon of 0.1.0 once said to each other, byte by byte, and a page of then:
- * to the daemon of today, and to the library of today; and what a later release may add to a page,
- * to the library of then. remake.sh tells what was saved.
+ * What a client and a daemon of 0.1.0 once said to each other, byte by byte, and a page of then.
+ * The client's side is replayed to the daemon of today, the daemon's side and the page to the
+ * library of today. A page as a later release may make it is given to both libraries. remake.sh
+ * tells what was saved.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +39,7 @@ static struct saved load(const char *name)
 	struct saved saved = {};
 	char path[128];
 
-	snprintf(path, sizeof path, RELEASE_SAVED "/%s", name);
+	snprintf(path, sizeof path, RELEASE "/%s", name);
 	file = fopen(source_path(path), "re");
 	assert_non_null(file);
 	saved.size_bytes = fread(saved.bytes, 1, sizeof saved.bytes - 1, file);
