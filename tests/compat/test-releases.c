@@ -291,8 +291,8 @@ static void assert_no_silent_mix(
 	truth_check(truth);
 }
 
-/* Kills the daemon, and has that of @release go on. */
-static void change_to(const char *release, struct truth *truth)
+/* Kills the daemon, and starts that of @release; @lost: what the manager loses in between. */
+static void change_to(const char *release, struct truth *truth, const char *lost)
 {
 	struct uncore_sample before;
 	struct uncore *held;
@@ -302,10 +302,20 @@ static void change_to(const char *release, struct truth *truth)
 	before = read_with(held);
 	daemon_kill(&daemon_process);
 	touch_pages(FEW_PAGES);
+	if (lost)
+		manager_lose(&daemon_process.manager, lost);
 	daemon_process.release = release;
 	daemon_restart(&daemon_process, "standin");
 	assert_no_silent_mix(truth, held, &before);
 	uncore_close(held);
+}
+
+static void begin_with(const char *release, struct truth *truth)
+{
+	daemon_process = (struct daemon_process){ .release = release };
+	daemon_start_activated(&daemon_process, "standin", NULL, true);
+	truth_begin(truth, &daemon_process);
+	truth_check(truth);
 }
 
 static void upgraded_and_taken_back(void **state)
@@ -313,15 +323,28 @@ static void upgraded_and_taken_back(void **state)
 	struct truth truth = {};
 
 	(void)state;
-	daemon_process = (struct daemon_process){ .release = RELEASE };
-	daemon_start_activated(&daemon_process, "standin", NULL, true);
-	truth_begin(&truth, &daemon_process);
-	truth_check(&truth);
+	begin_with(RELEASE, &truth);
 	for (unsigned i = 0; i < 3; i++) {
-		change_to(NULL, &truth);
-		change_to(RELEASE, &truth);
+		change_to(NULL, &truth, NULL);
+		change_to(RELEASE, &truth, NULL);
 	}
 	assert_int_equal(daemon_process.manager.n_kept, 3 + 4 * standin_sockets());
+	stop();
+}
+
+/* Whatever the reason is. */
+static void upgraded_and_taken_back_without_the_ledger(void **state)
+{
+	struct truth truth = {};
+	uint64_t first;
+
+	(void)state;
+	begin_with(RELEASE, &truth);
+	for (unsigned i = 0; i < 2; i++) {
+		first = truth.generation[0];
+		change_to(i ? RELEASE : NULL, &truth, "ledger");
+		assert_true(truth.generation[0] != first);
+	}
 	stop();
 }
 
@@ -367,6 +390,8 @@ int main(void)
 			a_later_hello_may_be_said_again),
 		CASE("an upgrade of a killed daemon, and taking it back, is no silent mix",
 			upgraded_and_taken_back),
+		CASE("where the daemon after it cannot go on, it says why and withdraws the page",
+			upgraded_and_taken_back_without_the_ledger),
 	};
 
 	if (!release_was_built() || !system_tests_can_run())

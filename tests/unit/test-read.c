@@ -134,7 +134,7 @@ static void a_closed_socket_is_eacces(void **state)
 
 static void refusals_are_passed_on(void **state)
 {
-	static const int errors[] = { -EPROTONOSUPPORT, -EDQUOT, -EACCES };
+	static const int errors[] = { -EPROTONOSUPPORT, -EOPNOTSUPP, -EDQUOT, -EACCES };
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
