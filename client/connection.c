@@ -35,7 +35,8 @@ static const struct {
 		   "uncored.conf, or SocketMode= and SocketGroup= of uncored.socket; the "
 		   "administrator "
 		   "of this node can change it." },
-	{ -EPROTONOSUPPORT, "uncored and libuncore are of different releases: install the same, "
+	{ -EPROTONOSUPPORT, "uncored and libuncore are of releases that do not go together: "
+			    "install the same of both (in a container, its libuncore is its own), "
 			    "then `systemctl restart uncored`." },
 	{ -ETIMEDOUT, "It did not answer in time: look at `systemctl status uncored`." },
 	{ -EDQUOT, "This user has too many connections: close some, or ask the administrator of "
@@ -304,7 +305,7 @@ static int take_welcome(struct uncore *handle, struct wire_packet *packet)
 	void *mark = NULL;
 	int r;
 
-	if (welcome->version != WIRE_VERSION)
+	if (!welcome->version || welcome->version > WIRE_VERSION)
 		return -EPROTONOSUPPORT;
 	if (packet->n_fds < 2 || packet->n_fds - 2 != welcome->n_sockets)
 		return -EBADMSG;

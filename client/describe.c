@@ -154,19 +154,34 @@ _public_ const char *uncore_why(const struct uncore *handle, uint32_t why)
 	return page_texts(handle->tables)[why].text;
 }
 
+/* A value with a caveat that only a later release knows must not look like one without. */
+static uint32_t known_flags(void)
+{
+	uint32_t flags = 0;
+
+	for (size_t i = 0; i < PAGE_QUALITY_WORDS; i++)
+		flags |= page_quality_words[i].flag;
+	return flags;
+}
+
+static char *add_word(char *text, char *end, const char *word)
+{
+	if (end != text)
+		*end++ = ',';
+	return stpcpy(end, word);
+}
+
 _public_ int uncore_quality_words(uint32_t quality, char *buffer, size_t size_bytes)
 {
 	char text[128] = ""; /* room for all words and commas */
 	char *end = text;
 	size_t length, kept;
 
-	for (size_t i = 0; i < PAGE_QUALITY_WORDS; i++) {
-		if (!(quality & page_quality_words[i].flag))
-			continue;
-		if (end != text)
-			*end++ = ',';
-		end = stpcpy(end, page_quality_words[i].word);
-	}
+	for (size_t i = 0; i < PAGE_QUALITY_WORDS; i++)
+		if (quality & page_quality_words[i].flag)
+			end = add_word(text, end, page_quality_words[i].word);
+	if (quality & ~known_flags())
+		end = add_word(text, end, "unknown");
 	length = (size_t)(end - text);
 	if (buffer && size_bytes) {
 		kept = length < size_bytes ? length : size_bytes - 1;

@@ -207,11 +207,11 @@ struct uncore_channel_value {
  * Connects to uncored at @socket_path (NULL: $UNCORE_SOCKET, or /run/uncored/socket) and maps its
  * page, within one second in all. *@ret_handle is the caller's, for uncore_close().
  * -ENOENT, -ECONNREFUSED: no daemon listens there; -ENAMETOOLONG: @socket_path is no path for a
- * socket; -EACCES: its socket, or its policy, is not open to this user; -EPROTONOSUPPORT: it speaks
- * another version; -EBADMSG: what answers is not uncored; -ECONNRESET: it closed the connection
- * without an answer; -EDQUOT: there are too many connections; -ETIMEDOUT: it did not answer;
- * -EMFILE, -ENOMEM: this process, or uncored, has no room; -EINVAL: @ret_handle is NULL. Any
- * thread. Since 0.1.
+ * socket; -EACCES: its socket, or its policy, is not open to this user; -EPROTONOSUPPORT: it is of
+ * a release that does not go together with this library; -EBADMSG: what answers is not uncored;
+ * -ECONNRESET: it closed the connection without an answer; -EDQUOT: there are too many connections;
+ * -ETIMEDOUT: it did not answer; -EMFILE, -ENOMEM: this process, or uncored, has no room; -EINVAL:
+ * @ret_handle is NULL. Any thread. Since 0.1.
  */
 int uncore_open(const char *socket_path, struct uncore **ret_handle);
 
@@ -268,7 +268,8 @@ const char *uncore_why(const struct uncore *handle, uint32_t why);
 
 /*
  * Writes the words of @quality, comma-separated ("estimated,partial"; "" for none), into @buffer,
- * cut to fit @size_bytes. Returns the length of the whole text. Since 0.1.
+ * cut to fit @size_bytes. "unknown" is a flag of a later uncored than this library. Returns the
+ * length of the whole text. Since 0.1.
  */
 int uncore_quality_words(uint32_t quality, char *buffer, size_t size_bytes);
 

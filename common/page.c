@@ -99,6 +99,13 @@ static bool strings_end(const struct page_header *h)
 	return memchr(h->platform, '\0', PAGE_NAME_MAX) != NULL;
 }
 
+bool page_is_any(const void *page, uint64_t size_bytes)
+{
+	const struct page_header *h = page;
+
+	return size_bytes >= offsetof(struct page_header, page_bytes) && h->magic == PAGE_MAGIC;
+}
+
 /* Looks at nothing behind the header. */
 static int check_header(const struct page_header *h, uint64_t size_bytes)
 {

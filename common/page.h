@@ -18,6 +18,25 @@
  *
  * Words shared between processes are touched by atomic accesses alone, so that a torn copy can be
  * noticed but is never undefined. Nothing here depends on the size of a memory page.
+ *
+ * Writer and reader may be of different releases (wire.h), and a later daemon may go on with the
+ * page of an earlier one, or the other way round. So:
+ *
+ * - Magic, version and state keep their places and their meaning in every version, so that any
+ *   release can withdraw any page. There will be no third state.
+ * - Within a version the structures and limits below never change. The page grows only at its end,
+ *   where the cells end. A reader maps all of it and uses what it knows; what is not there is
+ *   absent.
+ * - An addition begins with its length and with a copy of page_daemon.started_ns, made by the
+ *   process that writes it. An older daemon that goes on with the page sets page_daemon.started_ns
+ *   anew and does not know of the copy: where the two differ, nobody keeps the addition up to date,
+ *   and a reader takes it as absent.
+ * - A quality flag may be added. Readers pass on a flag that they do not know, and call it
+ *   "unknown". Metrics, units and platforms are names, and any name is good.
+ * - Padding is 0 until it has a meaning, and then 0 means what an older daemon does.
+ * - All else is a new version, which readers that do not know it refuse with a sentence. It comes
+ *   with a new version of the protocol: the daemon then refuses clients whose HELLO is below that,
+ *   so that they are told its own sentence.
  */
 #pragma once
 
@@ -26,7 +45,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PAGE_MAGIC 0x756e636f72656401ULL /* "uncored", 1 */
+#define PAGE_MAGIC 0x756e636f72656401ULL /* "uncored", 1; the same in every version */
 
 enum {
 	PAGE_VERSION = 1,
@@ -158,6 +177,9 @@ struct page_bell {
 	char padding[PAGE_CACHE_LINE - 16];
 };
 
+static_assert(offsetof(struct page_header, magic) == 0, "in every version");
+static_assert(offsetof(struct page_header, version) == 8, "in every version");
+static_assert(offsetof(struct page_header, state) == 12, "in every version");
 static_assert(sizeof(struct page_bell) == PAGE_CACHE_LINE, "page_bell");
 static_assert(sizeof(struct page_header) == 144, "page_header");
 static_assert(sizeof(struct page_metric) == 64, "page_metric");
@@ -174,12 +196,17 @@ static_assert(sizeof(struct page_header) + PAGE_METRICS_MAX * sizeof(struct page
 		      PAGE_TABLES_MAX,
 	"tables");
 
+/*
+ * Is this the beginning of a page, of whatever version? @page is aligned as memory from mmap(2) is.
+ */
+bool page_is_any(const void *page, uint64_t size_bytes);
+
 /* How large a page with these tables is; fills in every offset of @header from its four counts. */
 void page_lay_out(struct page_header *header, uint32_t most_channels_of_a_socket);
 
 /*
- * Are all tables in front of the cells, and these inside @size_bytes? 0, -EPROTONOSUPPORT (other
- * version), -EBADMSG.
+ * Are all tables in front of the cells, and these inside @size_bytes? More may follow them. 0,
+ * -EPROTONOSUPPORT (other version), -EBADMSG.
  */
 int page_check(const void *page, uint64_t size_bytes);
 

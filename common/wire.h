@@ -9,6 +9,29 @@
  * wait for the bell. A doorbell that cannot be written to any more (EAGAIN) is full: RENEW it.
  * Requests name nothing but themselves, and root's one names a user: there is no register, event or
  * CPU that a client could ask for.
+ *
+ * The two ends may be of different releases for years: a container brings its own library. So
+ * whatever a release has sent or accepted, every later one sends and accepts:
+ *
+ * - HELLO carries the highest version that the client speaks, WELCOME answers the lower of that
+ *   and the daemon's own: if it is below the client's, uncored is the older one. An end that
+ *   speaks version N speaks all versions below, down to 1. A daemon of 0.1.0 answers every other
+ *   version than 1 with -EPROTONOSUPPORT and keeps the connection: the client then says HELLO
+ *   again, with 1.
+ * - A message never grows or changes its meaning. What is new is a new opcode, at any version: an
+ *   older daemon answers it with -EOPNOTSUPP, keeps the connection, and the client does without. A
+ *   daemon sends a new opcode only as the answer to a new request. A new topic of INFO may be
+ *   answered with -EINVAL for the same reason.
+ * - A new version is for what no new request can ask for. A client whose HELLO is too low for it
+ *   is served as before, or refused with a sentence.
+ * - Reserved fields are 0 in every version, because 0.1.0 refuses any other value at both ends.
+ *   They are there for alignment, not for later.
+ * - WELCOME always comes with n_sockets + 2 descriptors, in this order. To ring a doorbell that
+ *   came with it, a client writes eight bytes, the number 1, which never blocks. What kind of file
+ * it is, and whether other connections have the same one, is the daemon's business. Another way to
+ * ring begins with a new request.
+ * - Shared memory that WELCOME brings grows as page.h says: padding gets a meaning, the page gets
+ *   longer. An older client has the memory and does not look there.
  */
 #pragma once
 
@@ -48,7 +71,7 @@ struct wire_header {
 
 struct wire_hello {
 	struct wire_header header;
-	uint32_t version;
+	uint32_t version;  /* the highest that the client speaks */
 	uint32_t reserved; /* 0 */
 };
 
@@ -79,7 +102,7 @@ struct wire_done {
 
 struct wire_welcome {
 	struct wire_header header;
-	uint32_t version;
+	uint32_t version;    /* that both speak; see wire_common_version() */
 	uint32_t n_sockets;  /* doorbells that came with this message */
 	uint64_t page_bytes; /* length to map */
 };
@@ -137,6 +160,12 @@ static_assert(sizeof(struct wire_welcome) == 24, "wire_welcome");
 static_assert(sizeof(struct wire_report) == 16, "wire_report");
 static_assert(sizeof(struct wire_error) == 492, "wire_error");
 static_assert(sizeof(union wire_message) == WIRE_MESSAGE_MAX, "wire_message");
+
+/* What this release and one that speaks up to @theirs both speak. */
+static inline uint32_t wire_common_version(uint32_t theirs)
+{
+	return theirs < (uint32_t)WIRE_VERSION ? theirs : (uint32_t)WIRE_VERSION;
+}
 
 enum wire_sender { WIRE_FROM_CLIENT, WIRE_FROM_DAEMON };
 

@@ -125,21 +125,17 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 	struct hardware *hardware = peer->server->hardware;
 	int fds[WIRE_FDS_MAX] = { hardware->publication.read_fd };
 	union wire_message reply;
-	struct policy_refusal refusal;
 	int r;
 
-	if (request->hello.version != WIRE_VERSION) {
-		policy_refuse(&refusal, POLICY_VERSION,
-			"uncored speaks version %d of its protocol, this client version %u.",
-			WIRE_VERSION, request->hello.version);
-		return refuse(peer->server, peer->fd, peer->uid, &refusal);
-	}
+	if (!request->hello.version)
+		return answer_refusal(
+			peer, POLICY_VERSION, "There is no version 0 of uncored's protocol.");
 	r = users_enter(&peer->server->users, peer->uid, peer->account, &peer->user);
 	if (r < 0)
 		return answer_refusal(peer, POLICY_DESCRIPTORS,
 			"uncored has no descriptors left for another client: try again later.");
 	wire_begin(&reply, WIRE_WELCOME);
-	reply.welcome.version = WIRE_VERSION;
+	reply.welcome.version = wire_common_version(request->hello.version);
 	reply.welcome.n_sockets = hardware->n_readers;
 	reply.welcome.page_bytes = hardware->publication.header->page_bytes;
 	memcpy(&fds[1], peer->user->doorbells, hardware->n_readers * sizeof *fds);

@@ -270,14 +270,25 @@ void publication_retire(struct publication *publication)
 	retire(publication->header);
 }
 
+/* Of whatever version: an upgrade must not leave its clients with what nobody writes any more. */
 void publication_retire_fd(int fd)
 {
-	struct page_header *header;
+	size_t bytes = memory_bytes(fd);
+	struct page_header *header = bytes ? memory_map(fd, bytes) : NULL;
 
-	if (map_page(fd, &header) < 0)
+	if (!header)
 		return;
-	retire(header);
-	munmap(header, header->page_bytes);
+	if (page_is_any(header, bytes))
+		retire(header);
+	munmap(header, bytes);
+}
+
+bool publication_has(const struct publication *publication, int fd)
+{
+	struct stat ours, other;
+
+	return fstat(publication->write_fd, &ours) == 0 && fstat(fd, &other) == 0 &&
+	       ours.st_dev == other.st_dev && ours.st_ino == other.st_ino;
 }
 
 void publication_done(struct publication *publication)

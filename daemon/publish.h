@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/page.h"
@@ -43,10 +44,13 @@ void publication_copy_cells(const struct publication *from, struct publication *
 
 /*
  * Tells those who still read the page that nobody writes it any more; nobody is woken, for who
- * waits looks from time to time. The second is for a descriptor that may be a page.
+ * waits looks from time to time. The second is for a descriptor that may be a page, of any version.
  */
 void publication_retire(struct publication *publication);
 void publication_retire_fd(int fd);
+
+/* Is @fd the memory of this page? */
+bool publication_has(const struct publication *publication, int fd);
 
 void publication_done(struct publication *publication);
 

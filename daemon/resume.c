@@ -35,12 +35,18 @@ static int find_page(struct hardware *hardware, struct store *store, struct faul
 		&hardware->publication, fd, &hardware->plan, ledger->generation, ledger->whys, why);
 }
 
-/* Whoever reads a page that is not gone on with must not take it for the present. */
-static void retire_pages(struct store *store)
+/*
+ * Nobody must take a page that is not gone on with for the present. @live: the one that is, which
+ * the manager may have kept more than once; NULL: none.
+ */
+static void retire_pages(const struct store *store, const struct publication *live)
 {
-	for (unsigned i = 0; i < store->n; i++)
-		if (store->items[i].fd >= 0)
-			publication_retire_fd(store->items[i].fd);
+	for (unsigned i = 0; i < store->n; i++) {
+		int fd = store->items[i].fd;
+
+		if (fd >= 0 && !(live && publication_has(live, fd)))
+			publication_retire_fd(fd);
+	}
 }
 
 /* --- the counters --- */
@@ -120,7 +126,7 @@ bool resume_generation(struct hardware *hardware, struct store *store, struct fa
 		go_on(hardware, store);
 	else
 		ledger_done(&hardware->ledger);
-	retire_pages(store);
+	retire_pages(store, r >= 0 ? &hardware->publication : NULL);
 	(r >= 0 ? store_drop_rest : store_drop_all)(store);
 	return r >= 0;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -86,10 +87,18 @@ int store_take_event(struct store *store, uint64_t id)
 	return -ENOENT;
 }
 
+static bool was_taken(const struct store *store, const char *name)
+{
+	for (unsigned i = 0; i < store->n; i++)
+		if (store->items[i].fd < 0 && !strcmp(store->items[i].name, name))
+			return true;
+	return false;
+}
+
 void store_drop_rest(struct store *store)
 {
 	for (unsigned i = 0; i < store->n; i++)
-		if (store->items[i].fd >= 0)
+		if (store->items[i].fd >= 0 && !was_taken(store, store->items[i].name))
 			store_forget(store->items[i].name);
 	store_done(store);
 }

@@ -33,7 +33,7 @@ int store_take(struct store *store, const char *name);
 int store_take_event(struct store *store, uint64_t id);
 
 /*
- * Closes what nobody took and has the manager forget that, with whatever else has the same name; or
+ * Closes what nobody took and has the manager forget the names under which nobody took anything; or
  * forget all that it passed. The store is empty then.
  */
 void store_drop_rest(struct store *store);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What goes on when uncored comes back, what begins anew, and what its clients see of either. */
 #include <errno.h>
+#include <fcntl.h>
 #include <json-c/json.h>
 #include <linux/perf_event.h>
 #include <signal.h>
@@ -247,6 +248,53 @@ static void info_tells_whether_totals_outlive_it(void **state)
 		"Totals outlive a restart of uncored, and are those of an uncored before.\n"));
 }
 
+/* Has the manager keep page 1 once more, as @name. */
+static void keep_page_again_as(const char *name)
+{
+	struct service_manager *manager = &daemon_process.manager;
+	struct manager_kept *kept = &manager->kept[manager->n_kept];
+
+	kept->fd = fcntl(manager_find(manager, "page-1"), F_DUPFD_CLOEXEC, 0);
+	assert_true(kept->fd >= 0);
+	snprintf(kept->name, sizeof kept->name, "%s", name);
+	manager->n_kept++;
+}
+
+static void lose_the_second_page(void)
+{
+	struct service_manager *manager = &daemon_process.manager;
+	struct manager_kept *last = &manager->kept[manager->n_kept - 1], *kept = last;
+
+	while (strcmp(kept->name, "page-1") != 0)
+		kept--;
+	assert_int_not_equal(kept->fd, manager_find(manager, "page-1"));
+	close(kept->fd);
+	*kept = *last;
+	manager->n_kept--;
+}
+
+/* Neither withdrawn with its copies, nor forgotten with the one of the same name. */
+static void a_page_that_is_kept_twice(void **state)
+{
+	struct uncore *uncore;
+
+	(void)state;
+	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		daemon_kill(&daemon_process);
+		if (i == 0) {
+			keep_page_again_as("page-1");
+			keep_page_again_as("page-7");
+		}
+		restart();
+		read_with(uncore, UNCORE_CACHED);
+		truth_check(&truth);
+		assert_int_equal(manager_find(&daemon_process.manager, "page-7"), -1);
+	}
+	lose_the_second_page();
+	uncore_close(uncore);
+}
+
 /* --- it goes on, with a gap that is told --- */
 
 /* The clock of socket 0 and what counts beside it. */
@@ -367,6 +415,27 @@ static void without_its_page(void **state)
 	assert_begins_anew(&before, "its page is missing");
 }
 
+/* As after an upgrade, or when one is taken back. */
+static void with_a_page_of_another_version(void **state)
+{
+	struct uncore_sample before = read_fresh(), sample = UNCORE_SAMPLE_INIT;
+	struct page_header *page;
+	struct uncore *uncore;
+
+	(void)state;
+	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
+	daemon_kill(&daemon_process);
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+		manager_find(&daemon_process.manager, "page-1"), 0);
+	assert_true(page != MAP_FAILED);
+	page->version++;
+	munmap(page, 4096);
+	restart();
+	assert_int_equal(uncore_read(uncore, 0, UNCORE_CACHED, &sample), -EACCES);
+	uncore_close(uncore);
+	assert_begins_anew(&before, "its page is damaged or of another version");
+}
+
 static void with_a_ledger_of_another_version(void **state)
 {
 	struct uncore_sample before = read_fresh();
@@ -413,6 +482,7 @@ int main(void)
 		CASE("an open region sees nothing of five restarts",
 			an_open_region_sees_nothing_of_it),
 		CASE("a page left half written is never read, and is mended", a_half_written_page),
+		CASE("a page that is kept twice is gone on with", a_page_that_is_kept_twice),
 		CASE("a bad configuration is not taken, and the one before it is",
 			a_bad_configuration_in_between),
 		CASE("`uncore info` tells that totals outlive a restart",
@@ -421,6 +491,8 @@ int main(void)
 		CASE("a new generation begins without the ledger, and the old page is withdrawn",
 			without_its_ledger),
 		CASE("a new generation begins without the page", without_its_page),
+		CASE("a new generation begins after a page of another version, which is withdrawn",
+			with_a_page_of_another_version),
 		CASE("a new generation begins after a ledger of another version",
 			with_a_ledger_of_another_version),
 		CASE("a new generation begins on another machine", on_another_machine),

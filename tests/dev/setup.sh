@@ -2,14 +2,14 @@
 # Installs the packages that building and testing need (Debian 12 names).
 
 SETUP_TO_BUILD=(
-	gcc libc6-dev pkg-config meson ninja-build
+	gcc libc6-dev pkg-config meson ninja-build xz-utils
 	libpfm4-dev libhwloc-dev libsystemd-dev libinih-dev libjson-c-dev scdoc
 	libpcp3-dev libpcp-pmda3-dev
 	libcmocka-dev python3 # for the tests, which are built with the rest
 )
 SETUP_TO_TEST=(
 	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev mandoc
-	systemd util-linux valgrind linux-perf xz-utils
+	systemd util-linux valgrind linux-perf
 	pcp python3-pcp
 )
 

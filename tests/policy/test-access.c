@@ -186,7 +186,7 @@ static int break_the_protocol(void *argument)
 	int fd = connect_raw(argument);
 
 	wire_begin(&message, WIRE_HELLO);
-	message.hello.version = 77;
+	message.hello.version = 0;
 	wire_send(fd, &message, NULL, 0);
 	if (wire_receive(fd, WIRE_FROM_DAEMON, &packet) != 1 ||
 		packet.message.error.error != -EPROTONOSUPPORT ||

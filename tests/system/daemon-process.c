@@ -285,6 +285,11 @@ static void exec_daemon(const struct daemon_process *daemon, const char *machine
 	snprintf(program, sizeof program, "%s", build_path("daemon/uncored"));
 	snprintf(root, sizeof root, "%s/%s", build_path("tests/machines"), machine);
 	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
+	if (daemon->release) {
+		snprintf(program, sizeof program, "%s/uncored", build_path(daemon->release));
+		snprintf(platforms, sizeof platforms, "%s/conf/platforms",
+			build_path(daemon->release));
+	}
 	snprintf(config, sizeof config, "%s/conf", daemon->directory);
 	execl(program, program, "--root", root, "--platforms", platforms, "--config", config,
 		"--socket", daemon->socket_path, (char *)NULL);

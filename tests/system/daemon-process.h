@@ -17,6 +17,8 @@ enum { NOBODY = 65534, SOMEBODY = 65533, OUTPUT_MAX = 65536, ARGUMENTS_MAX = 24 
 struct daemon_process {
 	unsigned descriptor_limit; /* set before the start: RLIMIT_NOFILE; 0: as it is */
 	bool stops_first;          /* set before the start: SIGSTOP, so that it can be traced */
+	const char *release; /* set before the start: folder of the build tree with another uncored
+				and its conf/platforms; NULL: this one */
 	pid_t pid;
 	struct service_manager manager;
 	char directory[64];

@@ -57,13 +57,37 @@ static void malformed_messages_end_the_connection(void **state)
 	assert_still_served();
 }
 
-static void another_version_is_refused_in_words(void **state)
+/* Greets as a client whose highest version is @version; what WELCOME answers. */
+static uint32_t version_answered_to(uint32_t version)
+{
+	union wire_message message;
+	struct wire_packet reply;
+	int fd = connect_raw(&the_daemon);
+
+	wire_begin(&message, WIRE_HELLO);
+	message.hello.version = version;
+	assert_int_equal(wire_send(fd, &message, NULL, 0), 0);
+	assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, &reply), 1);
+	assert_int_equal(reply.message.header.opcode, WIRE_WELCOME);
+	wire_packet_done(&reply);
+	close(fd);
+	return reply.message.welcome.version;
+}
+
+static void a_newer_client_is_answered_the_lower_version(void **state)
+{
+	(void)state;
+	assert_int_equal(version_answered_to(1), 1);
+	assert_int_equal(version_answered_to(WIRE_VERSION + 1), WIRE_VERSION);
+	assert_int_equal(version_answered_to(UINT32_MAX), WIRE_VERSION);
+}
+
+static void version_0_is_refused_in_words(void **state)
 {
 	union wire_message message;
 
 	(void)state;
 	wire_begin(&message, WIRE_HELLO);
-	message.hello.version = WIRE_VERSION + 1;
 	expect_error(&message, sizeof message.hello, -EPROTONOSUPPORT, false);
 	assert_still_served();
 }
@@ -146,7 +170,9 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("malformed and oversized messages get an error and end the connection",
 			malformed_messages_end_the_connection),
-		CASE("another version is refused in words", another_version_is_refused_in_words),
+		CASE("a newer client is answered the lower version",
+			a_newer_client_is_answered_the_lower_version),
+		CASE("version 0 is refused in words", version_0_is_refused_in_words),
 		CASE("unknown and untimely requests get an error",
 			unknown_and_untimely_requests_get_an_error),
 		CASE("requests with descriptors are refused",

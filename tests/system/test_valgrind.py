@@ -125,10 +125,10 @@ def serves():
 
 
 def refuses():
-    """uncored refuses what is no message, another version and one client too many"""
+    """uncored refuses what is no message, version 0 and one client too many"""
     with Daemon() as daemon:
         daemon.connect()[0].close()
-        for wrong in (b"x", b"x" * 600, message(HELLO, 7, 0), message(77, 0, 0),
+        for wrong in (b"x", b"x" * 600, message(HELLO, 0, 0), message(77, 0, 0),
                       message(INFO, 0, 0), message(HELLO, 1, 1)):
             connection, answers = daemon.connect(wrong)
             check(opcodes(answers) in ([None], [0xff]), f"{wrong[:16]}: {answers}")

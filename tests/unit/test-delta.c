@@ -187,8 +187,21 @@ static void quality_has_words(void **state)
 	(void)state;
 	assert_int_equal(uncore_quality_words(0, words, sizeof words), 0);
 	assert_string_equal(words, "");
-	assert_int_equal(uncore_quality_words(0xffffffff, words, sizeof words), 58);
+	assert_int_equal(uncore_quality_words(0x4000003f, words, sizeof words), 58);
 	assert_string_equal(words, "estimated,partial,frozen,reset,uncalibrated,standin,absent");
+}
+
+/* Of a later uncored: a value with a caveat must not look like one without. */
+static void a_flag_of_a_later_release_is_unknown(void **state)
+{
+	char words[128];
+
+	(void)state;
+	assert_int_equal(uncore_quality_words(1 << 6, words, sizeof words), 7);
+	assert_string_equal(words, "unknown");
+	assert_int_equal(uncore_quality_words(0xffffffff, words, sizeof words), 66);
+	assert_string_equal(
+		words, "estimated,partial,frozen,reset,uncalibrated,standin,absent,unknown");
 }
 
 static void quality_words_never_overrun(void **state)
@@ -222,6 +235,7 @@ int main(void)
 		CASE("wrong sizes are refused and nothing is touched",
 			wrong_sizes_are_refused_and_nothing_is_touched),
 		CASE("quality has words", quality_has_words),
+		CASE("a flag of a later release is unknown", a_flag_of_a_later_release_is_unknown),
 		CASE("quality words never overrun their buffer", quality_words_never_overrun),
 	};
 

@@ -79,6 +79,34 @@ static void a_page_that_was_laid_out_passes(void **state)
 	free(page);
 }
 
+/* A later release adds behind the cells. */
+static void a_page_that_has_grown_passes(void **state)
+{
+	struct page_header *page = new_page();
+	uint64_t grown_bytes = page->page_bytes + PAGE_CACHE_LINE;
+
+	(void)state;
+	page = realloc(page, grown_bytes);
+	assert_non_null(page);
+	memset((char *)page + page->page_bytes, 0xff, PAGE_CACHE_LINE);
+	page->page_bytes = grown_bytes;
+	assert_int_equal(page_check(page, grown_bytes), 0);
+	assert_int_equal(page_check(page, grown_bytes - 1), -EBADMSG);
+	free(page);
+}
+
+/* Whatever else it holds. */
+static void a_page_of_any_version_is_known_as_one(void **state)
+{
+	struct page_header page = { .magic = PAGE_MAGIC, .version = 77, .n_metrics = UINT32_MAX };
+
+	(void)state;
+	assert_true(page_is_any(&page, 16));
+	assert_false(page_is_any(&page, 15));
+	page.magic++;
+	assert_false(page_is_any(&page, sizeof page));
+}
+
 static void tables_do_not_overlap(void **state)
 {
 	struct page_header *page = new_page();
@@ -407,6 +435,9 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("a page that was laid out passes the check", a_page_that_was_laid_out_passes),
 		CASE("tables do not overlap", tables_do_not_overlap),
+		CASE("a page that has grown passes", a_page_that_has_grown_passes),
+		CASE("a page of any version is known as one",
+			a_page_of_any_version_is_known_as_one),
 		CASE("another version is told apart", another_version_is_told_apart),
 		CASE("a short page or a wrong magic is refused",
 			a_short_page_or_wrong_magic_is_refused),

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/memory.h"
 #include "daemon/tally.h"
 
 static struct platform platform = {
@@ -187,6 +188,56 @@ static void another_page_is_refused_and_withdrawn(void **state)
 	publication_done(&p);
 }
 
+/* Also by a release that can read nothing of it but where every page says what it is. */
+static void a_page_of_another_version_is_withdrawn(void **state)
+{
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	p.header->version = PAGE_VERSION + 1;
+	p.header->page_bytes = 1;
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), -EPROTONOSUPPORT);
+	assert_int_equal(p.header->state, PAGE_RETIRED);
+	assert_int_equal(p.header->version, PAGE_VERSION + 1);
+	p.header->page_bytes = 0;
+	p.header->state = PAGE_LIVE;
+	p.header->magic++; /* no page at all */
+	publication_retire_fd(p.write_fd);
+	assert_int_equal(p.header->state, PAGE_LIVE);
+	munmap(p.header, memory_bytes(p.write_fd));
+	p.header = NULL;
+	publication_done(&p);
+}
+
+/* Of a later uncored; see page.h. */
+static void a_page_that_has_grown_is_gone_on_with(void **state)
+{
+	struct publication p, longer;
+	struct page_header header;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	header = *p.header;
+	header.page_bytes += 4096;
+	longer = (struct publication){ .write_fd = memory_new("longer", header.page_bytes, 0444),
+		.read_fd = -1 };
+	longer.header = memory_map(longer.write_fd, header.page_bytes);
+	assert_non_null(longer.header);
+	memcpy(longer.header, p.header, p.header->page_bytes);
+	longer.header->page_bytes = header.page_bytes;
+	longer.header->daemon.started_ns = 1;
+	memcpy(longer.whys, p.whys, sizeof p.whys);
+	assert_int_equal(adopt(&longer, &plan, header.generation, &fault), 0);
+	assert_int_equal(longer.header->state, PAGE_LIVE);
+	/* By which a reader sees that the addition is another process's. */
+	assert_true(longer.header->daemon.started_ns > 1);
+	publication_done(&longer);
+	publication_done(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -200,6 +251,10 @@ int main(void)
 			the_same_page_is_gone_on_with),
 		CASE("another page is refused and withdrawn",
 			another_page_is_refused_and_withdrawn),
+		CASE("a page of another version is withdrawn",
+			a_page_of_another_version_is_withdrawn),
+		CASE("a page that has grown is gone on with",
+			a_page_that_has_grown_is_gone_on_with),
 	};
 
 	return cmocka_run_group_tests_name("publish", cases, NULL, NULL);

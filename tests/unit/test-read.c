@@ -134,7 +134,7 @@ static void a_closed_socket_is_eacces(void **state)
 
 static void refusals_are_passed_on(void **state)
 {
-	static const int errors[] = { -EPROTONOSUPPORT, -EDQUOT, -EACCES };
+	static const int errors[] = { -EPROTONOSUPPORT, -EOPNOTSUPP, -EDQUOT, -EACCES };
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
@@ -154,12 +154,12 @@ static void a_refusal_ahead_of_hello_is_passed_on(void **state)
 	expect_text("because it was told to.");
 }
 
-static void another_version_is_eprotonosupport(void **state)
+static void a_version_later_than_asked_for_is_eprotonosupport(void **state)
 {
 	(void)state;
 	assert_int_equal(
 		try_open(&(struct fake_options){ .version = WIRE_VERSION + 1 }), -EPROTONOSUPPORT);
-	expect_text("different releases");
+	expect_text("releases that do not go together");
 }
 
 static void a_silent_daemon_is_etimedout(void **state)
@@ -871,7 +871,8 @@ int main(void)
 		CASE("refusals are passed on", refusals_are_passed_on),
 		CASE("a refusal ahead of HELLO is passed on",
 			a_refusal_ahead_of_hello_is_passed_on),
-		CASE("another version is EPROTONOSUPPORT", another_version_is_eprotonosupport),
+		CASE("a version later than asked for is EPROTONOSUPPORT",
+			a_version_later_than_asked_for_is_eprotonosupport),
 		CASE("a silent daemon is ETIMEDOUT", a_silent_daemon_is_etimedout),
 		CASE("opening may be given less time", opening_may_be_given_less_time),
 		CASE("signals do not prolong the wait", signals_do_not_prolong_the_wait),

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two releases together on the stand-in machine: the library and the command of 0.1.0 with the
+ * daemon of today, those of today with the daemon of 0.1.0, and either daemon going on, or saying
+ * that it does not, where the other was killed.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/macro.h"
+#include "common/wire.h"
+#include "tests/compat/release.h"
+#include "tests/continuity/truth.h"
+#include "tests/test.h"
+
+enum { PAGES = 25600, PAGE_WORTH = 4096, FEW_PAGES = 2000 };
+
+/* Who is with whom: a daemon, and where library, command and probe are in the build tree. */
+struct pair {
+	const char *daemon; /* a release; NULL: this one */
+	const char *library, *command;
+};
+
+static const struct pair old_client = { NULL, RELEASE, RELEASE "/uncore" };
+static const struct pair old_daemon = { RELEASE, LIBRARY_HERE, "client/uncore" };
+
+static struct daemon_process daemon_process;
+
+static void start(const struct pair *pair, const char *config)
+{
+	daemon_process = (struct daemon_process){ .release = pair->daemon };
+	daemon_start(&daemon_process, "standin", config);
+}
+
+static void stop(void)
+{
+	daemon_stop(&daemon_process);
+	daemon_process.pid = 0;
+}
+
+static int stop_what_is_left(void **state)
+{
+	(void)state;
+	daemon_stop(&daemon_process);
+	return 0;
+}
+
+static void assert_runs(const struct run *run, int status, const char *words)
+{
+	if (run->status != status || !strstr(run->output, words))
+		fail_msg("exit status %d: %s", run->status, run->output);
+}
+
+static void command(struct run *ret, const struct pair *pair, uid_t uid, const char *const words[])
+{
+	setenv("UNCORE_SOCKET", daemon_process.socket_path, 1);
+	run_with_library(ret, uid, pair->library, pair->command, words);
+	unsetenv("UNCORE_SOCKET");
+}
+
+/* --- figures --- */
+
+/* The kernel's own count of page faults on the busy CPU; for programs that we start, too. */
+static int open_kernel_count(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, standin_sockets() - 1, -1, 0);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static uint64_t kernel_bytes(int fd)
+{
+	uint64_t count;
+
+	assert_int_equal(read(fd, &count, sizeof count), sizeof count);
+	return count * PAGE_WORTH;
+}
+
+/* Of the busy socket, in the report at @path; @list: in the first of this list. Removes the file.
+ */
+static uint64_t take_bytes(const char *path, const char *list)
+{
+	static const char *const keys[] = { "metrics", "dram.read", "bytes" };
+	struct json_object *root = json_object_from_file(path), *at = root;
+	uint64_t bytes;
+
+	assert_non_null(root);
+	if (list)
+		at = json_object_array_get_idx(json_object_object_get(at, list), 0);
+	at = json_object_object_get(at, "sockets");
+	at = json_object_array_get_idx(at, standin_sockets() - 1);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		at = json_object_object_get(at, keys[i]);
+	bytes = json_object_get_uint64(at);
+	json_object_put(root);
+	unlink(path);
+	return bytes;
+}
+
+/* The probe compares its delta itself, and says between what its region must lie. */
+static void probe_is_exact(const struct pair *pair, const char *folder, int fd)
+{
+	char cpu[16], report[128], number[16];
+	const char *const arguments[] = { "truth", daemon_process.socket_path, cpu, report, number,
+		NULL };
+	uint64_t bytes, least, most;
+	static struct run run;
+
+	snprintf(cpu, sizeof cpu, "%u", standin_sockets() - 1);
+	snprintf(number, sizeof number, "%d", fd);
+	snprintf(report, sizeof report, "%s/region", folder);
+	run_with_library(&run, NOBODY, pair->library, RELEASE "/probe", arguments);
+	assert_runs(&run, 0, "region: ");
+	assert_int_equal(sscanf(strstr(run.output, "region: "), "region: %" SCNu64 " to %" SCNu64,
+				 &least, &most),
+		2);
+	bytes = take_bytes(report, "regions");
+	assert_in_range(bytes, least, most);
+}
+
+static void command_is_exact(const struct pair *pair, const char *folder, int fd)
+{
+	_cleanup_free_ char *touch = strdup(build_path("tests/workload/touch-pages"));
+	char cpu[16], report[128];
+	const char *const words[] = { "stat", "--json", "--output", report, "--", touch, "25600",
+		cpu, NULL };
+	uint64_t before = kernel_bytes(fd), bytes;
+	static struct run run;
+
+	snprintf(cpu, sizeof cpu, "%u", standin_sockets() - 1);
+	snprintf(report, sizeof report, "%s/stat", folder);
+	command(&run, pair, NOBODY, words);
+	assert_runs(&run, 0, "");
+	bytes = take_bytes(report, NULL);
+	assert_in_range(bytes, (uint64_t)PAGES * PAGE_WORTH, kernel_bytes(fd) - before);
+}
+
+static void figures_are_exact(const struct pair *pair)
+{
+	char folder[] = "/tmp/uncore-compat-XXXXXX";
+	int fd = open_kernel_count();
+
+	start(pair, NULL);
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chown(folder, NOBODY, NOBODY), 0);
+	probe_is_exact(pair, folder, fd);
+	command_is_exact(pair, folder, fd);
+	rmdir(folder);
+	stop();
+	close(fd);
+}
+
+/* --- what else can be asked --- */
+
+static void info_is_told(const struct pair *pair)
+{
+	static const char *const questions[][4] = {
+		{ "info", NULL },
+		{ "info", "--json", NULL },
+		{ "info", "--platforms", NULL },
+		{ "info", "--explain", "dram.read", NULL },
+	};
+	static struct run run;
+
+	start(pair, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++) {
+		command(&run, pair, NOBODY, questions[i]);
+		assert_runs(&run, 0, i == 3 ? "dram.read" : "standin");
+	}
+	stop();
+}
+
+static void the_owner_is_set(const struct pair *pair)
+{
+	const char *const words[] = { "owner", "65533", NULL };
+	char error[16];
+	const char *const arguments[] = { "refused", daemon_process.socket_path, error,
+		"does not own the job that this node runs", NULL };
+	static struct run run;
+
+	start(pair, "[access]\nowner_only = yes\n");
+	command(&run, pair, 0, words);
+	assert_runs(&run, 0, "");
+	snprintf(error, sizeof error, "%d", EACCES);
+	run_with_library(&run, NOBODY, pair->library, RELEASE "/probe", arguments);
+	assert_runs(&run, 0, "");
+	run_with_library(&run, SOMEBODY, pair->library, RELEASE "/probe",
+		(const char *const[]){ "dump", daemon_process.socket_path, NULL });
+	assert_runs(&run, 0, "platform standin");
+	stop();
+}
+
+/* The daemon's own sentence, by whichever library. */
+static void refusals_are_told(const struct pair *pair)
+{
+	char error[16];
+	const char *const arguments[] = { "refused", daemon_process.socket_path, error,
+		"is not among the users who may connect", NULL };
+	static struct run run;
+
+	start(pair, "[access]\nusers = 65533\n");
+	snprintf(error, sizeof error, "%d", EACCES);
+	run_with_library(&run, NOBODY, pair->library, RELEASE "/probe", arguments);
+	assert_runs(&run, 0, "");
+	command(&run, pair, SOMEBODY, (const char *const[]){ "owner", "65533", NULL });
+	assert_runs(&run, 1, "Only root may say whose job the node runs");
+	stop();
+}
+
+/* What a client of a later version of the protocol has to do there; see wire.h. */
+static void a_later_hello_may_be_said_again(void **state)
+{
+	struct wire_packet packet;
+	union wire_message hello;
+	int fd;
+
+	(void)state;
+	start(&old_daemon, NULL);
+	fd = connect_raw(&daemon_process);
+	wire_begin(&hello, WIRE_HELLO);
+	hello.hello.version = 2;
+	assert_int_equal(wire_send(fd, &hello, NULL, 0), 0);
+	assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, &packet), 1);
+	assert_int_equal(packet.message.error.error, -EPROTONOSUPPORT);
+	hello.hello.version = 1;
+	assert_int_equal(wire_send(fd, &hello, NULL, 0), 0);
+	assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, &packet), 1);
+	assert_int_equal(packet.message.header.opcode, WIRE_WELCOME);
+	wire_packet_done(&packet);
+	close(fd);
+	stop();
+}
+
+/* --- one after the other --- */
+
+static struct uncore_sample read_with(const struct uncore *uncore)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+
+	assert_int_equal(uncore_read(uncore, 0, UNCORE_FRESH, &sample), 0);
+	return sample;
+}
+
+static struct uncore_sample read_anew(void)
+{
+	struct uncore_sample sample;
+	struct uncore *uncore;
+
+	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
+	sample = read_with(uncore);
+	uncore_close(uncore);
+	return sample;
+}
+
+/*
+ * Either all totals go on to the last count, for those who have the page, too; or the daemon says
+ * why not, the page is withdrawn, and no difference is told.
+ */
+static void assert_no_silent_mix(
+	struct truth *truth, const struct uncore *held, const struct uncore_sample *before)
+{
+	struct uncore_sample after = read_anew(), cached = UNCORE_SAMPLE_INIT;
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+	int r = uncore_read(held, 0, UNCORE_CACHED, &cached);
+
+	if (!memcmp(before->generation, after.generation, sizeof after.generation)) {
+		assert_int_equal(r, 0);
+		assert_true(cached.sweep >= after.sweep);
+		assert_int_equal(uncore_delta(before, &after, &delta), 0);
+		assert_true(delta.values[0].count >= (uint64_t)FEW_PAGES * PAGE_WORTH);
+	} else {
+		assert_int_equal(r, -EACCES);
+		assert_int_equal(uncore_delta(before, &after, &delta), -ESTALE);
+		assert_true(daemon_logged(&daemon_process, "A new generation begins."));
+		truth_begin(truth, &daemon_process);
+	}
+	truth_check(truth);
+	truth_check(truth);
+}
+
+/* Kills the daemon, and starts that of @release; @lost: what the manager loses in between. */
+static void change_to(const char *release, struct truth *truth, const char *lost)
+{
+	struct uncore_sample before;
+	struct uncore *held;
+
+	assert_int_equal(uncore_open(daemon_process.socket_path, &held), 0);
+	pin_to_cpu(0);
+	before = read_with(held);
+	daemon_kill(&daemon_process);
+	touch_pages(FEW_PAGES);
+	if (lost)
+		manager_lose(&daemon_process.manager, lost);
+	daemon_process.release = release;
+	daemon_restart(&daemon_process, "standin");
+	assert_no_silent_mix(truth, held, &before);
+	uncore_close(held);
+}
+
+static void begin_with(const char *release, struct truth *truth)
+{
+	daemon_process = (struct daemon_process){ .release = release };
+	daemon_start_activated(&daemon_process, "standin", NULL, true);
+	truth_begin(truth, &daemon_process);
+	truth_check(truth);
+}
+
+static void upgraded_and_taken_back(void **state)
+{
+	struct truth truth = {};
+
+	(void)state;
+	begin_with(RELEASE, &truth);
+	for (unsigned i = 0; i < 3; i++) {
+		change_to(NULL, &truth, NULL);
+		change_to(RELEASE, &truth, NULL);
+	}
+	assert_int_equal(daemon_process.manager.n_kept, 3 + 4 * standin_sockets());
+	stop();
+}
+
+/* Whatever the reason is. */
+static void upgraded_and_taken_back_without_the_ledger(void **state)
+{
+	struct truth truth = {};
+	uint64_t first;
+
+	(void)state;
+	begin_with(RELEASE, &truth);
+	for (unsigned i = 0; i < 2; i++) {
+		first = truth.generation[0];
+		change_to(i ? RELEASE : NULL, &truth, "ledger");
+		assert_true(truth.generation[0] != first);
+	}
+	stop();
+}
+
+/* --- the same for both pairs --- */
+
+#define BOTH(function)                                                                             \
+	static void function##_by_an_old_client(void **state)                                      \
+	{                                                                                          \
+		(void)state;                                                                       \
+		function(&old_client);                                                             \
+	}                                                                                          \
+	static void function##_by_an_old_daemon(void **state)                                      \
+	{                                                                                          \
+		(void)state;                                                                       \
+		function(&old_daemon);                                                             \
+	}
+
+BOTH(figures_are_exact)
+BOTH(info_is_told)
+BOTH(the_owner_is_set)
+BOTH(refusals_are_told)
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("library and command of 0.1.0 show exact figures of the daemon",
+			figures_are_exact_by_an_old_client),
+		CASE("library and command show exact figures of the daemon of 0.1.0",
+			figures_are_exact_by_an_old_daemon),
+		CASE("the command of 0.1.0 shows the state of the daemon",
+			info_is_told_by_an_old_client),
+		CASE("the command shows the state of the daemon of 0.1.0",
+			info_is_told_by_an_old_daemon),
+		CASE("the command of 0.1.0 sets the owner, and others are refused",
+			the_owner_is_set_by_an_old_client),
+		CASE("the command sets the owner for the daemon of 0.1.0, and others are refused",
+			the_owner_is_set_by_an_old_daemon),
+		CASE("the library of 0.1.0 passes on why it is refused",
+			refusals_are_told_by_an_old_client),
+		CASE("the library passes on why the daemon of 0.1.0 refuses",
+			refusals_are_told_by_an_old_daemon),
+		CASE("the daemon of 0.1.0 refuses a later HELLO, and welcomes a second one",
+			a_later_hello_may_be_said_again),
+		CASE("an upgrade of a killed daemon, and taking it back, is no silent mix",
+			upgraded_and_taken_back),
+		CASE("where the daemon after it cannot go on, it says why and withdraws the page",
+			upgraded_and_taken_back_without_the_ledger),
+	};
+
+	if (!release_was_built() || !system_tests_can_run())
+		return 0;
+	return _cmocka_run_group_tests(
+		"releases", cases, sizeof cases / sizeof *cases, NULL, stop_what_is_left);
+}
