@@ -15,6 +15,7 @@
 #include "daemon/privilege.h"
 
 static const uint64_t STOPPED_NS = 1000000000;
+static const uint64_t REST_EVERY_NS = 1000000000;
 
 enum {
 	ORDER_SLOT = UINT32_MAX,
@@ -311,9 +312,38 @@ static bool carry_out_orders(struct reader *reader)
 	next_page = reader->next_page;
 	stop = reader->stop;
 	pthread_mutex_unlock(&reader->lock);
-	if (next_page)
+	if (next_page) {
+		heartbeat_begin(&reader->heartbeat, "carrying out an order", clock_now_ns());
 		move(reader, next_page);
+	}
 	return !stop;
+}
+
+/* Waits for rings, busy with nothing meanwhile. As epoll_wait(2). */
+static int wait_for_rings(struct reader *reader)
+{
+	int timeout_ms = next_timeout(reader), n;
+
+	heartbeat_end(&reader->heartbeat);
+	n = epoll_wait(reader->epoll_fd, reader->events, (int)reader->options.max_doorbells + 1,
+		timeout_ms);
+	heartbeat_begin(&reader->heartbeat, "answering rings", clock_now_ns());
+	return n;
+}
+
+/*
+ * With a budget of 100 % and rings without pause, the thread would never block. At real-time
+ * priority that is what a thread that loops looks like, and what LimitRTTIME= of the unit kills.
+ */
+static void rest(struct reader *reader)
+{
+	const struct timespec moment = { .tv_nsec = 1 };
+	uint64_t now_ns = reader->tally.sweep.end_ns;
+
+	if (now_ns - reader->rested_ns < REST_EVERY_NS)
+		return;
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+	reader->rested_ns = now_ns;
 }
 
 /* Waits for rings and answers them once. False: it is time to stop. */
@@ -321,8 +351,7 @@ static bool turn(struct reader *reader)
 {
 	bool ordered = false;
 	unsigned n_rang;
-	int n = epoll_wait(reader->epoll_fd, reader->events, (int)reader->options.max_doorbells + 1,
-		next_timeout(reader));
+	int n = wait_for_rings(reader);
 
 	n_rang = admit(reader, 0, n, &ordered);
 	if (n_rang) {
@@ -337,6 +366,7 @@ static bool turn(struct reader *reader)
 	}
 	keep_seat(reader);
 	charge(reader);
+	rest(reader);
 	return !ordered || carry_out_orders(reader);
 }
 

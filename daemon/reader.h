@@ -23,6 +23,7 @@
 #include "daemon/budget.h"
 #include "daemon/crowd.h"
 #include "daemon/fault.h"
+#include "daemon/heartbeat.h"
 #include "daemon/ledger.h"
 #include "daemon/seat.h"
 #include "daemon/tally.h"
@@ -76,13 +77,15 @@ struct reader {
 	pthread_t thread;
 	bool running;
 	int epoll_fd;
-	int order_fd; /* eventfd: the server has an order */
+	int order_fd;               /* eventfd: the server has an order */
+	struct heartbeat heartbeat; /* the thread's; anybody may look */
 
 	/* the thread's own */
 	struct epoll_event *events; /* who rang */
 	struct crowd crowd;
 	uint64_t cpu_ns;           /* used so far */
 	uint64_t stopped_since_ns; /* 0: every box counts, or was not asked yet */
+	uint64_t rested_ns;        /* when it last let others have its CPU */
 
 	pthread_mutex_t lock;          /* of what follows, and of .options.rules */
 	bool stop;                     /* an order */

@@ -381,6 +381,9 @@ int server_run(struct server *server, struct hardware *hardware, struct fault *f
 	r = add_sources(server);
 	if (r >= 0)
 		r = revive_watch(server);
+	if (r >= 0)
+		r = watchdog_start(
+			&server->watchdog, server->event, hardware->readers, hardware->n_readers);
 	if (r < 0)
 		return fault_set(fault, r, "Cannot set up the event loop: %s.", strerror(-r));
 	server_say_ready(server);

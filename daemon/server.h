@@ -16,6 +16,7 @@
 #include "daemon/refusals.h"
 #include "daemon/store.h"
 #include "daemon/undertaker.h"
+#include "daemon/watchdog.h"
 
 struct bells;
 struct peer;
@@ -35,6 +36,7 @@ struct server {
 	unsigned max_peers_of_user;
 	struct undertaker undertaker;
 	struct refusals refusals;
+	struct watchdog watchdog;
 	uint64_t n_refused_before; /* by processes before, in this generation */
 	struct report {
 		int fd; /* the last one, sealed: all who ask get this; -1: none yet */
