@@ -22,6 +22,7 @@ enum {
 	STACK_BYTES = 128 * 1024,
 	NS_PER_MS = 1000000,
 	SPIN_MAX_NS = 100000,
+	REST_NS = 50000,       /* what is shorter may be over before it begins */
 	GATHER_NS = 20000,     /* a moment for others to ring */
 	GATHERS_MAX = 20,      /* ... waited for so often at most */
 	GATHERS_QUIET_MAX = 3, /* ... and so often in vain */
@@ -337,7 +338,7 @@ static int wait_for_rings(struct reader *reader)
  */
 static void rest(struct reader *reader)
 {
-	const struct timespec moment = { .tv_nsec = 1 };
+	const struct timespec moment = { .tv_nsec = REST_NS };
 	uint64_t now_ns = reader->tally.sweep.end_ns;
 
 	if (now_ns - reader->rested_ns < REST_EVERY_NS)
