@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/macro.h"
+#include "daemon/call-filter.h"
 #include "daemon/machine.h"
 #include "daemon/privilege.h"
 #include "daemon/resume.h"
@@ -327,6 +328,18 @@ static void hand_over(struct hardware *hardware)
 			strerror(-r));
 }
 
+/* For every thread, so it comes after the readers were started. */
+static void give_up_calls(struct hardware *hardware)
+{
+	int r = call_filter_set();
+
+	if (r < 0)
+		fault_set(new_warning(hardware), 0,
+			"uncored cannot give up the system calls that it needs no more: %s. It has "
+			"given up its capabilities, and serves as usual.",
+			strerror(-r));
+}
+
 int hardware_open(struct hardware *hardware, const struct config *config, struct store *store,
 	struct fault *fault)
 {
@@ -356,7 +369,10 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 		return r;
 	ledger_complete(&hardware->ledger);
 	r = privilege_drop();
-	return r < 0 ? fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r)) : 0;
+	if (r < 0)
+		return fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r));
+	give_up_calls(hardware);
+	return 0;
 }
 
 int hardware_replace_page(struct hardware *hardware, uint32_t owner)

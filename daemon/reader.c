@@ -14,10 +14,12 @@
 #include "daemon/privilege.h"
 
 static const uint64_t STOPPED_NS = 1000000000;
+static const uint64_t REST_EVERY_NS = 1000000000;
 
 enum {
 	STACK_BYTES = 128 * 1024,
 	SPIN_MAX_NS = 100000,
+	REST_NS = 50000,       /* what is shorter may be over before it begins */
 	GATHER_NS = 20000,     /* a moment for others to ring */
 	GATHERS_MAX = 20,      /* ... waited for so often at most */
 	GATHERS_QUIET_MAX = 3, /* ... and so often in vain */
@@ -212,8 +214,10 @@ static bool carry_out_orders(struct reader *reader)
 	next_page = reader->next_page;
 	stop = reader->stop;
 	pthread_mutex_unlock(&reader->lock);
-	if (next_page)
+	if (next_page) {
+		heartbeat_begin(&reader->heartbeat, "carrying out an order", clock_now_ns());
 		move(reader, next_page);
+	}
 	return !stop;
 }
 
@@ -248,12 +252,37 @@ static bool answer(struct reader *reader)
 	return ordered;
 }
 
+/* Waits for rings, busy with nothing meanwhile. */
+static void wait_for_rings(struct reader *reader)
+{
+	int64_t timeout_ns = next_timeout_ns(reader);
+
+	heartbeat_end(&reader->heartbeat);
+	doorbells_wait(&reader->doorbells, timeout_ns);
+	heartbeat_begin(&reader->heartbeat, "answering rings", clock_now_ns());
+}
+
+/*
+ * With a budget of 100 % and rings without pause, the thread would never block. At real-time
+ * priority that is what a thread that loops looks like, and what LimitRTTIME= of the unit kills.
+ */
+static void rest(struct reader *reader)
+{
+	const struct timespec moment = { .tv_nsec = REST_NS };
+	uint64_t now_ns = reader->tally.sweep.end_ns;
+
+	if (now_ns - reader->rested_ns < REST_EVERY_NS)
+		return;
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+	reader->rested_ns = now_ns;
+}
+
 /* Waits for rings and answers them once. False: it is time to stop. */
 static bool turn(struct reader *reader)
 {
 	bool ordered, admitted, swept = true;
 
-	doorbells_wait(&reader->doorbells, next_timeout_ns(reader));
+	wait_for_rings(reader);
 	ordered = admit(reader, &admitted);
 	if (admitted)
 		ordered |= answer(reader);
@@ -264,6 +293,7 @@ static bool turn(struct reader *reader)
 	wake_waiters(reader);
 	keep_seat(reader);
 	charge(reader, swept);
+	rest(reader);
 	return !ordered || carry_out_orders(reader);
 }
 

@@ -17,6 +17,7 @@
 #include "daemon/box.h"
 #include "daemon/doorbells.h"
 #include "daemon/fault.h"
+#include "daemon/heartbeat.h"
 #include "daemon/ledger.h"
 #include "daemon/seat.h"
 #include "daemon/tally.h"
@@ -59,10 +60,12 @@ struct reader {
 
 	pthread_t thread;
 	bool running;
+	struct heartbeat heartbeat; /* the thread's; anybody may look */
 
 	/* the thread's own */
 	uint64_t cpu_ns;           /* used so far */
 	uint64_t stopped_since_ns; /* 0: every box counts, or was not asked yet */
+	uint64_t rested_ns;        /* when it last let others have its CPU */
 
 	pthread_mutex_t lock;          /* of what follows, and of .options.rules */
 	bool stop;                     /* an order */

@@ -20,6 +20,7 @@
 #include "daemon/refusals.h"
 #include "daemon/store.h"
 #include "daemon/users.h"
+#include "daemon/watchdog.h"
 
 struct peer;
 
@@ -42,6 +43,7 @@ struct server {
 	unsigned max_peers; /* the configured limit, or what the file limit leaves */
 	unsigned max_peers_of_user;
 	struct refusals refusals;
+	struct watchdog watchdog;
 	uint64_t n_refused_before; /* by processes before, in this generation */
 	struct report {
 		int write_fd, read_fd; /* the same memory for all that are made; -1: none yet */

@@ -2,12 +2,15 @@
 #include "tests/continuity/trace.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/procfs.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,4 +210,51 @@ unsigned trace_looking(struct daemon_process *daemon, void (*ring)(void *), void
 	void (*look)(void *), void *look_argument)
 {
 	return trace_reader(daemon, ring, argument, UINT_MAX, look, look_argument);
+}
+
+/* --- a reader that hangs --- */
+
+pid_t trace_hold(struct daemon_process *daemon, void (*ring)(void *), void *argument,
+	bool (*is_there)(void *), void *there_argument)
+{
+	pid_t tids[THREADS_MAX];
+
+	assert_int_equal(seize(daemon, "socket0", tids), 1);
+	ring(argument);
+	while (!is_there(there_argument))
+		assert_true(step(tids[0]));
+	return tids[0];
+}
+
+/* Where the instruction pointer is among the registers, and the jump to itself in machine code. */
+#if defined __x86_64__
+enum { POINTER = 16 };
+static const uint8_t jump_to_itself[] = { 0xeb, 0xfe };
+#elif defined __aarch64__
+enum { POINTER = 32 };
+static const uint8_t jump_to_itself[] = { 0x00, 0x00, 0x00, 0x14 };
+#elif defined __powerpc64__
+enum { POINTER = 32 };
+static const uint8_t jump_to_itself[] = { 0x00, 0x00, 0x00, 0x48 };
+#endif
+
+void trace_let_loop(pid_t tid)
+{
+	elf_gregset_t registers;
+	struct iovec all = { &registers, sizeof registers };
+	long word;
+
+	assert_int_equal(ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &all), 0);
+	word = ptrace(PTRACE_PEEKTEXT, tid, (void *)registers[POINTER], NULL);
+	memcpy(&word, jump_to_itself, sizeof jump_to_itself);
+	assert_int_equal(ptrace(PTRACE_POKETEXT, tid, (void *)registers[POINTER], (void *)word), 0);
+	assert_int_equal(ptrace(PTRACE_DETACH, tid, NULL, NULL), 0);
+}
+
+void trace_reap(pid_t tid)
+{
+	int status;
+
+	assert_int_equal(waitpid(tid, &status, __WALL), tid);
+	assert_true(WIFSIGNALED(status));
 }

@@ -21,6 +21,19 @@ unsigned trace_calls(
 unsigned trace_instructions(
 	struct daemon_process *daemon, void (*ring)(void *), void *argument, unsigned nth);
 
+/*
+ * Attaches to the reader of socket 0, has @ring ask for a sweep, and stops it as soon as @is_there
+ * says so after one of its instructions. Returns the thread, which stays stopped: it sleeps.
+ */
+pid_t trace_hold(struct daemon_process *daemon, void (*ring)(void *), void *argument,
+	bool (*is_there)(void *), void *there_argument);
+
+/* Lets a thread that is held go on, in an endless loop at the instruction where it is. */
+void trace_let_loop(pid_t tid);
+
+/* Takes in the end of a thread that is held while its process is killed. */
+void trace_reap(pid_t tid);
+
 /* As trace_instructions(), and has @look see to what is there after each instruction. */
 unsigned trace_looking(struct daemon_process *daemon, void (*ring)(void *), void *argument,
 	void (*look)(void *), void *look_argument);

@@ -278,9 +278,15 @@ static void exec_daemon(const struct daemon_process *daemon, const char *machine
 	dup2(log_fd, STDOUT_FILENO);
 	dup2(log_fd, STDERR_FILENO);
 	struct rlimit descriptors = { daemon->descriptor_limit, daemon->descriptor_limit };
+	struct rlimit realtime = { daemon->realtime_limit_ms * 1000, RLIM_INFINITY };
+	struct rlimit no_core = {};
 
 	if (daemon->descriptor_limit)
 		setrlimit(RLIMIT_NOFILE, &descriptors);
+	if (daemon->realtime_limit_ms)
+		setrlimit(RLIMIT_RTTIME, &realtime);
+	setrlimit(RLIMIT_CORE, &no_core);
+	manager_set_watchdog(daemon->watchdog_s);
 	setenv("NOTIFY_SOCKET", daemon->manager.notify_path, 1);
 	snprintf(program, sizeof program, "%s", build_path("daemon/uncored"));
 	snprintf(root, sizeof root, "%s/%s", build_path("tests/machines"), machine);
@@ -364,11 +370,23 @@ void daemon_start_activated(
 	daemon_restart(daemon, machine);
 }
 
+void daemon_ended_by(struct daemon_process *daemon, int sig)
+{
+	assert_int_equal(wait_for(daemon->pid, STOP_TIMEOUT_S), 128 + sig);
+	manager_dispatch(&daemon->manager);
+}
+
 void daemon_kill(struct daemon_process *daemon)
 {
 	kill(daemon->pid, SIGKILL);
-	assert_int_equal(wait_for(daemon->pid, STOP_TIMEOUT_S), 128 + SIGKILL);
-	manager_dispatch(&daemon->manager);
+	daemon_ended_by(daemon, SIGKILL);
+}
+
+void daemon_abort_when_silent(struct daemon_process *daemon)
+{
+	assert_true(manager_wait_until_silent(&daemon->manager, daemon->watchdog_s));
+	kill(daemon->pid, SIGABRT);
+	kill(daemon->pid, SIGCONT);
 }
 
 void daemon_remove(struct daemon_process *daemon)

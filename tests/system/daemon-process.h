@@ -15,8 +15,10 @@
 enum { NOBODY = 65534, SOMEBODY = 65533, OUTPUT_MAX = 65536, ARGUMENTS_MAX = 24 };
 
 struct daemon_process {
-	unsigned descriptor_limit; /* set before the start: RLIMIT_NOFILE; 0: as it is */
-	bool stops_first;          /* set before the start: SIGSTOP, so that it can be traced */
+	unsigned descriptor_limit;  /* set before the start: RLIMIT_NOFILE; 0: as it is */
+	unsigned watchdog_s;        /* set before the start: WatchdogSec=; 0: none */
+	unsigned realtime_limit_ms; /* set before the start: RLIMIT_RTTIME; 0: as it is */
+	bool stops_first;           /* set before the start: SIGSTOP, so that it can be traced */
 	const char *release; /* set before the start: folder of the build tree with another uncored
 				and its conf/platforms; NULL: this one */
 	pid_t pid;
@@ -60,6 +62,17 @@ void daemon_start_activated(
 
 /* SIGKILL, and what it had asked of its manager is done. */
 void daemon_kill(struct daemon_process *daemon);
+
+/*
+ * As systemd with WatchdogSec=: waits until no sign of life came for daemon->watchdog_s, and then
+ * sends SIGABRT, and SIGCONT, for a process that is stopped takes no other signal. Fails the case
+ * if there are signs of life for a minute. The process is still to be waited for:
+ * daemon_ended_by().
+ */
+void daemon_abort_when_silent(struct daemon_process *daemon);
+
+/* Waits for it to have ended by that signal, and what it had asked of its manager is done. */
+void daemon_ended_by(struct daemon_process *daemon, int sig);
 
 /* After the daemon has ended: starts another in the same directory, on the same socket, with what
  * the manager has kept; the first does not wait for READY. */

@@ -2,6 +2,7 @@
 #include "tests/system/service-manager.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +12,15 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/macro.h"
 #include "tests/test.h"
 
-enum { READY_TIMEOUT_MS = 10000, FDS_PER_MESSAGE_MAX = 253 /* SCM_MAX_FD of the kernel */ };
+enum {
+	READY_TIMEOUT_MS = 10000,
+	SILENCE_TIMEOUT_S = 60,
+	FDS_PER_MESSAGE_MAX = 253 /* SCM_MAX_FD of the kernel */
+};
 
 struct message {
 	char text[512];
@@ -115,6 +121,15 @@ static void obey(struct service_manager *manager, const struct message *message)
 	}
 }
 
+static void note_sign_of_life(struct service_manager *manager, const struct message *message)
+{
+	bool is_ping = says(message, "WATCHDOG=1");
+
+	manager->n_pings += is_ping;
+	if (is_ping || says(message, "READY=1"))
+		manager->alive_ns = clock_now_ns();
+}
+
 bool manager_dispatch(struct service_manager *manager)
 {
 	struct message message;
@@ -123,6 +138,7 @@ bool manager_dispatch(struct service_manager *manager)
 	while (receive(manager, &message)) {
 		obey(manager, &message);
 		manager->n_reloads += says(&message, "RELOADING=1\nMONOTONIC_USEC=");
+		note_sign_of_life(manager, &message);
 		ready |= says(&message, "READY=1");
 	}
 	return ready;
@@ -135,6 +151,23 @@ bool manager_wait_until_ready(struct service_manager *manager)
 	while (poll(&poll_fd, 1, READY_TIMEOUT_MS) == 1)
 		if (manager_dispatch(manager))
 			return true;
+	return false;
+}
+
+bool manager_wait_until_silent(struct service_manager *manager, unsigned interval_s)
+{
+	uint64_t deadline_ns = clock_now_ns() + SILENCE_TIMEOUT_S * UINT64_C(1000000000);
+
+	while (clock_now_ns() < deadline_ns) {
+		uint64_t ends_ns = manager->alive_ns + interval_s * UINT64_C(1000000000);
+		struct pollfd poll_fd = { .fd = manager->notify_fd, .events = POLLIN };
+		uint64_t now_ns = clock_now_ns();
+
+		if (now_ns >= ends_ns)
+			return true;
+		poll(&poll_fd, 1, (int)((ends_ns - now_ns) / 1000000) + 1);
+		manager_dispatch(manager);
+	}
 	return false;
 }
 
@@ -159,6 +192,20 @@ void manager_lose(struct service_manager *manager, const char *name)
 }
 
 /* --- the next process --- */
+
+void manager_set_watchdog(unsigned interval_s)
+{
+	char number[24];
+
+	unsetenv("WATCHDOG_USEC");
+	unsetenv("WATCHDOG_PID");
+	if (!interval_s)
+		return;
+	snprintf(number, sizeof number, "%" PRIu64, interval_s * UINT64_C(1000000));
+	setenv("WATCHDOG_USEC", number, 1);
+	snprintf(number, sizeof number, "%d", getpid());
+	setenv("WATCHDOG_PID", number, 1);
+}
 
 static void pass(int fd, const char *name, unsigned *n, char *names, size_t size_bytes)
 {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { MANAGER_KEPT_MAX = 2048 };
 
@@ -21,6 +22,8 @@ struct service_manager {
 	char notify_path[96];
 	int listen_fd;      /* to pass; -1: none */
 	unsigned n_reloads; /* announced */
+	unsigned n_pings;   /* WATCHDOG=1 */
+	uint64_t alive_ns;  /* the last sign of life: READY=1 or WATCHDOG=1 */
 	unsigned n_kept;
 	struct manager_kept kept[MANAGER_KEPT_MAX];
 };
@@ -33,6 +36,15 @@ bool manager_dispatch(struct service_manager *manager);
 
 /* ... until one says READY; false: none did in ten seconds. */
 bool manager_wait_until_ready(struct service_manager *manager);
+
+/*
+ * Waits until there has been no sign of life for so long, and not for more than a minute in all.
+ * False: there still are signs.
+ */
+bool manager_wait_until_silent(struct service_manager *manager, unsigned interval_s);
+
+/* In the child, before execve(2): asks for a sign of life in each interval, or, for 0, for none. */
+void manager_set_watchdog(unsigned interval_s);
 
 /* In the child, last thing before execve(2): passes the socket, if there is one, and the store. */
 void manager_pass_all(const struct service_manager *manager);

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "client/internal.h"
@@ -355,6 +356,51 @@ static uint64_t told_cpu_ns(struct publication *publication)
 }
 
 /* A client that waits on the old page while it is withdrawn, and one that comes to the new. */
+/* A doorbell that rings again during each sweep that it asked for. */
+static struct {
+	int fd;
+	long slept_before; /* how often the reader's thread had, when the first such sweep began */
+	bool began, slept, over;
+} restless;
+
+static ssize_t read_and_ring(const struct source *self, int fd, void *ret_buffer, size_t size_bytes)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	if (!restless.began)
+		restless.slept_before = usage.ru_nvcsw;
+	restless.began = true;
+	if (usage.ru_nvcsw > restless.slept_before)
+		__atomic_store_n(&restless.slept, true, __ATOMIC_RELEASE);
+	else if (!__atomic_load_n(&restless.over, __ATOMIC_ACQUIRE))
+		eventfd_write(restless.fd, 1);
+	return fake_read(self, fd, ret_buffer, size_bytes);
+}
+
+static void rung_without_pause_it_sleeps_now_and_then(void **state)
+{
+	uint64_t deadline_ns;
+	struct fixture f;
+	int slot;
+
+	(void)state;
+	start_reader(&f, 100, 10000);
+	f.source.read = read_and_ring; /* ahead of the doorbell, which hands it over */
+	restless.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	slot = reader_add(&f.reader, restless.fd, 1000, &f.bell);
+	assert_true(slot >= 0);
+	deadline_ns = clock_now_ns() + 10 * SECOND;
+	eventfd_write(restless.fd, 1);
+	while (!__atomic_load_n(&restless.slept, __ATOMIC_ACQUIRE) && clock_now_ns() < deadline_ns)
+		usleep(10000);
+	__atomic_store_n(&restless.over, true, __ATOMIC_RELEASE);
+	reader_remove(&f.reader, slot);
+	stop_reader(&f);
+	close(restless.fd);
+	assert_true(restless.slept);
+}
+
 static void moves_to_another_page(void **state)
 {
 	struct page_sweep before, after;
@@ -482,6 +528,8 @@ int main(void)
 		CASE("new rules reach those who wait already",
 			new_rules_reach_those_who_wait_already),
 		CASE("clients come and go while it sweeps", clients_come_and_go_while_it_sweeps),
+		CASE("rung without pause, it sleeps now and then",
+			rung_without_pause_it_sleeps_now_and_then),
 		CASE("moves to another page, and leaves the old one as it is",
 			moves_to_another_page),
 		CASE("goes on from the last sweep of the ledger",

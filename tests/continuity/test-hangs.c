@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An uncored that hangs is noticed, killed and started again, and its totals go on; one that is
+ * idle sleeps. The service manager of the test does what systemd does for WatchdogSec=.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+#include "common/page.h"
+#include "common/wire.h"
+#include "tests/continuity/trace.h"
+#include "tests/continuity/truth.h"
+#include "tests/test.h"
+
+enum { WATCHDOG_S = 4, REALTIME_LIMIT_MS = 300, CLIENTS = 16, PAGES = 1000 };
+
+static struct daemon_process daemon_process;
+static struct truth truth;
+
+/* The cases but one run without real-time priority: a loop would take a whole CPU of this machine.
+ */
+static void begin(struct daemon_process options, const char *config)
+{
+	daemon_process = options;
+	daemon_start_activated(&daemon_process, "standin", config, true);
+	truth_begin(&truth, &daemon_process);
+	truth_check(&truth);
+}
+
+static void begin_watched(void)
+{
+	begin((struct daemon_process){ .watchdog_s = WATCHDOG_S }, "[reader]\nrealtime = no\n");
+}
+
+static void go_on_and_check(void)
+{
+	touch_pages(PAGES);
+	daemon_restart(&daemon_process, "standin");
+	truth_check(&truth);
+	assert_true(daemon_logged(&daemon_process, "as an uncored before left them"));
+}
+
+/* --- a reader that hangs --- */
+
+/* A client's doorbell of socket 0, and the page. */
+struct ringer {
+	int connection;
+	struct wire_packet packet;
+	const struct page_header *page;
+};
+
+static void ringer_connect(struct ringer *ringer)
+{
+	ringer->connection = connect_hello(&daemon_process, &ringer->packet);
+	ringer->page = mmap(NULL, ringer->packet.message.welcome.page_bytes, PROT_READ, MAP_SHARED,
+		ringer->packet.fds[0], 0);
+	assert_true(ringer->page != MAP_FAILED);
+}
+
+static void ringer_done(struct ringer *ringer)
+{
+	munmap((void *)ringer->page, ringer->packet.message.welcome.page_bytes);
+	wire_packet_done(&ringer->packet);
+	close(ringer->connection);
+}
+
+static void ring(void *argument)
+{
+	struct ringer *ringer = argument;
+
+	eventfd_write(ringer->packet.fds[1], 1);
+}
+
+static bool is_sweeping(void *argument)
+{
+	struct ringer *ringer = argument;
+
+	return page_cell(ringer->page, 0)->lock & 1;
+}
+
+static pid_t hold_in_sweep(struct ringer *ringer)
+{
+	ringer_connect(ringer);
+	return trace_hold(&daemon_process, ring, ringer, is_sweeping, ringer);
+}
+
+static void assert_noticed(void)
+{
+	assert_true(daemon_logged(
+		&daemon_process, "The reader of socket 0 hangs: it has been answering rings for "));
+	assert_false(daemon_logged(&daemon_process, "The reader of socket 1 hangs"));
+}
+
+static void a_sweep_that_sleeps(void **state)
+{
+	struct ringer ringer;
+	pid_t tid;
+
+	(void)state;
+	begin_watched();
+	tid = hold_in_sweep(&ringer);
+	daemon_abort_when_silent(&daemon_process);
+	trace_reap(tid);
+	daemon_ended_by(&daemon_process, SIGABRT);
+	assert_noticed();
+	ringer_done(&ringer);
+	go_on_and_check();
+	daemon_stop(&daemon_process);
+}
+
+static void a_sweep_that_loops(void **state)
+{
+	struct ringer ringer;
+
+	(void)state;
+	begin_watched();
+	trace_let_loop(hold_in_sweep(&ringer));
+	daemon_abort_when_silent(&daemon_process);
+	daemon_ended_by(&daemon_process, SIGABRT);
+	assert_noticed();
+	ringer_done(&ringer);
+	go_on_and_check();
+	daemon_stop(&daemon_process);
+}
+
+/* Here nothing but the kernel may end it: the main thread may not get a CPU. */
+static void a_sweep_that_loops_in_real_time(void **state)
+{
+	struct ringer ringer;
+
+	(void)state;
+	begin((struct daemon_process){ .realtime_limit_ms = REALTIME_LIMIT_MS }, NULL);
+	if (!daemon_socket_number(&daemon_process, 0, "realtime")) {
+		daemon_stop(&daemon_process);
+		skip();
+	}
+	trace_let_loop(hold_in_sweep(&ringer));
+	daemon_ended_by(&daemon_process, SIGXCPU);
+	ringer_done(&ringer);
+	go_on_and_check();
+	daemon_stop(&daemon_process);
+}
+
+static void a_process_that_is_stopped(void **state)
+{
+	(void)state;
+	begin_watched();
+	kill(daemon_process.pid, SIGSTOP);
+	daemon_abort_when_silent(&daemon_process);
+	daemon_ended_by(&daemon_process, SIGABRT);
+	go_on_and_check();
+	daemon_stop(&daemon_process);
+}
+
+/* --- nothing hangs --- */
+
+static uint64_t voluntary_switches(pid_t tid)
+{
+	char path[64], line[128];
+	uint64_t n = 0;
+	bool found = false;
+	_cleanup_file_ FILE *file = NULL;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/status", daemon_process.pid, tid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (!found && fgets(line, sizeof line, file))
+		found = sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &n) == 1;
+	assert_true(found);
+	return n;
+}
+
+struct switches {
+	uint64_t of_main, of_readers;
+};
+
+/* How often its threads went to sleep so far. */
+static struct switches count_switches(void)
+{
+	struct switches counts = {};
+	const struct dirent *entry;
+	char path[64];
+	DIR *directory;
+
+	snprintf(path, sizeof path, "/proc/%d/task", daemon_process.pid);
+	directory = opendir(path);
+	assert_non_null(directory);
+	while ((entry = readdir(directory))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid == daemon_process.pid)
+			counts.of_main += voluntary_switches(tid);
+		else if (tid)
+			counts.of_readers += voluntary_switches(tid);
+	}
+	closedir(directory);
+	return counts;
+}
+
+static void settle(void)
+{
+	struct switches before, after = count_switches();
+
+	do {
+		before = after;
+		usleep(100000);
+		after = count_switches();
+	} while (after.of_readers != before.of_readers || after.of_main != before.of_main);
+}
+
+static void idle_it_sleeps(void **state)
+{
+	struct ringer ringers[CLIENTS];
+	struct switches before, after;
+	unsigned n_pings;
+
+	(void)state;
+	begin_watched();
+	for (unsigned i = 0; i < CLIENTS; i++)
+		ringer_connect(&ringers[i]);
+	settle();
+	manager_dispatch(&daemon_process.manager);
+	n_pings = daemon_process.manager.n_pings;
+	before = count_switches();
+	sleep(2 * WATCHDOG_S);
+	after = count_switches();
+	manager_dispatch(&daemon_process.manager);
+	n_pings = daemon_process.manager.n_pings - n_pings;
+	for (unsigned i = 0; i < CLIENTS; i++)
+		ringer_done(&ringers[i]);
+	assert_int_equal(after.of_readers, before.of_readers);
+	assert_in_range(after.of_main - before.of_main, 1, n_pings + 1);
+	assert_in_range(n_pings, 1, 2 * 2 + 1);
+	daemon_stop(&daemon_process);
+}
+
+static void unasked_it_says_nothing(void **state)
+{
+	struct switches before;
+
+	(void)state;
+	begin((struct daemon_process){}, NULL);
+	settle();
+	before = count_switches();
+	sleep(WATCHDOG_S);
+	assert_memory_equal(&(struct switches[]){ count_switches() }, &before, sizeof before);
+	assert_int_equal(daemon_process.manager.n_pings, 0);
+	daemon_stop(&daemon_process);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("a sweep that sleeps is noticed, and the next uncored goes on exactly",
+			a_sweep_that_sleeps),
+		CASE("a sweep that loops is noticed, and the next uncored goes on exactly",
+			a_sweep_that_loops),
+		CASE("a sweep that loops at real-time priority is ended by RLIMIT_RTTIME, and the "
+		     "next uncored goes on exactly",
+			a_sweep_that_loops_in_real_time),
+		CASE("a process that is stopped is noticed, and the next uncored goes on exactly",
+			a_process_that_is_stopped),
+		CASE("idle, uncored wakes up twice in the watchdog's interval, its readers never",
+			idle_it_sleeps),
+		CASE("without a watchdog, an idle uncored never wakes up", unasked_it_says_nothing),
+	};
+
+	if (!system_tests_can_run())
+		return 0;
+	return cmocka_run_group_tests_name("hangs", cases, NULL, NULL);
+}
