@@ -174,10 +174,20 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
+/* Clients can cause it as often as they like. */
+static void warn_at_times(struct log_limit *limit, const char *what, int error)
+{
+	uint64_t n_silent;
+
+	if (log_limit_permits(limit, clock_now_ns(), &n_silent))
+		log_warning("%s (%" PRIu64 " more times since the last such line): %s.", what,
+			n_silent, strerror(error));
+}
+
 /* Trying again at once would spin: wait until somebody leaves, or a second. */
 static void pause_accepting(struct server *server, int error)
 {
-	log_warning("No new client can be taken in for now: %s.", strerror(error));
+	warn_at_times(&server->paused, "No new client can be taken in for now", error);
 	sd_event_source_set_enabled(server->listen_source, SD_EVENT_OFF);
 	server->retry_source = sd_event_source_disable_unref(server->retry_source);
 	sd_event_add_time_relative(server->event, &server->retry_source, CLOCK_MONOTONIC, 1000000,
@@ -195,7 +205,7 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 	if (accepted >= 0) {
 		r = peer_accept(server, accepted);
 		if (r < 0)
-			log_warning("A client could not be taken in: %s.", strerror(-r));
+			warn_at_times(&server->lost, "A client could not be taken in", -r);
 	} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
 		pause_accepting(server, errno);
 	}

@@ -13,6 +13,7 @@
 #include "daemon/config.h"
 #include "daemon/fault.h"
 #include "daemon/hardware.h"
+#include "daemon/log-limit.h"
 #include "daemon/refusals.h"
 #include "daemon/store.h"
 #include "daemon/undertaker.h"
@@ -35,7 +36,8 @@ struct server {
 	unsigned max_peers_of_user;
 	struct undertaker undertaker;
 	struct refusals refusals;
-	uint64_t n_refused_before; /* by processes before, in this generation */
+	struct log_limit lost, paused; /* lines of on_connection() */
+	uint64_t n_refused_before;     /* by processes before, in this generation */
 	struct report {
 		int fd; /* the last one, sealed: all who ask get this; -1: none yet */
 		uint64_t size_bytes;
