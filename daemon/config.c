@@ -242,6 +242,19 @@ const char *config_path(const struct config_origin *origin)
 	return origin->path ? origin->path : UNCORED_CONFIG;
 }
 
+static int take_origin(
+	const struct config_origin *origin, struct config *config, struct fault *fault)
+{
+	config->origin = *origin;
+	if (origin->socket_path && strlen(origin->socket_path) >= sizeof config->socket_path)
+		return fault_set(fault, -ENAMETOOLONG,
+			"--socket %s: a socket's path has at most %zu bytes.", origin->socket_path,
+			sizeof config->socket_path - 1);
+	if (origin->socket_path) /* to the last byte, for comparing */
+		strncpy(config->socket_path, origin->socket_path, sizeof config->socket_path);
+	return 0;
+}
+
 int config_find(const struct config_origin *origin, struct config *ret, struct fault *fault)
 {
 	struct config config;
@@ -249,17 +262,23 @@ int config_find(const struct config_origin *origin, struct config *ret, struct f
 
 	if (r == -ENOENT && !origin->path)
 		r = config_load(NULL, &config, fault);
-	if (r < 0)
-		return r;
-	config.origin = *origin;
-	if (origin->socket_path && strlen(origin->socket_path) >= sizeof config.socket_path)
-		return fault_set(fault, -ENAMETOOLONG,
-			"--socket %s: a socket's path has at most %zu bytes.", origin->socket_path,
-			sizeof config.socket_path - 1);
-	if (origin->socket_path) /* to the last byte, for comparing */
-		strncpy(config.socket_path, origin->socket_path, sizeof config.socket_path);
-	*ret = config;
-	return 0;
+	if (r >= 0)
+		r = take_origin(origin, &config, fault);
+	if (r >= 0)
+		*ret = config;
+	return r == -ENOENT ? -EINVAL : r; /* a file that was named must be there */
+}
+
+int config_default(const struct config_origin *origin, struct config *ret, struct fault *fault)
+{
+	struct config config;
+	int r = config_load(NULL, &config, fault);
+
+	if (r >= 0)
+		r = take_origin(origin, &config, fault);
+	if (r >= 0)
+		*ret = config;
+	return r;
 }
 
 /* --- reading it again --- */

@@ -48,8 +48,12 @@ int config_load(const char *path, struct config *ret, struct fault *fault);
 /* Where the file is, or would be. */
 const char *config_path(const struct config_origin *origin);
 
-/* The configuration of a daemon: as config_load(), and -ENAMETOOLONG. */
+/* The configuration of a daemon: as config_load(), and -ENAMETOOLONG; -EINVAL also if a file that
+ * was named is not there. */
 int config_find(const struct config_origin *origin, struct config *ret, struct fault *fault);
+
+/* The same where the file is wrong and is not looked at. -ENAMETOOLONG. */
+int config_default(const struct config_origin *origin, struct config *ret, struct fault *fault);
 
 /*
  * Reads the configuration of @config again and replaces it, but for what needs a restart: of each

@@ -18,6 +18,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/log.h"
+#include "daemon/loop.h"
 #include "daemon/peer.h"
 #include "daemon/reload.h"
 #include "daemon/report.h"
@@ -359,14 +360,8 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 
 static int add_sources(struct server *server)
 {
-	int r = sd_event_new(&server->event);
+	int r = loop_new(&server->event, on_hangup, server);
 
-	if (r >= 0)
-		r = sd_event_add_signal(server->event, NULL, SIGTERM, NULL, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(server->event, NULL, SIGINT, NULL, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(server->event, NULL, SIGHUP, on_hangup, server);
 	if (r >= 0)
 		r = sd_event_add_io(server->event, &server->listen_source, server->listen_fd,
 			EPOLLIN, on_connection, server);
@@ -394,7 +389,7 @@ int server_run(struct server *server, struct hardware *hardware, struct fault *f
 	if (r < 0)
 		return fault_set(fault, r, "Cannot set up the event loop: %s.", strerror(-r));
 	server_say_ready(server);
-	r = sd_event_loop(server->event);
+	r = loop_run(server->event);
 	sd_notify(0, "STOPPING=1");
 	return r < 0 ? fault_set(fault, r, "The event loop failed: %s.", strerror(-r)) : r;
 }

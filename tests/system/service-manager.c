@@ -17,7 +17,7 @@
 enum { READY_TIMEOUT_MS = 10000, FDS_PER_MESSAGE_MAX = 253 /* SCM_MAX_FD of the kernel */ };
 
 struct message {
-	char text[512];
+	char text[1024];
 	int fds[FDS_PER_MESSAGE_MAX];
 	unsigned n_fds;
 };
@@ -115,12 +115,21 @@ static void obey(struct service_manager *manager, const struct message *message)
 	}
 }
 
+static void note_status(struct service_manager *manager, const struct message *message)
+{
+	const char *at = strstr(message->text, "STATUS=");
+
+	if (at)
+		sscanf(at, "STATUS=%1023[^\n]", manager->status);
+}
+
 bool manager_dispatch(struct service_manager *manager)
 {
 	struct message message;
 	bool ready = false;
 
 	while (receive(manager, &message)) {
+		note_status(manager, &message);
 		obey(manager, &message);
 		manager->n_reloads += says(&message, "RELOADING=1\nMONOTONIC_USEC=");
 		ready |= says(&message, "READY=1");

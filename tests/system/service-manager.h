@@ -21,6 +21,7 @@ struct service_manager {
 	char notify_path[96];
 	int listen_fd;      /* to pass; -1: none */
 	unsigned n_reloads; /* announced */
+	char status[1024];  /* the last one told */
 	unsigned n_kept;
 	struct manager_kept kept[MANAGER_KEPT_MAX];
 };
