@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -308,6 +309,63 @@ static void a_deaf_client_is_dropped(void **state)
 	assert_in_range(n, 1, 50);
 }
 
+/* A sanitizer's own memory cannot be limited. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MEMORY_CAN_BE_LIMITED = false };
+#else
+enum { MEMORY_CAN_BE_LIMITED = true };
+#endif
+
+static void limit_memory(const struct daemon_process *daemon, rlim_t bytes)
+{
+	const struct rlimit limit = { bytes, RLIM_INFINITY };
+
+	assert_int_equal(prlimit(daemon->pid, RLIMIT_AS, &limit, NULL), 0);
+}
+
+/*
+ * All at once have something to say, so that the event loop has to grow its tables: while there is
+ * no memory left for as much as another client.
+ */
+static void want_of_memory_passes(void **state)
+{
+	enum { CLIENTS = 500, BEFORE = 300 };
+	static const char lost[] = "A client could not be taken in";
+	struct daemon_process daemon = {};
+	struct uncore_value value;
+	char why[UNCORE_TEXT_MAX];
+	int fds[CLIENTS];
+	long at_rest;
+
+	(void)state;
+	if (!MEMORY_CAN_BE_LIMITED)
+		skip();
+	daemon_start(&daemon, "standin", "[server]\nmax_clients_per_user = 4096\n");
+	at_rest = daemon_descriptors(&daemon);
+	for (unsigned i = 0; i < BEFORE; i++)
+		fds[i] = connect_raw(&daemon);
+	for (unsigned i = 0; i < 10000 && daemon_descriptors(&daemon) < at_rest + BEFORE; i++)
+		usleep(1000);
+	limit_memory(&daemon, 1 << 20); /* it has more: there will be none */
+	for (unsigned i = BEFORE; i < CLIENTS; i++)
+		fds[i] = connect_raw(&daemon);
+	for (unsigned i = 0; i < 10000 && !daemon_logged(&daemon, lost); i++)
+		usleep(1000);
+	kill(daemon.pid, SIGSTOP);
+	for (unsigned i = 0; i < CLIENTS; i++)
+		send(fds[i], "What?", 5, MSG_NOSIGNAL);
+	kill(daemon.pid, SIGCONT);
+	for (unsigned i = 0; i < 10000 && daemon_descriptors(&daemon) > at_rest; i++)
+		usleep(1000); /* until all are dropped, for that was no message */
+	limit_memory(&daemon, RLIM_INFINITY);
+	read_dram(&daemon, 0, &value, why);
+	assert_int_equal(daemon_logged(&daemon, lost), 1);
+	daemon_stop(&daemon);
+	for (unsigned i = 0; i < CLIENTS; i++)
+		close(fds[i]);
+	assert_false(value.quality & UNCORE_ABSENT);
+}
+
 static int read_for_ever(void *argument)
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
@@ -357,6 +415,7 @@ int main(void)
 		CASE("requests of one connection are rationed", requests_are_rationed),
 		CASE("a client that does not read its answers is dropped",
 			a_deaf_client_is_dropped),
+		CASE("want of memory passes", want_of_memory_passes),
 		CASE("SIGTERM under load ends it cleanly and its clients notice",
 			it_ends_cleanly_under_load_and_clients_notice),
 	};
