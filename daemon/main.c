@@ -125,10 +125,13 @@ static int find_config(
 	const struct options *options, struct store *store, struct config *ret, struct fault *fault)
 {
 	const struct config_origin origin = origin_of(options);
+	struct policy_access former;
 	struct fault of_last;
-	int r = config_find(&origin, ret, fault);
+	int r;
 
-	if (r >= 0 || last_config_find(store, &origin, ret, &of_last) < 0)
+	last_config_numbers(store, &former);
+	r = config_find(&origin, &former, ret, fault);
+	if (r >= 0 || last_config_find(store, &origin, &former, ret, &of_last) < 0)
 		return r;
 	log_error("%s uncored goes on with the configuration as it was before.", fault->text);
 	return 0;

@@ -112,7 +112,7 @@ static int look(const struct refusing *refusing, struct fault *why)
 {
 	_cleanup_(hardware_done) struct hardware hardware = {};
 	struct config config;
-	int r = config_find(&refusing->origin, &config, why);
+	int r = config_find(&refusing->origin, &refusing->server->config->access, &config, why);
 
 	if (r >= 0)
 		r = hardware_plan(&hardware, refusing->root, refusing->platform_dirs, &config, why);
