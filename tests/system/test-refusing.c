@@ -229,16 +229,24 @@ static void send_a_descriptor(void)
 	close(fd);
 }
 
-/* Whoever says nothing and reads nothing holds nothing of the the_daemon. */
+/* A client has its answer a moment before the daemon has closed its connection. */
+static bool comes_to_hold(long n)
+{
+	for (unsigned i = 0; i < 5000 && daemon_descriptors(&the_daemon) != n; i++)
+		usleep(1000);
+	return daemon_descriptors(&the_daemon) == n;
+}
+
+/* Clients that say nothing and read nothing hold nothing of the daemon. */
 static void nothing_is_held(void **state)
 {
 	enum { CLIENTS = 300 };
 	int fds[CLIENTS];
-	long before, during, after;
+	bool during, after;
+	long before;
 
 	(void)state;
 	start("unknown", NULL);
-	assert_reason(-ENODEV, WORDS("uncore-platform(5)"));
 	before = daemon_descriptors(&the_daemon);
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		connect_and_leave();
@@ -246,13 +254,13 @@ static void nothing_is_held(void **state)
 		fds[i] = connect_raw(&the_daemon);
 	}
 	assert_reason(-ENODEV, WORDS("uncore-platform(5)"));
-	during = daemon_descriptors(&the_daemon);
+	during = comes_to_hold(before);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		close(fds[i]);
-	after = daemon_descriptors(&the_daemon);
+	after = comes_to_hold(before);
 	stop();
-	assert_int_equal(during, before);
-	assert_int_equal(after, before);
+	assert_true(during);
+	assert_true(after);
 }
 
 static void neither_privilege_nor_readers(void **state)
