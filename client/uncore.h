@@ -206,8 +206,10 @@ struct uncore_channel_value {
  * socket; -EACCES: its socket, or its policy, is not open to this user; -EPROTONOSUPPORT: it speaks
  * another version; -EBADMSG: what answers is not uncored; -ECONNRESET: it closed the connection
  * without an answer; -EDQUOT: there are too many connections; -ETIMEDOUT: it did not answer;
- * -EMFILE, -ENOMEM: this process, or uncored, has no room; -EINVAL: @ret_handle is NULL. Any
- * thread. Since 0.1.
+ * -EMFILE, -ENOMEM: this process, or uncored, has no room; -EINVAL: @ret_handle is NULL. Where
+ * uncored is there but serves nothing: -ENODEV: it has nothing to count with here, -EPERM: the
+ * kernel refuses it the counters, -EINVAL: its configuration or a platform file is wrong, -ENOMEM.
+ * Any thread. Since 0.1.
  */
 int uncore_open(const char *socket_path, struct uncore **ret_handle);
 
