@@ -71,7 +71,8 @@ static void answer(const struct refusing *refusing, int fd)
 	union wire_message reply;
 
 	server_take_bare_messages(fd);
-	wire_error(&reply, refusing_error(refusing->error), "%s", refusing->why.text);
+	wire_error(&reply, refusing_error(refusing->error),
+		"%s After a change it takes `systemctl restart uncored`.", refusing->why.text);
 	wire_send(fd, &reply, NULL, 0);
 	undertaker_close(&refusing->server->undertaker, &fd);
 }
