@@ -50,10 +50,17 @@ static void write_numbers(FILE *file, const struct policy_access *access)
 
 static int keep_numbers(const struct policy_access *access)
 {
-	_cleanup_close_ int fd = memfd_create("uncored-names", MFD_CLOEXEC);
+	_cleanup_close_ int fd = -1;
 	_cleanup_file_ FILE *file = NULL;
-	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int copy = -1;
 
+	if (!access->by_group && !access->n_users) {
+		store_forget(numbers_name);
+		return 0;
+	}
+	fd = memfd_create("uncored-names", MFD_CLOEXEC);
+	if (fd >= 0)
+		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (copy >= 0)
 		file = fdopen(copy, "w");
 	if (!file) {
