@@ -12,6 +12,8 @@
  * the daemon ended at this moment, and while its socket stays the next one answers.
  */
 #define RETRY_AFTER_NS 10000000000U
+/* A daemon that cannot serve has said why, and an administrator is not so quick. */
+#define RETRY_REFUSED_AFTER_NS 600000000000U
 
 void meter_init(struct meter *ret)
 {
@@ -76,6 +78,12 @@ static int open_now(struct meter *meter)
 	return 0;
 }
 
+static uint64_t retry_after_ns(int error)
+{
+	return error == -ENODEV || error == -EPERM || error == -EINVAL ? RETRY_REFUSED_AFTER_NS
+								       : RETRY_AFTER_NS;
+}
+
 static int open_again(struct meter *meter)
 {
 	int r;
@@ -85,7 +93,7 @@ static int open_again(struct meter *meter)
 	r = open_now(meter);
 	failure_keep(&meter->failure, r);
 	if (r < 0 && r != -ECONNRESET)
-		meter->retry_at_ns = clock_now_ns() + RETRY_AFTER_NS;
+		meter->retry_at_ns = clock_now_ns() + retry_after_ns(r);
 	return r;
 }
 

@@ -74,23 +74,47 @@ static void write_region(FILE *out, const struct regions *regions, const struct 
 		fprintf(out, "   no figures\n\n");
 }
 
-int report_write_table(const struct regions *regions)
+/* Which process it is about, on the line that has begun. */
+static void write_process(void)
 {
 	char host[LAUNCH_HOST_MAX];
 	int64_t rank = launch_rank();
 
 	launch_host(host);
-	fprintf(stderr, "\n Regions of %s (pid %d, host %s", program_invocation_short_name,
+	fprintf(stderr, "Regions of %s (pid %d, host %s", program_invocation_short_name,
 		(int)getpid(), host);
 	if (rank >= 0)
 		fprintf(stderr, ", rank %" PRId64, rank);
-	fprintf(stderr, *regions->meter.platform ? "), platform %s:\n\n" : ")%s:\n\n",
+	fprintf(stderr, ")");
+}
+
+/* A program that never reached uncored gets one line, however many regions it has. */
+static void write_failure(const struct regions *regions)
+{
+	fprintf(stderr, "uncore: ");
+	write_process();
+	fprintf(stderr, " have no figures: %s\n", regions->failure.text);
+}
+
+static void write_regions(const struct regions *regions)
+{
+	fprintf(stderr, "\n ");
+	write_process();
+	fprintf(stderr, *regions->meter.platform ? ", platform %s:\n\n" : "%s:\n\n",
 		regions->meter.platform);
 	for (const struct region *r = regions->first; r; r = r->next)
 		write_region(stderr, regions, r);
 	if (regions->failure.error)
 		fprintf(stderr, " Last failure: %s\n", regions->failure.text);
 	format_caveats(stderr, regions->meter.platform, "this program");
+}
+
+int report_write_table(const struct regions *regions)
+{
+	if (!*regions->meter.platform && regions->failure.error)
+		write_failure(regions);
+	else
+		write_regions(regions);
 	return ferror(stderr) ? error_say(-EIO, "Cannot write the report to stderr.") : 0;
 }
 

@@ -211,7 +211,9 @@ struct uncore_channel_value {
  * a release that does not go together with this library; -EBADMSG: what answers is not uncored;
  * -ECONNRESET: it closed the connection without an answer; -EDQUOT: there are too many connections;
  * -ETIMEDOUT: it did not answer; -EMFILE, -ENOMEM: this process, or uncored, has no room; -EINVAL:
- * @ret_handle is NULL. Any thread. Since 0.1.
+ * @ret_handle is NULL. Where uncored is there but serves nothing: -ENODEV: it has nothing to count
+ * with here, -EPERM: the kernel refuses it the counters, -EINVAL: its configuration or a platform
+ * file is wrong, -ENOMEM. Any thread. Since 0.1.
  */
 int uncore_open(const char *socket_path, struct uncore **ret_handle);
 

@@ -13,6 +13,7 @@
 #include "common/macro.h"
 #include "common/wire.h"
 #include "daemon/inifile.h"
+#include "daemon/log.h"
 #include "daemon/platform.h"
 
 static int parse_path(
@@ -45,10 +46,49 @@ static int unknown(const char *kind, const char *name, struct fault *why)
 	return fault_set(why, -EINVAL, "this machine has no %s %s", kind, name);
 }
 
-static int parse_group(
-	const struct inifile_key *key, const char *value, void *ret_access, struct fault *why)
+/*
+ * A directory service that is down knows no name, and often says no more than that. So a name keeps
+ * the number that it had when the configuration was last applied.
+ */
+static bool keeps_number(const char *kind, const char *name, uint32_t number)
 {
-	struct policy_access *access = ret_access;
+	log_warning("%s %s of uncored.conf cannot be looked up: it is still number %u, as it was "
+		    "when the configuration was last applied.",
+		kind, name, number);
+	return true;
+}
+
+static bool was_group(const struct policy_access *former, const char *name, uint32_t *ret)
+{
+	if (!former || !former->by_group || strcmp(former->group_text, name))
+		return false;
+	*ret = former->group;
+	return keeps_number("Group", name, *ret);
+}
+
+static bool was_user(const struct policy_access *former, const char *name, uint32_t *ret)
+{
+	char names[POLICY_TEXT_MAX], *rest;
+	unsigned i = 0;
+
+	if (!former)
+		return false;
+	strcpy(names, former->users_text);
+	for (char *one = strtok_r(names, " \t", &rest); one; one = strtok_r(NULL, " \t", &rest)) {
+		if (!strcmp(one, name)) {
+			*ret = former->users[i];
+			return keeps_number("User", name, *ret);
+		}
+		i++;
+	}
+	return false;
+}
+
+static int parse_group(
+	const struct inifile_key *key, const char *value, void *ret_config, struct fault *why)
+{
+	struct config *config = ret_config;
+	struct policy_access *access = &config->access;
 	const struct group *group;
 
 	(void)key;
@@ -58,14 +98,16 @@ static int parse_group(
 		return 0;
 	errno = 0;
 	group = getgrnam(value);
-	if (!group)
+	if (group)
+		access->group = group->gr_gid;
+	else if (!was_group(config->former, value, &access->group))
 		return unknown("group", value, why);
-	access->group = group->gr_gid;
 	return 0;
 }
 
-static int add_user(struct policy_access *access, const char *name, struct fault *why)
+static int add_user(struct config *config, const char *name, struct fault *why)
 {
+	struct policy_access *access = &config->access;
 	uint32_t *uid = &access->users[access->n_users];
 	const struct passwd *user;
 
@@ -75,18 +117,20 @@ static int add_user(struct policy_access *access, const char *name, struct fault
 	if (!is_number(name, uid)) {
 		errno = 0;
 		user = getpwnam(name);
-		if (!user)
+		if (user)
+			*uid = user->pw_uid;
+		else if (!was_user(config->former, name, uid))
 			return unknown("user", name, why);
-		*uid = user->pw_uid;
 	}
 	access->n_users++;
 	return 0;
 }
 
 static int parse_users(
-	const struct inifile_key *key, const char *value, void *ret_access, struct fault *why)
+	const struct inifile_key *key, const char *value, void *ret_config, struct fault *why)
 {
-	struct policy_access *access = ret_access;
+	struct config *config = ret_config;
+	struct policy_access *access = &config->access;
 	char names[POLICY_TEXT_MAX], *rest;
 
 	(void)key;
@@ -95,7 +139,7 @@ static int parse_users(
 	access->n_users = 0;
 	for (char *name = strtok_r(names, " \t", &rest); name;
 		name = strtok_r(NULL, " \t", &rest)) {
-		int r = add_user(access, name, why);
+		int r = add_user(config, name, why);
 
 		if (r < 0)
 			return r;
@@ -127,8 +171,8 @@ static const struct inifile_key keys[] = {
 		"64", "requests of one connection" },
 	{ "access", "mode", inifile_octal, FIELD(socket_mode), 0, 0777, "0666",
 		"permissions of the socket" },
-	{ "access", "group", parse_group, FIELD(access), 0, 0, "", "name or number of a group" },
-	{ "access", "users", parse_users, FIELD(access), 0, 0, "", "names or numbers of users" },
+	{ "access", "group", parse_group, 0, 0, 0, "", "name or number of a group" },
+	{ "access", "users", parse_users, 0, 0, 0, "", "names or numbers of users" },
 	{ "access", "owner_only", inifile_bool, FIELD(access.owner_only), 0, 0, "no", "yes or no" },
 	{ "disclosure", "min_interval_ms", inifile_number, FIELD(disclosure.min_interval_ms), 0,
 		INTERVAL_MAX_MS, "0", "milliseconds" },
@@ -219,10 +263,11 @@ static int bind_sections(const struct inifile *ini, struct config *config, struc
 	return 0;
 }
 
-int config_load(const char *path, struct config *ret, struct fault *fault)
+static int load(const char *path, const struct policy_access *former, struct config *ret,
+	struct fault *fault)
 {
 	_cleanup_(inifile_done) struct inifile ini = {};
-	struct config config = { .former_fd = -1 };
+	struct config config = { .former_fd = -1, .former = former };
 	int r;
 
 	set_defaults(&config);
@@ -234,8 +279,14 @@ int config_load(const char *path, struct config *ret, struct fault *fault)
 		if (r < 0)
 			return r;
 	}
+	config.former = NULL;
 	*ret = config;
 	return 0;
+}
+
+int config_load(const char *path, struct config *ret, struct fault *fault)
+{
+	return load(path, NULL, ret, fault);
 }
 
 const char *config_path(const struct config_origin *origin)
@@ -243,24 +294,44 @@ const char *config_path(const struct config_origin *origin)
 	return origin->path ? origin->path : UNCORED_CONFIG;
 }
 
-int config_find(const struct config_origin *origin, struct config *ret, struct fault *fault)
+static int take_origin(
+	const struct config_origin *origin, struct config *config, struct fault *fault)
+{
+	config->origin = *origin;
+	if (origin->socket_path && strlen(origin->socket_path) >= sizeof config->socket_path)
+		return fault_set(fault, -ENAMETOOLONG,
+			"--socket %s: a socket's path has at most %zu bytes.", origin->socket_path,
+			sizeof config->socket_path - 1);
+	if (origin->socket_path) /* to the last byte, for comparing */
+		strncpy(config->socket_path, origin->socket_path, sizeof config->socket_path);
+	return 0;
+}
+
+int config_find(const struct config_origin *origin, const struct policy_access *former,
+	struct config *ret, struct fault *fault)
 {
 	struct config config;
-	int r = config_load(config_path(origin), &config, fault);
+	int r = load(config_path(origin), former, &config, fault);
 
 	if (r == -ENOENT && !origin->path)
 		r = config_load(NULL, &config, fault);
-	if (r < 0)
-		return r;
-	config.origin = *origin;
-	if (origin->socket_path && strlen(origin->socket_path) >= sizeof config.socket_path)
-		return fault_set(fault, -ENAMETOOLONG,
-			"--socket %s: a socket's path has at most %zu bytes.", origin->socket_path,
-			sizeof config.socket_path - 1);
-	if (origin->socket_path) /* to the last byte, for comparing */
-		strncpy(config.socket_path, origin->socket_path, sizeof config.socket_path);
-	*ret = config;
-	return 0;
+	if (r >= 0)
+		r = take_origin(origin, &config, fault);
+	if (r >= 0)
+		*ret = config;
+	return r == -ENOENT ? -EINVAL : r; /* a file that was named must be there */
+}
+
+int config_default(const struct config_origin *origin, struct config *ret, struct fault *fault)
+{
+	struct config config;
+	int r = config_load(NULL, &config, fault);
+
+	if (r >= 0)
+		r = take_origin(origin, &config, fault);
+	if (r >= 0)
+		*ret = config;
+	return r;
 }
 
 /* --- reading it again --- */
@@ -284,7 +355,7 @@ static const struct {
 int config_reload(struct config *config, void (*kept)(const char *key), struct fault *fault)
 {
 	struct config new;
-	int r = config_find(&config->origin, &new, fault);
+	int r = config_find(&config->origin, &config->access, &new, fault);
 
 	if (r < 0)
 		return r;

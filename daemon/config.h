@@ -23,9 +23,10 @@ struct config_origin {
 
 struct config {
 	struct config_origin origin;
-	int former_fd;         /* the file is wrong, and this has its last right text; else -1 */
-	char socket_path[108]; /* sun_path */
-	uint32_t socket_mode;  /* octal */
+	int former_fd; /* the file is wrong, and this has its last right text; else -1 */
+	const struct policy_access *former; /* while it is read: see config_find() */
+	char socket_path[108];              /* sun_path */
+	uint32_t socket_mode;               /* octal */
 	struct policy_access access;
 	struct policy_disclosure disclosure;
 	char platform[32];             /* name of a platform file; "": recognise the machine */
@@ -48,8 +49,16 @@ int config_load(const char *path, struct config *ret, struct fault *fault);
 /* Where the file is, or would be. */
 const char *config_path(const struct config_origin *origin);
 
-/* The configuration of a daemon: as config_load(), and -ENAMETOOLONG. */
-int config_find(const struct config_origin *origin, struct config *ret, struct fault *fault);
+/*
+ * The configuration of a daemon. Names in [access] that cannot be looked up keep the numbers that
+ * they have in @former (NULL: none is known), with a line in the log. As config_load(), and
+ * -ENAMETOOLONG; -EINVAL also if a file that was named is not there.
+ */
+int config_find(const struct config_origin *origin, const struct policy_access *former,
+	struct config *ret, struct fault *fault);
+
+/* The same where the file is wrong and is not looked at. -ENAMETOOLONG. */
+int config_default(const struct config_origin *origin, struct config *ret, struct fault *fault);
 
 /*
  * Reads the configuration of @config again and replaces it, but for what needs a restart: of each

@@ -63,6 +63,19 @@ int hardware_plan(struct hardware *hardware, const char *root, const char *const
 	return r < 0 ? r : check_calibration(&hardware->plan, fault);
 }
 
+int hardware_check(const struct hardware *hardware, struct fault *fault)
+{
+	if (hardware->plan.n_boxes)
+		return 0;
+	return fault_set(fault, -ENODEV,
+		"This machine is %s, but the kernel shows none of the counters it should have "
+		"(`uncored --check` lists what was looked for). %s",
+		hardware->platform->title,
+		hardware->is_guest
+			? "It is a virtual machine, and those have no uncore counters."
+			: "A kernel module may be missing, or this is a virtual machine.");
+}
+
 /*
  * Opens all boxes. Where there are too few descriptors for all of them, some places are kept for
  * what is opened after: page, readers, event loop, the first clients.
@@ -111,16 +124,11 @@ static void settle_boxes(struct hardware *hardware)
 		sleep_ms(BOX_ROTATION_MS);
 }
 
-static bool is_denial(int error)
-{
-	return error == -EACCES || error == -EPERM;
-}
-
 static int explain_nothing_open(const struct hardware *hardware, struct fault *fault)
 {
 	const struct box *first = &hardware->boxes[0];
 
-	if (is_denial(first->error))
+	if (privilege_is_denial(first->error))
 		return privilege_explain(first->error, fault);
 	return fault_set(fault, first->error,
 		"The kernel refused to open every one of %u counter boxes, the first (%s on CPU "
@@ -345,17 +353,12 @@ int hardware_open(struct hardware *hardware, const struct config *config, struct
 {
 	int r;
 
-	hardware->boxes = calloc(hardware->plan.n_boxes + 1, sizeof *hardware->boxes);
+	r = hardware_check(hardware, fault);
+	if (r < 0)
+		return r;
+	hardware->boxes = calloc(hardware->plan.n_boxes, sizeof *hardware->boxes);
 	if (!hardware->boxes)
 		return fault_set(fault, -ENOMEM, "Out of memory.");
-	if (!hardware->plan.n_boxes)
-		return fault_set(fault, -ENODEV,
-			"This machine is %s, but the kernel shows none of the counters it should "
-			"have (`uncored --check` lists what was looked for). %s",
-			hardware->platform->title,
-			hardware->is_guest
-				? "It is a virtual machine, and those have no uncore counters."
-				: "A kernel module may be missing, or this is a virtual machine.");
 	r = acquire_boxes(hardware, store, fault);
 	if (r >= 0)
 		r = hardware->resumed ? withdraw_if_selective(hardware, config, fault)

@@ -49,12 +49,15 @@ struct hardware {
 int hardware_plan(struct hardware *hardware, const char *root, const char *const platform_dirs[],
 	const struct config *config, struct fault *fault);
 
+/* Is there anything to open? 0; -ENODEV: the kernel shows nothing that could be counted. */
+int hardware_check(const struct hardware *hardware, struct fault *fault);
+
 /*
  * Goes on with the generation in @store, or opens what was planned and makes a new one; reads every
  * counter once, starts the readers, leaves all that is to outlive us with the manager, and gives up
  * all privilege. Boxes that the kernel refuses make warnings. @store is empty then.
- * -ENODEV: the kernel shows nothing that could be counted; -EACCES, -EPERM: too little privilege,
- * the fault says how to give it; errno of perf_event_open(2): not one box could be opened.
+ * Errors of hardware_check(); -EACCES, -EPERM: too little privilege, the fault says how to give it;
+ * errno of perf_event_open(2): not one box could be opened.
  */
 int hardware_open(struct hardware *hardware, const struct config *config, struct store *store,
 	struct fault *fault);

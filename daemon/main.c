@@ -13,6 +13,7 @@
 #include "daemon/last-config.h"
 #include "daemon/log.h"
 #include "daemon/privilege.h"
+#include "daemon/refusing.h"
 #include "daemon/report.h"
 #include "daemon/server.h"
 
@@ -114,10 +115,40 @@ static const char *const *platform_dirs(const struct options *options)
 	return directories;
 }
 
-static int check(const struct options *options, struct hardware *hardware, struct fault *fault)
+static struct config_origin origin_of(const struct options *options)
 {
-	plan_take_checks(&hardware->plan);
-	(options->json ? report_plan_json : report_plan_text)(&hardware->plan, stdout);
+	return (struct config_origin){ options->config_path, options->socket_path };
+}
+
+/* The file, or, if that is wrong, what it was when uncored last read it. */
+static int find_config(
+	const struct options *options, struct store *store, struct config *ret, struct fault *fault)
+{
+	const struct config_origin origin = origin_of(options);
+	struct policy_access former;
+	struct fault of_last;
+	int r;
+
+	last_config_numbers(store, &former);
+	r = config_find(&origin, &former, ret, fault);
+	if (r >= 0 || last_config_find(store, &origin, &former, ret, &of_last) < 0)
+		return r;
+	log_error("%s uncored goes on with the configuration as it was before.", fault->text);
+	return 0;
+}
+
+static int check(const struct options *options, struct store *store, struct fault *fault)
+{
+	_cleanup_(hardware_done) struct hardware hardware = {};
+	struct config config;
+	int r = find_config(options, store, &config, fault);
+
+	if (r >= 0)
+		r = hardware_plan(&hardware, options->root, platform_dirs(options), &config, fault);
+	if (r < 0)
+		return r;
+	plan_take_checks(&hardware.plan);
+	(options->json ? report_plan_json : report_plan_text)(&hardware.plan, stdout);
 	if (fflush(stdout) || ferror(stdout))
 		return fault_set(fault, -EIO, "Cannot write the report: %m.");
 	return 0;
@@ -148,51 +179,71 @@ static void log_start(const struct hardware *hardware)
 			: "");
 }
 
-static int serve(
-	struct hardware *hardware, struct config *config, struct store *store, struct fault *fault)
+static int serve(struct server *server, struct hardware *hardware, struct config *config,
+	struct fault *fault)
 {
+	if (hardware->is_kept && last_config_keep(config) < 0)
+		log_warning("The configuration could not be left with the service manager: "
+			    "a restart needs one that is right.");
+	if (hardware->is_kept && owners_keep(server->owners) < 0)
+		log_warning("Whose each uid is could not be left with the service manager: a "
+			    "restart has it looked up again.");
+	log_start(hardware);
+	return server_run(server, hardware, fault);
+}
+
+/* Plans and opens the counters, unless the configuration was wrong already. */
+static void open_counters(struct refusing *refusing, struct hardware *hardware,
+	const struct config *config, struct store *store)
+{
+	if (refusing->error >= 0)
+		refusing->error = hardware_plan(
+			hardware, refusing->root, refusing->platform_dirs, config, &refusing->why);
+	if (refusing->error < 0)
+		return;
+	refusing->error = hardware_open(hardware, config, store, &refusing->why);
+	refusing->denied = privilege_is_denial(refusing->error);
+}
+
+/* Where nobody can be served, everybody is told why. Only what concerns the socket is an error. */
+static int run(const struct options *options, struct store *store, struct fault *fault)
+{
+	_cleanup_(hardware_done) struct hardware hardware = {};
+	struct refusing refusing = {
+		.origin = origin_of(options),
+		.root = options->root,
+		.platform_dirs = platform_dirs(options),
+	};
+	struct config config;
 	struct server server;
-	int r;
+	int r = 0;
 
 	block_signals();
-	r = server_listen(&server, config, store, fault);
-	if (r >= 0)
-		r = hardware_open(hardware, config, store, fault);
+	refusing_init(&refusing, store);
+	refusing.error = find_config(options, store, &config, &refusing.why);
+	if (refusing.error < 0)
+		r = config_default(&refusing.origin, &config, fault);
+	if (r < 0)
+		return r;
+	r = server_listen(&server, &config, store, fault);
 	if (r >= 0) {
-		if (hardware->is_kept && last_config_keep(config) < 0)
-			log_warning("The configuration could not be left with the service manager: "
-				    "a restart needs one that is right.");
-		if (hardware->is_kept && owners_keep(server.owners) < 0)
-			log_warning("Whose each uid is could not be left with the service manager: "
-				    "a restart has it looked up again.");
-		log_start(hardware);
-		r = server_run(&server, hardware, fault);
+		open_counters(&refusing, &hardware, &config, store);
+		if (refusing.error >= 0) {
+			r = serve(&server, &hardware, &config, fault);
+		} else {
+			hardware_done(&hardware);
+			r = refusing_run(&refusing, &server, fault);
+		}
 	}
 	server_done(&server);
 	return r;
-}
-
-/* The file, or, if that is wrong, what it was when uncored last read it. */
-static int find_config(
-	const struct options *options, struct store *store, struct config *ret, struct fault *fault)
-{
-	const struct config_origin origin = { options->config_path, options->socket_path };
-	struct fault of_last;
-	int r = config_find(&origin, ret, fault);
-
-	if (r >= 0 || last_config_find(store, &origin, ret, &of_last) < 0)
-		return r;
-	log_error("%s uncored goes on with the configuration as it was before.", fault->text);
-	return 0;
 }
 
 int main(int argc, char *argv[])
 {
 	const struct privilege_start start = privilege_find_start();
 	struct options options = { .root = "/" };
-	struct hardware hardware = {};
 	struct store store = {};
-	struct config config;
 	struct fault fault = {};
 	int r = parse_options(argc, argv, &options);
 
@@ -203,15 +254,8 @@ int main(int argc, char *argv[])
 	if (r >= 0)
 		r = store_receive(&store, &fault);
 	if (r >= 0)
-		r = find_config(&options, &store, &config, &fault);
-	if (r >= 0)
-		r = hardware_plan(
-			&hardware, options.root, platform_dirs(&options), &config, &fault);
-	if (r >= 0)
-		r = options.check ? check(&options, &hardware, &fault)
-				  : serve(&hardware, &config, &store, &fault);
+		r = (options.check ? check : run)(&options, &store, &fault);
 	store_done(&store);
-	hardware_done(&hardware);
 	if (r < 0)
 		log_error("%s", fault.text);
 	return r < 0 ? EXIT_FAILURE : r;

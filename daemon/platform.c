@@ -183,10 +183,10 @@ static int nothing_found(const struct search *search, struct fault *fault)
 	for (unsigned i = 0; i < search->n_names; i++)
 		append(known, sizeof known, search->names[i]);
 	if (search->name)
-		return fault_set(fault, -ENOENT, "There is no platform %s in %s. There are: %s.",
+		return fault_set(fault, -EINVAL, "There is no platform %s in %s. There are: %s.",
 			search->name, searched, *known ? known : "none");
 	machine_describe(search->machine, machine, sizeof machine);
-	return fault_set(fault, -ENOENT,
+	return fault_set(fault, -ENODEV,
 		"No platform file in %s matches this machine (%s): add one, see "
 		"uncore-platform(5).%s",
 		searched, machine,
@@ -239,8 +239,8 @@ int platform_find(const char *const directories[], int root_fd, const char *name
 	if (!search.found)
 		return nothing_found(&search, fault);
 	if (*search.found->unsupported)
-		return fault_set(fault, -EOPNOTSUPP, "This machine is %s: %s (%s)",
-			search.found->title, search.found->unsupported, search.found->path);
+		return fault_set(fault, -ENODEV, "This machine is %s: %s (%s)", search.found->title,
+			search.found->unsupported, search.found->path);
 	*ret = take_ptr(search.found);
 	return 0;
 }
@@ -268,7 +268,7 @@ int platform_calibrate(
 	struct platform_metric *metric = found < 0 ? NULL : &platform->metrics[found];
 
 	if (!metric || *metric->absent)
-		return fault_set(fault, -ENOENT,
+		return fault_set(fault, -EINVAL,
 			"[calibration] names %s, which platform %s does not count.", name,
 			platform->name);
 	for (unsigned t = 1; t < metric->n_terms; t++)

@@ -73,9 +73,9 @@ struct platform {
  * Finds the platform file for the machine below @root_fd (its proc/cpuinfo and memory-only NUMA
  * nodes), or the one named @name (NULL or "": recognise). @directories is NULL-terminated, earlier
  * ones override files of the same name in later ones. *@ret is the caller's, for platform_free().
- * -ENOENT: nothing matches, or no file of that name; -EOPNOTSUPP: the file says why nothing can be
- * counted on this machine; -EINVAL: a file is wrong (every file is read and must be right);
- * -EEXIST: two files match. The fault says which, with file and line.
+ * -ENODEV: nothing matches, or the file says why nothing can be counted on this machine; -EINVAL:
+ * no file of that name, or a file is wrong (every file is read and must be right); -EEXIST: two
+ * files match. The fault says which, with file and line.
  */
 int platform_find(const char *const directories[], int root_fd, const char *name,
 	struct platform **ret, struct fault *fault);
@@ -95,8 +95,8 @@ int platform_visit(const char *const directories[],
 int platform_check_of(const struct platform *platform, unsigned metric);
 
 /*
- * The site says what one count of metric @name is worth: it is no longer uncalibrated. -ENOENT:
- * there is no such metric, or it is absent; -EINVAL: its terms have values of their own.
+ * The site says what one count of metric @name is worth: it is no longer uncalibrated. -EINVAL:
+ * there is no such metric, or it is absent, or its terms have values of their own.
  */
 int platform_calibrate(
 	struct platform *platform, const char *name, uint32_t bytes, struct fault *fault);

@@ -18,7 +18,7 @@
 
 enum { CAP_PERFMON_NUMBER = 38 }; /* linux/capability.h since 5.8; older headers lack the name */
 
-static int read_paranoid(void)
+int privilege_paranoid(void)
 {
 	char text[16];
 
@@ -94,10 +94,15 @@ int privilege_check_start(const struct privilege_start *start, struct fault *fau
 		"`chmod ug-s`, and start uncored through its systemd unit, or as root.");
 }
 
+bool privilege_is_denial(int error)
+{
+	return error == -EACCES || error == -EPERM;
+}
+
 int privilege_explain(int error, struct fault *fault)
 {
 	return privilege_sentence(
-		error, has_capability(CAP_PERFMON_NUMBER), read_paranoid(), fault);
+		error, has_capability(CAP_PERFMON_NUMBER), privilege_paranoid(), fault);
 }
 
 int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *fault)

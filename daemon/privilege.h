@@ -34,6 +34,12 @@ int privilege_explain(int error, struct fault *fault);
 /* The same for a process that has CAP_PERFMON or not, on a kernel with this perf_event_paranoid. */
 int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *fault);
 
+/* kernel.perf_event_paranoid now, or what the kernel has by itself. */
+int privilege_paranoid(void);
+
+/* Does this error of perf_event_open(2) say that the process may not? */
+bool privilege_is_denial(int error);
+
 /* Gives up every capability of the calling thread: open counters need none to be read. */
 int privilege_drop(void);
 

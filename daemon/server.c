@@ -20,6 +20,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/log.h"
+#include "daemon/loop.h"
 #include "daemon/memory.h"
 #include "daemon/peer.h"
 #include "daemon/reload.h"
@@ -199,6 +200,16 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
+/* Clients can cause it as often as they like. */
+static void warn_at_times(struct log_limit *limit, const char *what, int error)
+{
+	uint64_t n_silent;
+
+	if (log_limit_permits(limit, clock_now_ns(), &n_silent))
+		log_warning("%s (%" PRIu64 " more times since the last such line): %s.", what,
+			n_silent, strerror(error));
+}
+
 static void pause_accepting(struct server *server, uint64_t pause_us)
 {
 	sd_event_source_set_enabled(server->listen_source, SD_EVENT_OFF);
@@ -210,7 +221,7 @@ static void pause_accepting(struct server *server, uint64_t pause_us)
 /* Trying again at once would spin: wait until somebody leaves, or a second. */
 static void pause_without_room(struct server *server, int error)
 {
-	log_warning("No new client can be taken in for now: %s.", strerror(error));
+	warn_at_times(&server->paused, "No new client can be taken in for now", error);
 	pause_accepting(server, 1000000);
 }
 
@@ -230,7 +241,7 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 	if (accepted >= 0) {
 		r = peer_accept(server, accepted);
 		if (r < 0)
-			log_warning("A client could not be taken in: %s.", strerror(-r));
+			warn_at_times(&server->lost, "A client could not be taken in", -r);
 	} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
 		pause_without_room(server, errno);
 	}
@@ -529,14 +540,8 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 
 static int add_sources(struct server *server)
 {
-	int r = sd_event_new(&server->event);
+	int r = loop_new(&server->event, on_hangup, server);
 
-	if (r >= 0)
-		r = sd_event_add_signal(server->event, NULL, SIGTERM, NULL, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(server->event, NULL, SIGINT, NULL, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(server->event, NULL, SIGHUP, on_hangup, server);
 	if (r >= 0)
 		r = sd_event_add_io(server->event, &server->listen_source, server->listen_fd,
 			EPOLLIN, on_connection, server);
@@ -596,7 +601,7 @@ int server_run(struct server *server, struct hardware *hardware, struct fault *f
 	if (r < 0)
 		return fault_set(fault, r, "Cannot set up the event loop: %s.", strerror(-r));
 	server_say_ready(server);
-	r = sd_event_loop(server->event);
+	r = loop_run(server->event);
 	sd_notify(0, "STOPPING=1");
 	return r < 0 ? fault_set(fault, r, "The event loop failed: %s.", strerror(-r)) : r;
 }

@@ -16,6 +16,7 @@
 #include "daemon/config.h"
 #include "daemon/fault.h"
 #include "daemon/hardware.h"
+#include "daemon/log-limit.h"
 #include "daemon/owners.h"
 #include "daemon/refusals.h"
 #include "daemon/store.h"
@@ -44,7 +45,8 @@ struct server {
 	unsigned max_peers_of_user;
 	struct refusals refusals;
 	struct watchdog watchdog;
-	uint64_t n_refused_before; /* by processes before, in this generation */
+	struct log_limit lost, paused; /* lines of on_connection() */
+	uint64_t n_refused_before;     /* by processes before, in this generation */
 	struct report {
 		int write_fd, read_fd; /* the same memory for all that are made; -1: none yet */
 		uint64_t size_bytes;   /* of the last one */

@@ -71,6 +71,14 @@ unsigned store_take_sockets(struct store *store, int *ret_fd)
 	return n_sockets;
 }
 
+int store_find(const struct store *store, const char *name)
+{
+	for (unsigned i = 0; i < store->n; i++)
+		if (store->items[i].fd >= 0 && !strcmp(store->items[i].name, name))
+			return store->items[i].fd;
+	return -ENOENT;
+}
+
 int store_take(struct store *store, const char *name)
 {
 	for (unsigned i = 0; i < store->n; i++)

@@ -28,6 +28,9 @@ int store_receive(struct store *store, struct fault *fault);
 /* The listening sockets among it: how many, and the first, which becomes the caller's. */
 unsigned store_take_sockets(struct store *store, int *ret_fd);
 
+/* The descriptor of this name, which stays the store's. -ENOENT. */
+int store_find(const struct store *store, const char *name);
+
 /* The descriptor of this name, or of this perf event; it becomes the caller's. -ENOENT. */
 int store_take(struct store *store, const char *name);
 int store_take_event(struct store *store, uint64_t id);

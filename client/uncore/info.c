@@ -3,6 +3,7 @@
  * uncore info: the daemon's whole state. It sends JSON; this file only lays it out for reading, and
  * leaves out what a daemon of another release does not send.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -39,7 +40,8 @@ static void write_help(void)
 	       "      --socket PATH  where uncored listens (default: $UNCORE_SOCKET, then\n"
 	       "                     /run/uncored/socket)\n"
 	       "  -h, --help\n\n"
-	       "Exit status: 0; 1 if uncored cannot be reached, the platform has no such METRIC or "
+	       "Exit status: 0, also if uncored can only say why it serves nothing; 1 if uncored\n"
+	       "cannot be reached or does not let this user in, the platform has no such METRIC or "
 	       "the\n"
 	       "output cannot be written; 2 "
 	       "for a\n"
@@ -337,6 +339,31 @@ static int print_text(const char *text, const struct options *options)
 	return status;
 }
 
+/*
+ * What an uncored answers that is there and cannot serve, and connect(2) and the site's policy do
+ * not: libuncore(3).
+ */
+static bool serves_nothing(int error)
+{
+	return error == -ENODEV || error == -EPERM || error == -EINVAL || error == -ENOMEM;
+}
+
+/* That is its whole state. */
+static void print_reason(int error, const char *reason, bool json)
+{
+	struct json_object *object;
+
+	if (!json) {
+		printf("uncored is there, but serves nothing.\n%s\n", reason);
+		return;
+	}
+	object = json_object_new_object();
+	json_object_object_add(object, "error", json_object_new_int(error));
+	json_object_object_add(object, "reason", json_object_new_string(reason));
+	printf("%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(object);
+}
+
 int command_info(int argc, char **argv)
 {
 	_cleanup_free_ char *text = NULL;
@@ -347,6 +374,10 @@ int command_info(int argc, char **argv)
 		return status;
 	r = options.platforms ? uncore_platforms(options.socket_path, &text)
 			      : uncore_info(options.socket_path, &text);
+	if (serves_nothing(r)) {
+		print_reason(r, uncore_error_text(), options.json);
+		return 0;
+	}
 	if (r < 0) {
 		fprintf(stderr, "uncore info: %s\n", uncore_error_text());
 		return EXIT_FAILED;

@@ -289,14 +289,20 @@ static void exec_daemon(const struct daemon_process *daemon, const char *machine
 	manager_set_watchdog(daemon->watchdog_s);
 	setenv("NOTIFY_SOCKET", daemon->manager.notify_path, 1);
 	snprintf(program, sizeof program, "%s", build_path("daemon/uncored"));
-	snprintf(root, sizeof root, "%s/%s", build_path("tests/machines"), machine);
-	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
+	if (*machine == '/')
+		snprintf(root, sizeof root, "%s", machine);
+	else
+		snprintf(root, sizeof root, "%s/%s", build_path("tests/machines"), machine);
+	snprintf(platforms, sizeof platforms, "%s",
+		daemon->platforms ? daemon->platforms : source_path("conf/platforms"));
 	if (daemon->release) {
 		snprintf(program, sizeof program, "%s/uncored", build_path(daemon->release));
 		snprintf(platforms, sizeof platforms, "%s/conf/platforms",
 			build_path(daemon->release));
 	}
 	snprintf(config, sizeof config, "%s/conf", daemon->directory);
+	if (daemon->in_child)
+		daemon->in_child(daemon);
 	execl(program, program, "--root", root, "--platforms", platforms, "--config", config,
 		"--socket", daemon->socket_path, (char *)NULL);
 	_exit(127);
@@ -352,14 +358,19 @@ static void listen_for(struct daemon_process *daemon)
 	daemon->manager.listen_fd = fd;
 }
 
-void daemon_reload(struct daemon_process *daemon, const char *config)
+void daemon_hang_up(struct daemon_process *daemon)
 {
 	unsigned n_reloads = daemon->manager.n_reloads;
 
-	daemon_configure(daemon, config);
 	kill(daemon->pid, SIGHUP);
 	assert_true(manager_wait_until_ready(&daemon->manager));
 	assert_int_equal(daemon->manager.n_reloads, n_reloads + 1);
+}
+
+void daemon_reload(struct daemon_process *daemon, const char *config)
+{
+	daemon_configure(daemon, config);
+	daemon_hang_up(daemon);
 }
 
 void daemon_start_activated(

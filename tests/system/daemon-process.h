@@ -21,6 +21,9 @@ struct daemon_process {
 	bool stops_first;           /* set before the start: SIGSTOP, so that it can be traced */
 	const char *release; /* set before the start: folder of the build tree with another uncored
 				and its conf/platforms; NULL: this one */
+	void (*in_child)(
+		const struct daemon_process *); /* ... what it does last before execve(2) */
+	const char *platforms; /* ... folder of platform files; NULL: those of the project */
 	pid_t pid;
 	struct service_manager manager;
 	char directory[64];
@@ -48,8 +51,9 @@ int run_on_daemon(const char *name, const char *machine, const char *config,
 bool system_tests_can_run(void);
 
 /*
- * Starts uncored on tests/machines/@machine with @config as its configuration (NULL: defaults) and
- * waits, ten seconds at most, until it says READY. Fails the case if it does not.
+ * Starts uncored on tests/machines/@machine (or on the tree at this absolute path) with @config as
+ * its configuration (NULL: defaults) and waits, ten seconds at most, until it says READY. Fails the
+ * case if it does not.
  */
 void daemon_start(struct daemon_process *daemon, const char *machine, const char *config);
 
@@ -83,9 +87,12 @@ void daemon_restart(struct daemon_process *daemon, const char *machine);
 void daemon_configure(const struct daemon_process *daemon, const char *config);
 
 /*
- * Gives the daemon another configuration and sends SIGHUP. Fails the case unless it tells its
- * service manager RELOADING=1 and then READY=1, both within ten seconds.
+ * Sends SIGHUP. Fails the case unless the daemon tells its service manager RELOADING=1 and then
+ * READY=1, both within ten seconds.
  */
+void daemon_hang_up(struct daemon_process *daemon);
+
+/* The same, with another configuration. */
 void daemon_reload(struct daemon_process *daemon, const char *config);
 
 /* How many lines of its log hold @part. */

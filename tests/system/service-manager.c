@@ -23,7 +23,7 @@ enum {
 };
 
 struct message {
-	char text[512];
+	char text[1024];
 	int fds[FDS_PER_MESSAGE_MAX];
 	unsigned n_fds;
 };
@@ -130,12 +130,21 @@ static void note_sign_of_life(struct service_manager *manager, const struct mess
 		manager->alive_ns = clock_now_ns();
 }
 
+static void note_status(struct service_manager *manager, const struct message *message)
+{
+	const char *at = strstr(message->text, "STATUS=");
+
+	if (at)
+		sscanf(at, "STATUS=%1023[^\n]", manager->status);
+}
+
 bool manager_dispatch(struct service_manager *manager)
 {
 	struct message message;
 	bool ready = false;
 
 	while (receive(manager, &message)) {
+		note_status(manager, &message);
 		obey(manager, &message);
 		manager->n_reloads += says(&message, "RELOADING=1\nMONOTONIC_USEC=");
 		note_sign_of_life(manager, &message);

@@ -24,6 +24,7 @@ struct service_manager {
 	unsigned n_reloads; /* announced */
 	unsigned n_pings;   /* WATCHDOG=1 */
 	uint64_t alive_ns;  /* the last sign of life: READY=1 or WATCHDOG=1 */
+	char status[1024];  /* the last one told */
 	unsigned n_kept;
 	struct manager_kept kept[MANAGER_KEPT_MAX];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the daemon says and does when it cannot have what it wants: bad files, machines it does not
- * know, counters the kernel refuses, too little privilege, a socket that is taken.
+ * What the daemon says and does when it cannot have all that it wants: boxes that the kernel
+ * refuses, too few descriptors, a socket that is taken; and whom it refuses.
  */
 #include "tests/system/daemon-process.h"
 #include "tests/test.h"
@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -65,62 +66,6 @@ static void assert_refused(const char *const words[])
 }
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-
-static void run_on(const char *machine, const char *config)
-{
-	char root[512], socket[128], config_path[128];
-
-	write_file("conf", config);
-	snprintf(config_path, sizeof config_path, "%s", in_directory("conf"));
-	snprintf(root, sizeof root, "%s/%s", build_path("tests/machines"), machine);
-	snprintf(socket, sizeof socket, "%s", in_directory("socket"));
-	daemon_run(&run, (const char *const[]){ "--root", root, "--socket", socket, "--config",
-				 config_path, NULL });
-	unlink(config_path);
-}
-
-static void an_unknown_machine_is_refused(void **state)
-{
-	(void)state;
-	run_on("unknown", "");
-	assert_refused(WORDS("GenuineIntel", "uncore-platform(5)"));
-}
-
-static void a_bad_configuration_is_refused_with_its_line(void **state)
-{
-	(void)state;
-	run_on("standin", "[reader]\nbudget = 10\n");
-	assert_refused(WORDS("/conf:2:", "budget"));
-	run_on("standin", "[reader]\n\nbudget_percent = 101\n");
-	assert_refused(WORDS("/conf:3:", "1 to 100"));
-	run_on("standin", "[access]\nmode = 0666\nmode = 0660\n");
-	assert_refused(WORDS("/conf:3:", "mode"));
-	run_on("standin", "[platform]\nname = no-such-chip\n");
-	assert_refused(WORDS("no-such-chip", "icelake-sp"));
-}
-
-/* The Ice Lake tree's PMU types exist in no kernel without such hardware. */
-static void counters_that_no_kernel_has_are_refused(void **state)
-{
-	(void)state;
-	run_on("icelake-sp", "");
-	assert_refused(WORDS("every one of", "uncore_imc_0 on CPU 0", "No such file or directory"));
-}
-
-static void without_privilege_the_capability_is_named(void **state)
-{
-	char program[512], root[512], platforms[512], socket[128];
-	const char *const arguments[] = { program, "--root", root, "--platforms", platforms,
-		"--socket", socket, NULL };
-
-	(void)state;
-	snprintf(program, sizeof program, "%s", build_path("daemon/uncored"));
-	snprintf(root, sizeof root, "%s", build_path("tests/machines/standin"));
-	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
-	snprintf(socket, sizeof socket, "%s", in_directory("socket"));
-	run_program(&run, NOBODY, arguments);
-	assert_refused(WORDS("lacks CAP_PERFMON", "systemd unit", "as root"));
-}
 
 static void check_needs_no_privilege(void **state)
 {
@@ -364,6 +309,63 @@ static void a_deaf_client_is_dropped(void **state)
 	assert_in_range(n, 1, 50);
 }
 
+/* A sanitizer's own memory cannot be limited. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MEMORY_CAN_BE_LIMITED = false };
+#else
+enum { MEMORY_CAN_BE_LIMITED = true };
+#endif
+
+static void limit_memory(const struct daemon_process *daemon, rlim_t bytes)
+{
+	const struct rlimit limit = { bytes, RLIM_INFINITY };
+
+	assert_int_equal(prlimit(daemon->pid, RLIMIT_AS, &limit, NULL), 0);
+}
+
+/*
+ * All at once have something to say, so that the event loop has to grow its tables: while there is
+ * no memory left for as much as another client.
+ */
+static void want_of_memory_passes(void **state)
+{
+	enum { CLIENTS = 500, BEFORE = 300 };
+	static const char lost[] = "A client could not be taken in";
+	struct daemon_process daemon = {};
+	struct uncore_value value;
+	char why[UNCORE_TEXT_MAX];
+	int fds[CLIENTS];
+	long at_rest;
+
+	(void)state;
+	if (!MEMORY_CAN_BE_LIMITED)
+		skip();
+	daemon_start(&daemon, "standin", "[server]\nmax_clients_per_user = 4096\n");
+	at_rest = daemon_descriptors(&daemon);
+	for (unsigned i = 0; i < BEFORE; i++)
+		fds[i] = connect_raw(&daemon);
+	for (unsigned i = 0; i < 10000 && daemon_descriptors(&daemon) < at_rest + BEFORE; i++)
+		usleep(1000);
+	limit_memory(&daemon, 1 << 20); /* it has more: there will be none */
+	for (unsigned i = BEFORE; i < CLIENTS; i++)
+		fds[i] = connect_raw(&daemon);
+	for (unsigned i = 0; i < 10000 && !daemon_logged(&daemon, lost); i++)
+		usleep(1000);
+	kill(daemon.pid, SIGSTOP);
+	for (unsigned i = 0; i < CLIENTS; i++)
+		send(fds[i], "What?", 5, MSG_NOSIGNAL);
+	kill(daemon.pid, SIGCONT);
+	for (unsigned i = 0; i < 10000 && daemon_descriptors(&daemon) > at_rest; i++)
+		usleep(1000); /* until all are dropped, for that was no message */
+	limit_memory(&daemon, RLIM_INFINITY);
+	read_dram(&daemon, 0, &value, why);
+	assert_int_equal(daemon_logged(&daemon, lost), 1);
+	daemon_stop(&daemon);
+	for (unsigned i = 0; i < CLIENTS; i++)
+		close(fds[i]);
+	assert_false(value.quality & UNCORE_ABSENT);
+}
+
 static int read_for_ever(void *argument)
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
@@ -396,14 +398,6 @@ static void it_ends_cleanly_under_load_and_clients_notice(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("an unknown machine is refused, with what to do",
-			an_unknown_machine_is_refused),
-		CASE("a bad configuration is refused with file and line",
-			a_bad_configuration_is_refused_with_its_line),
-		CASE("counters that the kernel does not have are refused by name",
-			counters_that_no_kernel_has_are_refused),
-		CASE("without privilege uncored names the capability it lacks",
-			without_privilege_the_capability_is_named),
 		CASE("--check needs no privilege", check_needs_no_privilege),
 		CASE("a box that the kernel refuses leaves its metrics partial",
 			a_refused_box_makes_its_metrics_partial),
@@ -421,6 +415,7 @@ int main(void)
 		CASE("requests of one connection are rationed", requests_are_rationed),
 		CASE("a client that does not read its answers is dropped",
 			a_deaf_client_is_dropped),
+		CASE("want of memory passes", want_of_memory_passes),
 		CASE("SIGTERM under load ends it cleanly and its clients notice",
 			it_ends_cleanly_under_load_and_clients_notice),
 	};

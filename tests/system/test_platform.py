@@ -172,11 +172,10 @@ def calibrates():
 def refuses_what_the_kernel_denies():
     """[calibration] that contradicts the kernel's own scale is refused, check or no check"""
     platform = HEAD + metric("dram.read", "sysfs:scaled") + metric("check.dram.read")
-    daemon = serve(platform, "[calibration]\ndram.read = 8192\n")
-    equal(daemon.process.wait(SECONDS), 1, "status")
-    within(daemon.process.stderr.read(), "[calibration] says that a count of dram.read is worth",
-           "its .scale and .unit say 4096 bytes")
-    shutil.rmtree(daemon.folder)
+    with serve(platform, "[calibration]\ndram.read = 8192\n") as daemon:
+        within(daemon.text("info"), "[calibration] says that a count of dram.read is worth",
+               "its .scale and .unit say 4096 bytes")
+        equal(daemon.uncore("stat", "true").returncode, 125, "status")
 
 
 def compares():

@@ -216,6 +216,7 @@ static void accept_client(struct fake_daemon *daemon)
 {
 	_cleanup_close_ int fd = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC);
 
+	daemon->n_accepted++;
 	if (daemon->options.hang_up_once) {
 		daemon->options.hang_up_once = false;
 		return;

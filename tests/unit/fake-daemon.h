@@ -60,6 +60,7 @@ struct fake_daemon {
 	struct page_header *retired; /* the page before this one, or NULL */
 	atomic_bool deaf;            /* lets doorbells ring */
 	atomic_uint sweeps;
+	atomic_uint n_accepted; /* connections */
 };
 
 /* Starts it and waits until it serves; asserts on failure. Same @generation: same counts' life. */

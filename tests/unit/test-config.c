@@ -245,7 +245,7 @@ static void is_read_again_but_for_what_needs_a_restart(void **state)
 	snprintf(path, sizeof path, "%s/uncored.conf", tree.root);
 	tree_write(&tree, "uncored.conf", "[server]\nsocket = /run/a-long-name\n");
 	assert_int_equal(
-		config_find(&(struct config_origin){ path, "/run/x" }, &config, &fault), 0);
+		config_find(&(struct config_origin){ path, "/run/x" }, NULL, &config, &fault), 0);
 	tree_write(&tree, "uncored.conf",
 		"[server]\nsocket = /run/b\n[disclosure]\nquantum = 64\n[reader]\nrealtime = "
 		"no\n[calibration]\ndram.read = 128\n");

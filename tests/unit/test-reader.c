@@ -382,20 +382,18 @@ static void rung_without_pause_it_sleeps_now_and_then(void **state)
 {
 	uint64_t deadline_ns;
 	struct fixture f;
-	int slot;
 
 	(void)state;
 	start_reader(&f, 100, 10000);
 	f.source.read = read_and_ring; /* ahead of the doorbell, which hands it over */
 	restless.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	slot = reader_add(&f.reader, restless.fd, 1000, &f.bell);
-	assert_true(slot >= 0);
+	assert_int_equal(reader_add(&f.reader, 0, 0, restless.fd, &f.bell), 0);
 	deadline_ns = clock_now_ns() + 10 * SECOND;
 	eventfd_write(restless.fd, 1);
 	while (!__atomic_load_n(&restless.slept, __ATOMIC_ACQUIRE) && clock_now_ns() < deadline_ns)
 		usleep(10000);
 	__atomic_store_n(&restless.over, true, __ATOMIC_RELEASE);
-	reader_remove(&f.reader, slot);
+	reader_remove(&f.reader, 0);
 	stop_reader(&f);
 	close(restless.fd);
 	assert_true(restless.slept);

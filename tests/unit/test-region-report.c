@@ -90,19 +90,25 @@ static void exit_with_table(struct fake_daemon *daemon)
 	exit(0);
 }
 
-/* What a child of exit_with_table() said. */
-static void run_for_table(struct fake_daemon *daemon, char *ret_text, size_t size_bytes)
+/* What @child said in a file "table". */
+static void run_for(struct fake_daemon *daemon, void (*child)(struct fake_daemon *), char *ret_text,
+	size_t size_bytes)
 {
 	char path[128];
 	FILE *file;
 
-	run_in_child(daemon, exit_with_table);
+	run_in_child(daemon, child);
 	snprintf(path, sizeof path, "%s/table", daemon->directory);
 	file = fopen(path, "re");
 	assert_non_null(file);
 	ret_text[fread(ret_text, 1, size_bytes - 1, file)] = '\0';
 	fclose(file);
 	unlink(path);
+}
+
+static void run_for_table(struct fake_daemon *daemon, char *ret_text, size_t size_bytes)
+{
+	run_for(daemon, exit_with_table, ret_text, size_bytes);
 }
 
 static void the_report_is_a_table_on_stderr(void **state)
@@ -120,6 +126,46 @@ static void the_report_is_a_table_on_stderr(void **state)
 	assert_non_null(strstr(text, "Region wait was still open at exit."));
 	assert_non_null(strstr(text, "not only this program"));
 	assert_non_null(strstr(text, "nothing here is memory traffic"));
+	stop(&daemon);
+}
+
+static void fail_often(struct fake_daemon *daemon)
+{
+	_cleanup_free_ char *path = path_in(daemon, "table");
+	char name[16];
+
+	CHECK(freopen(path, "we", stderr));
+	for (unsigned i = 0; i < 200; i++) {
+		snprintf(name, sizeof name, "region%u", i % 7);
+		CHECK(uncore_region_begin(name) == -ENODEV);
+		CHECK(uncore_region_end(name) == -ENODEV);
+	}
+	free(take_ptr(path));
+	exit(0);
+}
+
+static unsigned count_lines(const char *text)
+{
+	unsigned n = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		n++;
+	return n;
+}
+
+/* And it is not asked again for each of them. */
+static void regions_without_counters_cost_one_line(void **state)
+{
+	struct fake_daemon daemon;
+	char text[8192];
+
+	(void)state;
+	start_with(&daemon, &(struct fake_options){ .refuse = -ENODEV, .refuse_at_once = true });
+	run_for(&daemon, fail_often, text, sizeof text);
+	assert_int_equal(count_lines(text), 1);
+	assert_ptr_equal(strstr(text, "uncore: Regions of "), text);
+	assert_non_null(strstr(text, " have no figures: uncored at "));
+	assert_int_equal(daemon.n_accepted, 1);
 	stop(&daemon);
 }
 
@@ -239,6 +285,8 @@ int main(void)
 		CASE("the program's own exit handlers are measured",
 			the_programs_own_exit_handlers_are_measured),
 		CASE("the report is a table on stderr", the_report_is_a_table_on_stderr),
+		CASE("regions of a daemon that serves nothing cost one line and one question",
+			regions_without_counters_cost_one_line),
 		CASE("a bad name for the report costs no figures",
 			a_bad_name_for_the_report_costs_no_figures),
 		CASE("the launcher's own rank comes before the batch system's",

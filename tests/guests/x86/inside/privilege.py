@@ -51,8 +51,14 @@ class Privilege(Case):
             for name in CAPABILITY_SETS:
                 self.assertEqual(int(status[name], 16), 0, f"{name} of {status['Name']}")
 
+    def assert_told(self, sentence):
+        """uncored stays up and tells everybody."""
+        for _ in range(20):
+            self.assertIn(sentence, run("uncore", "info", user=VISITOR).stdout)
+        self.assertEqual(show("ActiveState"), "active")
+
     def assert_never_zero(self):
-        """What cannot be counted is absent or partial, never 0."""
+        """What cannot be counted is absent or partial, or nothing is served; it is never 0."""
         report = run("uncore", "stat", "--json", "--", "true", user=VISITOR, check=False)
         self.assertNotIn('"bytes":0', report.stderr)
 
@@ -60,6 +66,7 @@ class Privilege(Case):
         """at perf_event_paranoid 3 uncored says once what to do, and shows nothing as zero"""
         said = self.start(paranoid=3)
         self.assert_says_once(TWO_REMEDIES, said)
+        self.assert_told(TWO_REMEDIES)
         self.assert_never_zero()
 
     def test_paranoid_2(self):
@@ -90,6 +97,7 @@ class Privilege(Case):
         """without a capability uncored says once what it lacks, and shows nothing as zero"""
         said = self.start(paranoid=2, drop_ins={"none.conf": NO_CAPABILITY})
         self.assert_says_once(LACKS, said)
+        self.assert_told(LACKS)
         self.assert_never_zero()
 
     def test_no_capability_needed(self):
