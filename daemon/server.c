@@ -179,9 +179,8 @@ static void pause_accepting(struct server *server, int error)
 {
 	log_warning("No new client can be taken in for now: %s.", strerror(error));
 	sd_event_source_set_enabled(server->listen_source, SD_EVENT_OFF);
-	server->retry_source = sd_event_source_disable_unref(server->retry_source);
-	sd_event_add_time_relative(server->event, &server->retry_source, CLOCK_MONOTONIC, 1000000,
-		0, on_retry, server);
+	sd_event_source_set_time_relative(server->retry_source, 1000000);
+	sd_event_source_set_enabled(server->retry_source, SD_EVENT_ONESHOT);
 }
 
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -347,6 +346,18 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	return 0;
 }
 
+/*
+ * Made before it is needed, which is when there may be no descriptor left for it. The loop's own
+ * timer comes with it: a loop that cannot make one when a client is over its rate fails.
+ */
+static int add_retry(struct server *server)
+{
+	int r = sd_event_add_time(
+		server->event, &server->retry_source, CLOCK_MONOTONIC, 0, 0, on_retry, server);
+
+	return r < 0 ? r : sd_event_source_set_enabled(server->retry_source, SD_EVENT_OFF);
+}
+
 static int add_sources(struct server *server)
 {
 	int r = sd_event_new(&server->event);
@@ -360,6 +371,8 @@ static int add_sources(struct server *server)
 	if (r >= 0)
 		r = sd_event_add_io(server->event, &server->listen_source, server->listen_fd,
 			EPOLLIN, on_connection, server);
+	if (r >= 0)
+		r = add_retry(server);
 	return r;
 }
 
