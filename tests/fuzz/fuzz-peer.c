@@ -34,8 +34,7 @@ enum { CLIENTS = 8, ROUNDS_MAX = 64, DOORBELLS = 16, DESCRIPTORS_MAX = 256 };
 struct user {
 	uint32_t uid, gid, groups[2];
 	unsigned n_groups;
-	int untold; /* what the kernel does not tell of it: SO_PEERCRED, SO_PEERGROUPS; 0: nothing
-		     */
+	int untold; /* SO_PEERCRED or SO_PEERGROUPS, which the kernel does not tell; 0: none */
 };
 
 static const struct user users[] = {
@@ -155,21 +154,19 @@ static rlim_t usual_limit;
 
 /* --- the input --- */
 
-struct input {
+static struct {
 	const uint8_t *data;
 	size_t size_bytes;
-};
+} input;
 
 /* 0 after the end. */
-static uint8_t take_byte(struct input *input)
+static uint8_t take_byte(void)
 {
-	if (!input->size_bytes)
+	if (!input.size_bytes)
 		return 0;
-	input->size_bytes--;
-	return *input->data++;
+	input.size_bytes--;
+	return *input.data++;
 }
-
-static struct input input;
 
 /* --- the clients --- */
 
@@ -232,7 +229,52 @@ static void send_request(unsigned i, uint16_t opcode, uint32_t argument, unsigne
 	send_bytes(i, &message, message.header.size, n_fds);
 }
 
-static void receive(unsigned i)
+/* --- steps: one byte, whose upper part says which client, and what bytes each wants besides --- */
+
+static void step_connect(unsigned i)
+{
+	call_in(i, take_byte() % ARRAY_SIZE(users));
+}
+
+static void step_hello(unsigned i)
+{
+	send_request(i, WIRE_HELLO, WIRE_VERSION, 0);
+}
+
+static void step_request(unsigned i)
+{
+	uint8_t opcode = take_byte(), argument = take_byte();
+
+	send_request(i, opcode, argument == UINT8_MAX ? UINT32_MAX : argument, 0);
+}
+
+static void step_owner(unsigned i)
+{
+	send_request(i, WIRE_OWNER, 1000 + take_byte() % 4, 0);
+}
+
+static void step_bytes(unsigned i)
+{
+	size_t n = take_byte();
+
+	if (n > input.size_bytes)
+		n = input.size_bytes;
+	send_bytes(i, input.data, n, 0);
+	input.data += n;
+	input.size_bytes -= n;
+}
+
+static void step_attach(unsigned i)
+{
+	send_request(i, WIRE_HELLO, WIRE_VERSION, 1 + take_byte() % 3);
+}
+
+static void step_attach_to_nothing(unsigned i)
+{
+	send_bytes(i, NULL, 0, take_byte() % 3);
+}
+
+static void step_receive(unsigned i)
 {
 	struct wire_packet packet;
 
@@ -247,56 +289,6 @@ static void receive(unsigned i)
 	wire_packet_done(&packet);
 }
 
-/* --- steps: one byte, whose upper part says which client, and what bytes each wants besides --- */
-
-static void step_connect(unsigned i)
-{
-	call_in(i, take_byte(&input) % ARRAY_SIZE(users));
-}
-
-static void step_hello(unsigned i)
-{
-	send_request(i, WIRE_HELLO, WIRE_VERSION, 0);
-}
-
-static void step_request(unsigned i)
-{
-	uint8_t opcode = take_byte(&input), argument = take_byte(&input);
-
-	send_request(i, opcode, argument == UINT8_MAX ? UINT32_MAX : argument, 0);
-}
-
-static void step_owner(unsigned i)
-{
-	send_request(i, WIRE_OWNER, 1000 + take_byte(&input) % 4, 0);
-}
-
-static void step_bytes(unsigned i)
-{
-	size_t n = take_byte(&input);
-
-	if (n > input.size_bytes)
-		n = input.size_bytes;
-	send_bytes(i, input.data, n, 0);
-	input.data += n;
-	input.size_bytes -= n;
-}
-
-static void step_attach(unsigned i)
-{
-	send_request(i, WIRE_HELLO, WIRE_VERSION, 1 + take_byte(&input) % 3);
-}
-
-static void step_attach_to_nothing(unsigned i)
-{
-	send_bytes(i, NULL, 0, take_byte(&input) % 3);
-}
-
-static void step_receive(unsigned i)
-{
-	receive(i);
-}
-
 static void step_ring(unsigned i)
 {
 	if (doorbells[i] >= 0)
@@ -305,12 +297,12 @@ static void step_ring(unsigned i)
 
 static void step_shut(unsigned i)
 {
-	shutdown(clients[i], take_byte(&input) % 3);
+	shutdown(clients[i], take_byte() % 3);
 }
 
 static void step_flood(unsigned i)
 {
-	unsigned n = take_byte(&input);
+	unsigned n = take_byte();
 
 	while (n--)
 		send_request(i, WIRE_INFO, n & 1 ? WIRE_STATE : WIRE_PLATFORMS, 0);
@@ -318,8 +310,7 @@ static void step_flood(unsigned i)
 
 static void step_configure(unsigned i)
 {
-	const char *text = configurations[take_byte(&input) % ARRAY_SIZE(configurations)];
-
+	const char *text = configurations[take_byte() % ARRAY_SIZE(configurations)];
 	rlim_t limit = limit_of_descriptors();
 
 	(void)i;
@@ -334,7 +325,7 @@ static unsigned room = UINT_MAX;
 
 static void step_limit(unsigned i)
 {
-	uint8_t byte = take_byte(&input);
+	uint8_t byte = take_byte();
 
 	(void)i;
 	room = byte < 16 ? byte : UINT_MAX;
@@ -357,6 +348,8 @@ static void (*const steps[])(unsigned i) = { step_connect, step_hello, step_requ
 	hang_up, step_flood, step_configure, step_limit, step_unlink, step_end };
 
 static_assert(ARRAY_SIZE(steps) == 16, "half a byte");
+
+static FILE *complaints; /* stderr, while the daemon's log goes nowhere */
 
 /* --- in the place of libsystemd: the input says when the loop goes round --- */
 
@@ -384,15 +377,17 @@ static bool go_round(sd_event *event)
 		limit_descriptors((rlim_t)next + room);
 	r = run_events(event);
 	limit_descriptors(limit);
-	if (r < 0) /* nothing that a client does stops the loop */
+	if (r < 0) { /* nothing that a client does stops the loop */
+		stderr = complaints;
 		errx(1, "The event loop failed: %s.", strerror(-r));
+	}
 	return r == 0;
 }
 
 int sd_event_loop(sd_event *event)
 {
 	while (input.size_bytes) {
-		uint8_t byte = take_byte(&input);
+		uint8_t byte = take_byte();
 
 		steps[byte & 15]((byte >> 4) % CLIENTS);
 		if (byte < 128 && !go_round(event))
@@ -474,13 +469,14 @@ enum beginning {
 	ACTIVATED_TWICE
 };
 
-/*
- * The first byte: how it begins; whether the kernel passes descriptors on to the daemon; and how
- * many descriptors it may have: as usual, fewer than max_clients take, fewer than its counters take
- * and it takes clients at all, or so many more than are open.
- */
+/* The first byte: a beginning, a flag, and at bit 4 a limit of descriptors. */
 enum { BEGINNING = 7, PASSES_RIGHTS = 8, LIMIT_AT = 4 };
-enum { USUAL, FEW, FEWEST, NO_MORE };
+enum limit {
+	USUAL,
+	FEW,    /* not enough for max_clients */
+	FEWEST, /* not enough for the counters and a client */
+	NO_MORE /* than are open; from here on one more each */
+};
 
 static rlim_t limit_of(unsigned which)
 {
@@ -554,7 +550,6 @@ static void run(enum beginning beginning, unsigned which_limit, const struct con
 	if (beginning == NO_FOLDER)
 		strcpy(copy.socket_path, "/nowhere/at/all");
 	r = server_listen(&server, &copy, &store, &fault);
-
 	if ((r < 0) != (beginning > ACTIVATED) || (r < 0 && !fault.text[0]))
 		abort();
 	if (r >= 0) {
@@ -607,41 +602,48 @@ static unsigned count_descriptors(void)
 	return n;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+/* With signals blocked, as the daemon has them, and without its log, a line for each refusal. */
+static void run_quietly(uint8_t first_byte, const struct config *config)
 {
-	struct config config = first_config();
-	static FILE *nowhere;
-	FILE *const complaints = stderr;
+	FILE *nowhere = fopen("/dev/null", "we");
 	sigset_t signals, before;
-	unsigned n_descriptors;
-	uint8_t flags;
 
 	if (!nowhere)
-		nowhere = fopen("/dev/null", "we");
-	if (!nowhere)
 		err(1, "Cannot begin");
-	if (!usual_limit)
-		usual_limit = limit_of_descriptors();
-	input = (struct input){ data, size_bytes };
-	flags = take_byte(&input);
-	reset_hardware(&config);
-	n_descriptors = count_descriptors();
-	for (unsigned i = 0; i < CLIENTS; i++)
-		clients[i] = doorbells[i] = -1;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &signals, &before);
-	passes_rights = flags & PASSES_RIGHTS;
-	room = UINT_MAX;
-	stderr = nowhere; /* a log line for each refusal */
-	run(flags & BEGINNING, flags >> LIMIT_AT, &config);
+	complaints = stderr;
+	stderr = nowhere;
+	run(first_byte & BEGINNING, first_byte >> LIMIT_AT, config);
 	stderr = complaints;
-	for (unsigned i = 0; i < CLIENTS; i++)
-		hang_up(i);
 	forget_signals(&signals);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	fclose(nowhere);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct config config = first_config();
+	unsigned n_descriptors;
+	uint8_t first_byte;
+
+	if (!usual_limit)
+		usual_limit = limit_of_descriptors();
+	input.data = data;
+	input.size_bytes = size_bytes;
+	first_byte = take_byte();
+	passes_rights = first_byte & PASSES_RIGHTS;
+	room = UINT_MAX;
+	reset_hardware(&config);
+	for (unsigned i = 0; i < CLIENTS; i++)
+		clients[i] = doorbells[i] = -1;
+	n_descriptors = count_descriptors();
+	run_quietly(first_byte, &config);
+	for (unsigned i = 0; i < CLIENTS; i++)
+		hang_up(i);
 	if (count_descriptors() != n_descriptors)
 		errx(1, "%u descriptors are open, there were %u.", count_descriptors(),
 			n_descriptors);
