@@ -213,9 +213,8 @@ static void warn_at_times(struct log_limit *limit, const char *what, int error)
 static void pause_accepting(struct server *server, uint64_t pause_us)
 {
 	sd_event_source_set_enabled(server->listen_source, SD_EVENT_OFF);
-	server->retry_source = sd_event_source_disable_unref(server->retry_source);
-	sd_event_add_time_relative(server->event, &server->retry_source, CLOCK_MONOTONIC, pause_us,
-		0, on_retry, server);
+	sd_event_source_set_time_relative(server->retry_source, pause_us);
+	sd_event_source_set_enabled(server->retry_source, SD_EVENT_ONESHOT);
 }
 
 /* Trying again at once would spin: wait until somebody leaves, or a second. */
@@ -538,6 +537,18 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	return 0;
 }
 
+/*
+ * Made before it is needed, which is when there may be no descriptor left for it. The loop's own
+ * timer comes with it: a loop that cannot make one when a client is over its rate fails.
+ */
+static int add_retry(struct server *server)
+{
+	int r = sd_event_add_time(
+		server->event, &server->retry_source, CLOCK_MONOTONIC, 0, 0, on_retry, server);
+
+	return r < 0 ? r : sd_event_source_set_enabled(server->retry_source, SD_EVENT_OFF);
+}
+
 static int add_sources(struct server *server)
 {
 	int r = loop_new(&server->event, on_hangup, server);
@@ -553,6 +564,8 @@ static int add_sources(struct server *server)
 			UINT64_MAX, WAKE_ACCURACY_US, on_wake, server);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(server->wake_source, SD_EVENT_OFF);
+	if (r >= 0)
+		r = add_retry(server);
 	return r;
 }
 

@@ -3,11 +3,14 @@
 #
 # The build is clang's, with address and undefined-behaviour sanitizers and with the counters that libFuzzer goes
 # by in the project's own files. What is found goes to build-fuzz/found-TARGET/, which the next run begins with.
+# How far inputs reach is measured in another build: in percent of the branches of the files that a target is meant
+# for, which tests/fuzz/meant names. ./dev fuzz coverage does that alone.
 
 FUZZ_FOLDER=build-fuzz
+FUZZ_COVERAGE_FOLDER=build-coverage
 FUZZ_DEFAULT_S=60
 FUZZ_INPUT_MAX=8192    # bytes
-FUZZ_INPUT_TIMEOUT_S=5 # for one input: then it is a finding
+FUZZ_INPUT_TIMEOUT_S=30 # for one input, on a busy machine: then it is a finding
 
 fuzz_build() {
 	if [[ ! -f $FUZZ_FOLDER/build.ninja ]]; then
@@ -18,26 +21,26 @@ fuzz_build() {
 	quietly "build $FUZZ_FOLDER" ninja -C "$FUZZ_FOLDER" fuzzers
 }
 
-# libFuzzer's list of functions, one "reached total file" a line for each file of the project that is linked.
-# The target itself, and the rest of tests/, do not count.
-fuzz_edges_by_file() {
-	sed -nE "s|^(UN)?COVERED_FUNC: hits: [0-9]+ edges: ([0-9]+)/([0-9]+) [^ ]+ (.*/\.\./)?(.*):[0-9]+\$|\2 \3 \5|p" "$1" |
-		awk '$3 ~ /^(common|daemon|client|pmda)\// { reached[$3] += $1; all[$3] += $2 }
-			END { for (file in all) print reached[file], all[file], file }' | sort -k3
+# The build of clang that says which branches inputs reach; meson's option leaves the flags to us.
+fuzz_build_coverage() {
+	if [[ ! -f $FUZZ_COVERAGE_FOLDER/build.ninja ]]; then
+		CC=clang quietly "configure $FUZZ_COVERAGE_FOLDER" meson setup "$FUZZ_COVERAGE_FOLDER" \
+			-Dfuzz_coverage=true -Dc_args='-fprofile-instr-generate -fcoverage-mapping' \
+			-Dc_link_args=-fprofile-instr-generate
+	fi
+	quietly "build $FUZZ_COVERAGE_FOLDER" ninja -C "$FUZZ_COVERAGE_FOLDER" replays
 }
 
-# $1: target. Replays what is saved and found, once, to count edges.
+# $1: target. What is below its number is a complaint here; in suite fuzz-replay it is a failure.
 fuzz_print_coverage() {
-	local target=$1 log=$FUZZ_FOLDER/coverage-$1.txt
+	local target=$1 folders=("tests/fuzz/corpus-$1") lines
 
-	"$FUZZ_FOLDER/tests/fuzz/fuzz-$target" -runs=0 -print_coverage=1 -max_len="$FUZZ_INPUT_MAX" \
-		"$FUZZ_FOLDER/found-$target" "tests/fuzz/corpus-$target" >"$log" 2>&1 </dev/null || true
-	fuzz_edges_by_file "$log" | awk '
-		{ reached += $1; all += $2; lines = lines sprintf("    %4d of %4d  %s\n", $1, $2, $3) }
-		END {
-			if (!all) { print "    edges: not known, llvm-symbolizer is missing"; exit }
-			printf "    %4d of %4d edges (%d %%), in\n%s", reached, all, 100 * reached / all, lines
-		}'
+	if compgen -G "$FUZZ_FOLDER/found-$target/*" >/dev/null; then
+		folders+=("$FUZZ_FOLDER/found-$target")
+	fi
+	lines=$(python3 tests/fuzz/coverage.py tests/fuzz/meant "$target" \
+		"$FUZZ_COVERAGE_FOLDER/tests/fuzz/replay-$target" "${folders[@]}") || true
+	sed -nE 's/^# /    /p; s/^not ok [0-9]+ - /    MISSED: /p' <<<"$lines"
 }
 
 # $1: target, $2: seconds. Its log is shown if it finds something.
@@ -63,19 +66,43 @@ fuzz_one() {
 	return 1
 }
 
-fuzz_run() {
-	local seconds=${1:-$FUZZ_DEFAULT_S} targets=() program share target status=0
+# The targets that could be built, one a line.
+fuzz_targets() {
+	local program
 
-	[[ $# -le 1 && $seconds =~ ^[1-9][0-9]*$ ]] || {
-		say "./dev fuzz takes one number of seconds, for all targets together."
+	for program in "$1"/tests/fuzz/"$2"-*; do
+		[[ ! -f $program || ! -x $program ]] || printf '%s\n' "${program##*/"$2"-}"
+	done
+}
+
+fuzz_coverage() {
+	local target
+
+	setup_to_test
+	say "Building into $FUZZ_COVERAGE_FOLDER/"
+	fuzz_build_coverage
+	for target in $(fuzz_targets "$FUZZ_COVERAGE_FOLDER" replay); do
+		printf '%s\n' "$target"
+		fuzz_print_coverage "$target"
+	done
+}
+
+fuzz_run() {
+	local seconds=${1:-$FUZZ_DEFAULT_S} targets share target status=0
+
+	[[ $# -le 1 && $seconds =~ ^([1-9][0-9]*|coverage)$ ]] || {
+		say "./dev fuzz takes one number of seconds, for all targets together, or the word coverage."
 		exit 2
 	}
+	if [[ $seconds == coverage ]]; then
+		fuzz_coverage
+		return
+	fi
 	setup_to_test
-	say "Building into $FUZZ_FOLDER/"
+	say "Building into $FUZZ_FOLDER/ and $FUZZ_COVERAGE_FOLDER/"
 	fuzz_build
-	for program in "$FUZZ_FOLDER"/tests/fuzz/fuzz-*; do
-		[[ ! -f $program || ! -x $program ]] || targets+=("${program##*/fuzz-}")
-	done
+	fuzz_build_coverage
+	mapfile -t targets < <(fuzz_targets "$FUZZ_FOLDER" fuzz)
 	share=$((seconds / ${#targets[@]}))
 	for target in "${targets[@]}"; do
 		fuzz_one "$target" "$((share > 0 ? share : 1))" || status=1

@@ -8,7 +8,7 @@ SETUP_TO_BUILD=(
 	libcmocka-dev python3 # for the tests, which are built with the rest
 )
 SETUP_TO_TEST=(
-	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev mandoc
+	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev llvm mandoc
 	systemd util-linux valgrind linux-perf
 	pcp python3-pcp
 )

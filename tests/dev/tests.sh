@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev test: which suites run in which build folder, and as whom.
 
-TESTS_BUILDS=(build build-asan build-tsan build-ppc64el)
+TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")
 TESTS_SUITES=(unit platforms system policy continuity compat hostile pcp fuzz-replay abi man format analysis units guests)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
@@ -11,6 +11,7 @@ tests_suites_of() {
 	build-asan) echo unit system policy fuzz-replay ;;
 	build-tsan) echo unit system policy ;;
 	build-ppc64el) echo unit ;;
+	"$FUZZ_COVERAGE_FOLDER") echo fuzz-replay ;;
 	esac
 }
 
@@ -61,6 +62,9 @@ tests_can_build() {
 tests_build() {
 	if [[ $1 == "$CROSS_FOLDER" ]]; then
 		cross_build
+	elif [[ $1 == "$FUZZ_COVERAGE_FOLDER" ]]; then
+		say "Building into $1/"
+		fuzz_build_coverage
 	else
 		say "Building into $1/"
 		build_in "$1"

@@ -1,18 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any uncored.conf: it is loaded, or refused with a sentence. */
+/*
+ * Any uncored.conf: it is loaded, or refused with a sentence; so too when it takes the place of
+ * another while the daemon runs, and when another takes its place.
+ */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/config.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 
+static const char other[] = "[server]\nmax_clients = 7\n[reader]\nrealtime = no\n";
+
+static void check(int r, const struct fault *fault)
+{
+	if (r < 0 && !fault->text[0])
+		abort();
+}
+
+static void note_kept(const char *key)
+{
+	if (!key[0])
+		abort();
+}
+
+/* The file is @text by now. */
+static void reload(struct config *config, const uint8_t *text, size_t size_bytes)
+{
+	struct fault fault = { "" };
+
+	scratch_write("uncored.conf", text, size_bytes);
+	check(config_reload(config, note_kept, &fault), &fault);
+}
+
+static void find(const char *path, const uint8_t *data, size_t size_bytes)
+{
+	static const char too_long[] = "/0123456789012345678901234567890123456789012345678901234567"
+				       "8901234567890123456789012345678901234567890123456789";
+	struct config_origin origin = { path, "/here" };
+	struct config config;
+	struct fault fault = { "" };
+	int r = config_find(&origin, NULL, &config, &fault);
+
+	check(r, &fault);
+	if (r < 0)
+		return;
+	reload(&config, (const uint8_t *)other, strlen(other));
+	reload(&config, data, size_bytes);
+	origin.socket_path = too_long;
+	if (config_find(&origin, NULL, &config, &fault) != -ENAMETOOLONG)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
+	char path[256];
 	struct config config;
 	struct fault fault = { "" };
 
-	if (config_load(scratch_write("uncored.conf", data, size_bytes), &config, &fault) < 0 &&
-		!fault.text[0])
+	strcpy(path, scratch_write("uncored.conf", data, size_bytes));
+	check(config_load(path, &config, &fault), &fault);
+	find(path, data, size_bytes);
+	if (config_load(NULL, &config, &fault) < 0)
 		abort();
 	return 0;
 }

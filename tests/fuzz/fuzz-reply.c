@@ -40,12 +40,23 @@ enum {
 	LAID_OUT = 1 << 6,   /* the content is what differs from a page as uncored lays it out */
 	NO_BELLS = 1 << 7,   /* the last descriptor of the first answer is missing */
 };
+enum more {
+	HANGS_UP = 1 << 0,       /* after the first answer */
+	SWEPT = 1 << 1,          /* a page that is laid out shows a later sweep already */
+	FULL_DOORBELLS = 1 << 2, /* they have been rung as often as can be */
+	DEAF_DOORBELLS = 1 << 3, /* they cannot be written */
+	SILENT = 1 << 4,         /* it does not answer at all; and HANGS_UP: nor listen */
+	SET_OWNER = 1 << 5,      /* that is asked for, instead of a handle */
+	NOBODY = 1 << 6,         /* nobody is there */
+	LONG_PATH = 1 << 7,      /* no socket can have such a path */
+};
+enum { SHORTLY_NS = 2000000, LONG_NS = 1000000000 };
 enum { ANSWERS = 2, PADDED_BYTES = 65536, FDS_MAX = 64 };
 
 struct plan {
 	uint8_t flags;
 	uint8_t n_fds[ANSWERS]; /* of each answer; with the first come the bells, besides */
-	uint8_t unused;
+	uint8_t more;
 	uint16_t bytes[ANSWERS]; /* of each answer */
 };
 
@@ -58,6 +69,7 @@ static struct {
 	int listener;
 	char path[64];
 	sem_t served; /* the connection is closed, and the plan is read no more */
+	bool served_already;
 	struct plan plan;
 	struct part answers[ANSWERS];
 	struct part content;
@@ -82,8 +94,11 @@ static int content_fd(void)
 
 static int doorbell_fd(void)
 {
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int fd = fake.plan.more & DEAF_DOORBELLS ? open("/dev/null", O_RDONLY | O_CLOEXEC)
+						 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
+	if (fake.plan.more & FULL_DOORBELLS)
+		eventfd_write(fd, UINT64_MAX - 1);
 	if (fd < 0)
 		err(1, "Cannot make a doorbell");
 	return fd;
@@ -129,13 +144,22 @@ static void send_answer(int client, const struct part *answer, unsigned n_fds, b
 
 static void serve_client(int client)
 {
+	struct pollfd asked = { .fd = client, .events = POLLIN };
 	char request[WIRE_MESSAGE_MAX];
 
+	if (fake.plan.more & SILENT && fake.plan.more & HANGS_UP) {
+		poll(&asked, 1, -1); /* what was sent and not received makes it a reset */
+		return;
+	}
 	for (int i = 0; i < ANSWERS; i++) {
 		if (recv(client, request, sizeof request, 0) <= 0)
 			return;
+		if (fake.plan.more & SILENT)
+			continue;
 		send_answer(client, &fake.answers[i], fake.plan.n_fds[i] % FDS_MAX,
 			i == 0 && !(fake.plan.flags & NO_BELLS));
+		if (fake.plan.more & HANGS_UP)
+			return;
 	}
 }
 
@@ -159,6 +183,17 @@ static void *serve(void *userdata)
 	return userdata;
 }
 
+/* No answer is needed to say that these are wrong. */
+static void misuse(void)
+{
+	struct uncore *handle;
+
+	if (uncore_open(fake.path, NULL) >= 0 || uncore_open_within(fake.path, 0, &handle) >= 0 ||
+		uncore_info(fake.path, NULL) >= 0)
+		abort();
+	uncore_close(NULL);
+}
+
 static void start(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -176,6 +211,8 @@ static void start(void)
 		pthread_sigmask(SIG_SETMASK, &before, NULL))
 		err(1, "Cannot serve on %s", fake.path);
 	pthread_detach(thread);
+	setenv("UNCORE_SOCKET", fake.path, 1); /* for those who name no path */
+	misuse();
 }
 
 /* --- the client --- */
@@ -212,6 +249,7 @@ static struct part lay_out(const struct part *differences)
 			(struct page_socket){ .first_channel = i, .n_channels = 1 };
 		((struct page_channel *)page_channels(page))[i].socket = i;
 		((struct page_cell *)page_cell(page, i))->sweep.number = 1;
+		((struct page_cell *)page_cell(page, i))->finished = !!(fake.plan.more & SWEPT);
 	}
 	for (size_t i = 0; i < differences->size_bytes && i < header.page_bytes; i++)
 		((uint8_t *)page)[i] ^= differences->data[i];
@@ -227,10 +265,29 @@ static void check_refusal(int r)
 		abort();
 }
 
+static const char *path(void)
+{
+	static const char too_long[200] = { [0 ... 198] = 'x' };
+
+	return fake.plan.more & NOBODY      ? "/nowhere/at/all"
+	       : fake.plan.more & LONG_PATH ? too_long
+					    : fake.path;
+}
+
+/* Nobody is called at a path that is not there. */
+static void wait_until_served(void)
+{
+	if (fake.served_already || path() != fake.path)
+		return;
+	while (sem_wait(&fake.served) < 0)
+		;
+	fake.served_already = true;
+}
+
 static void open_and_use(void)
 {
 	struct uncore *handle = NULL;
-	int r = uncore_open(fake.path, &handle);
+	int r = uncore_open_within(path(), fake.plan.more & SILENT ? SHORTLY_NS : LONG_NS, &handle);
 
 	if (!handle != (r < 0))
 		abort();
@@ -240,14 +297,24 @@ static void open_and_use(void)
 	}
 	if (fake.plan.flags & (OPEN_ENDED | NO_FILE))
 		abort(); /* cut now, each access would be a SIGBUS */
+	if (fake.plan.more & HANGS_UP)
+		wait_until_served();
 	handle_use(handle, fake.plan.flags & FRESH);
 	uncore_close(handle);
+}
+
+static void set_owner(void)
+{
+	int r = uncore_set_owner(path(), 1000);
+
+	if (r < 0)
+		check_refusal(r);
 }
 
 static void ask(int (*question)(const char *path, char **ret_json))
 {
 	_cleanup_free_ char *text = NULL;
-	int r = question(fake.path, &text);
+	int r = question(fake.plan.more & (NOBODY | LONG_PATH) ? path() : NULL, &text);
 
 	if (!text != (r < 0) || (text && strlen(text) > fake.content.size_bytes))
 		abort();
@@ -277,6 +344,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	if (!fake.listener)
 		start();
 	memcpy(&fake.plan, take(&rest, sizeof fake.plan).data, sizeof fake.plan);
+	if (fake.plan.flags & (ASK_STATE | ASK_PLATFORMS) || fake.plan.more & SET_OWNER)
+		fake.plan.more &= (uint8_t)~SILENT; /* these wait for a second */
 	for (int i = 0; i < ANSWERS; i++)
 		fake.answers[i] = take(&rest, fake.plan.bytes[i]);
 	fake.content = rest;
@@ -284,14 +353,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		fake.content = lay_out(&rest);
 		page = (void *)fake.content.data;
 	}
-	if (fake.plan.flags & ASK_STATE)
+	fake.served_already = false;
+	if (fake.plan.more & SET_OWNER)
+		set_owner();
+	else if (fake.plan.flags & ASK_STATE)
 		ask(uncore_info);
 	else if (fake.plan.flags & ASK_PLATFORMS)
 		ask(uncore_platforms);
 	else
 		open_and_use();
-	while (sem_wait(&fake.served) < 0)
-		;
+	wait_until_served();
 	look_for_leaks();
 	return 0;
 }

@@ -1,105 +1,309 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any ledger and any page from the service manager, under names as it passes them: either is
- * refused, or a sweep can go on with both. The first two bytes say how long the ledger is; after it
- * comes the page.
+ * What the service manager kept of a process before, for a machine of three sockets: a ledger, a
+ * page and the events of six boxes. It is refused with a sentence, or a process can go on with it:
+ * one sweep of each socket, another page, and all is left with the manager again.
+ *
+ * What was kept is right at first. The input is struct beginning, which says what is missing, and
+ * then edits of ledger and page. Where nothing is missing or edited, each box must go on with its
+ * own counts.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "common/macro.h"
 #include "daemon/memory.h"
 #include "daemon/resume.h"
+#include "tests/fuzz/machine.h"
 #include "tests/fuzz/target.h"
 
-static struct platform platform = {
-	.name = "fuzzed",
-	.n_metrics = 1,
-	.metrics = { { .name = "dram.read", .unit = "bytes", .n_terms = 1 } },
-};
-static struct page_channel channel = { .name = "imc0", .bytes = 64 };
-
-/* The kernel has no PMU of this type: a box that is not adopted cannot be opened, either. */
-static struct plan_box box = {
-	.pmu = "uncore_imc_0",
-	.type = UINT32_MAX,
-	.n_events = 1,
-	.n_uses = 1,
-	.uses = { { .bytes = 64 } },
-};
-static struct plan_socket plan_socket = { .n_boxes = 1, .n_channels = 1 };
-static const struct plan plan = {
-	.platform = &platform,
-	.n_sockets = 1,
-	.n_boxes = 1,
-	.n_channels = 1,
-	.sockets = &plan_socket,
-	.boxes = &box,
-	.channels = &channel,
+enum {
+	NO_LEDGER = 1 << 0,
+	NO_PAGE = 1 << 1,
+	NOT_COMPLETE = 1 << 2, /* nobody was served with it */
+	MANAGER = 1 << 3,      /* there is one, and it keeps what it is given */
+	NO_ROOM = 1 << 4,      /* it takes nothing, as if its socket were full */
+	ONE_REFUSED = 1 << 5,  /* the kernel did not open a box when the generation began */
+	READ_ONLY = 1 << 7,    /* the page cannot be mapped for writing */
 };
 
-static int memory_of(const uint8_t *data, size_t size_bytes)
+/* How the kernel of the present process behaves. */
+static const struct machine_kernel kernels[] = {
+	{ 0 },
+	{ .stands = true },
+	{ .group_fell_apart = true },
+	{ .reads_nothing = true },
+	{ .read_error = -EIO },
+	{ .open_error = -EACCES },
+	{ .stands = true, .open_error = -EMFILE },
+	{ .stands = true, .read_error = -ENODEV },
+};
+
+struct beginning {
+	uint8_t flags;
+	uint8_t kernel;
+	uint8_t lost_boxes; /* bit per box: the manager has none of its events */
+	uint8_t lost_event; /* this one is missing, too; events are counted from 1 */
+	int16_t more_of_ledger, more_of_page; /* bytes at its end; below 0: so many less */
+};
+
+struct edit {
+	uint8_t of_page; /* odd: an edit of the page, else of the ledger */
+	uint8_t is_new;  /* odd: the word becomes @value, else what differs is in it */
+	uint16_t word;   /* its number, in words of 32 bits */
+	uint32_t value;
+};
+
+static_assert(sizeof(struct beginning) == 8 && sizeof(struct edit) == 8, "inputs last");
+
+/* --- the process before --- */
+
+static uint64_t count_of(unsigned box, unsigned event)
 {
-	int fd = memory_new("fuzzed", size_bytes, 0600);
-
-	if (fd < 0 || pwrite(fd, data, size_bytes, 0) != (ssize_t)size_bytes)
-		abort();
-	return fd;
+	return 1000 * (box + 1) + event;
 }
 
-static struct store make_store(const uint8_t *data, size_t size_bytes)
+static uint64_t id_of(unsigned box, unsigned event)
 {
-	struct store store = { .n = 2, .items = calloc(2, sizeof *store.items) };
-	size_t ledger_bytes = size_bytes < 2 ? 0 : (size_t)data[0] | (size_t)data[1] << 8;
+	return 16 * box + event + 1;
+}
 
-	data += size_bytes < 2 ? size_bytes : 2;
-	size_bytes -= size_bytes < 2 ? size_bytes : 2;
-	if (ledger_bytes > size_bytes)
-		ledger_bytes = size_bytes;
+/* As its last sweep left them. */
+static void count(struct box boxes[], const struct plan *plan)
+{
+	for (unsigned i = 0; i < plan->n_boxes; i++) {
+		boxes[i] =
+			(struct box){ .plan = &plan->boxes[i], .mode = BOX_PINNED, .read_ns = 1 };
+		for (unsigned k = 0; k < plan->boxes[i].n_events; k++)
+			boxes[i].events[k] =
+				(struct box_event){ .id = id_of(i, k), .count = count_of(i, k) };
+	}
+}
+
+struct former {
+	struct publication page;
+	struct ledger ledger;
+};
+
+static struct former make_former(const struct plan *plan, uint8_t flags)
+{
+	const struct page_sweep sweep = { .number = 7 };
+	struct box boxes[MACHINE_BOXES];
+	struct former former;
+	struct fault fault;
+
+	count(boxes, plan);
+	if (flags & ONE_REFUSED)
+		boxes[4].error = -EBUSY;
+	if (publication_init(&former.page, plan, &fault) < 0 ||
+		ledger_init(&former.ledger, plan, boxes, former.page.header, former.page.whys,
+			&fault) < 0)
+		abort();
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		for (unsigned both = 0; both < 2; both++)
+			ledger_commit(ledger_book(&former.ledger, s), &sweep,
+				&boxes[plan->sockets[s].first_box], plan->sockets[s].n_boxes);
+	if (!(flags & NOT_COMPLETE))
+		ledger_complete(&former.ledger);
+	return former;
+}
+
+static void apply(const struct edit *edit, struct former *former)
+{
+	uint32_t *words = edit->of_page & 1 ? (uint32_t *)former->page.header
+					    : (uint32_t *)former->ledger.header;
+	uint64_t bytes = edit->of_page & 1 ? memory_bytes(former->page.write_fd)
+					   : memory_bytes(former->ledger.fd);
+	uint32_t *word = &words[edit->word % (bytes / sizeof *words)];
+
+	*word = edit->is_new & 1 ? edit->value : *word ^ edit->value;
+}
+
+/* --- what the manager kept --- */
+
+static int copy_of(int fd, int more, uint8_t flags)
+{
+	size_t bytes = memory_bytes(fd);
+	size_t less = more < 0 ? (size_t)-more : 0;
+	size_t left = less < bytes ? bytes - less : 0;
+	int copy = memory_new("fuzzed", more > 0 ? left + (size_t)more : left, 0600);
+	void *from = memory_map(fd, bytes);
+
+	if (copy < 0 || !from || pwrite(copy, from, left, 0) != (ssize_t)left)
+		abort();
+	munmap(from, bytes);
+	if (flags & READ_ONLY) {
+		int read_only = memory_reopen_read_only(copy);
+
+		close(copy);
+		return read_only;
+	}
+	return copy;
+}
+
+static void keep(struct store *store, int fd, const char *name, uint64_t id)
+{
+	char *copy = strdup(name);
+
+	if (fd < 0 || !copy)
+		abort();
+	store->items[store->n++] = (struct stored){ fd, copy, id };
+}
+
+static void keep_events(struct store *store, const struct plan *plan, const struct beginning *b)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < plan->n_boxes; i++) {
+		int leader = -1;
+
+		for (unsigned k = 0; k < plan->boxes[i].n_events; k++)
+			if (!(b->lost_boxes & 1 << i) && ++n != b->lost_event) {
+				int fd = machine_event(leader, id_of(i, k));
+
+				leader = leader < 0 ? fd : leader;
+				keep(store, fd, "box", id_of(i, k));
+			}
+	}
+}
+
+static struct store make_store(
+	const struct former *former, const struct plan *plan, const struct beginning *b)
+{
+	enum { ITEMS = 2 + MACHINE_BOXES * PLAN_EVENTS_MAX };
+	struct store store = { .items = calloc(ITEMS, sizeof *store.items) };
+	char name[LEDGER_NAME_MAX];
+
 	if (!store.items)
 		abort();
-	store.items[0] = (struct stored){ memory_of(data, ledger_bytes), strdup("ledger"), 0 };
-	store.items[1] = (struct stored){ memory_of(data + ledger_bytes, size_bytes - ledger_bytes),
-		strdup("page-1"), 0 };
+	ledger_page_name(1, name);
+	if (!(b->flags & NO_LEDGER))
+		keep(&store, copy_of(former->ledger.fd, b->more_of_ledger, 0), "ledger", 0);
+	if (!(b->flags & NO_PAGE))
+		keep(&store, copy_of(former->page.write_fd, b->more_of_page, b->flags), name, 0);
+	keep_events(&store, plan, b);
 	return store;
 }
 
-/* One sweep, as at a start. */
-static void go_on(struct hardware *hardware)
+/* --- in the place of libsystemd --- */
+
+static uint8_t manager; /* flags of the beginning */
+
+int sd_pid_notify_with_fds(
+	pid_t pid, int unset, const char *state, const int *fds, unsigned int n_fds)
+{
+	(void)pid;
+	(void)unset;
+	for (unsigned i = 0; i < n_fds; i++)
+		if (fcntl(fds[i], F_GETFD) < 0)
+			abort();
+	if (strncmp(state, "FDSTORE=1\n", 10) != 0)
+		abort();
+	return manager & NO_ROOM ? -ENOBUFS : manager & MANAGER ? 1 : 0;
+}
+
+int sd_notifyf(int unset, const char *format, ...)
+{
+	(void)unset;
+	(void)format;
+	return manager & MANAGER ? 1 : 0;
+}
+
+/* --- the present process --- */
+
+static void sweep(struct hardware *hardware, unsigned socket)
 {
 	const struct reader_options options = {
-		.seat.cpu = -1, .attention_fd = -1, .rules = { .quantum = 1 }
+		.socket = socket, .seat.cpu = -1, .attention_fd = -1, .rules = { .quantum = 1 }
 	};
+	const struct plan_socket *s = &hardware->plan.sockets[socket];
 	struct reader reader;
 	struct tally tally;
 
-	if (tally_init(&tally, &plan, 0, hardware->publication.whys[0]) < 0)
+	if (tally_init(&tally, &hardware->plan, socket, hardware->publication.whys[socket]) < 0)
 		abort();
-	if (reader_init(&reader, &options, hardware->boxes, 1, &tally, hardware->publication.header,
-		    ledger_book(&hardware->ledger, 0)) < 0)
+	if (reader_init(&reader, &options, &hardware->boxes[s->first_box], s->n_boxes, &tally,
+		    hardware->publication.header, ledger_book(&hardware->ledger, socket)) < 0)
 		abort();
 	reader_done(&reader);
 }
 
+static void go_on(struct hardware *hardware)
+{
+	struct publication old;
+
+	resume_hand_over(hardware);
+	for (unsigned s = 0; s < hardware->plan.n_sockets; s++)
+		sweep(hardware, s);
+	if (resume_replace_page(hardware, 1000, &old) < 0)
+		return;
+	publication_copy_cells(&old, &hardware->publication);
+	publication_retire(&old);
+	publication_done(&old);
+	resume_forget_page(hardware);
+}
+
+static void check_counts(const struct hardware *hardware)
+{
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		for (unsigned k = 0; k < hardware->plan.boxes[i].n_events; k++)
+			if (hardware->boxes[i].events[k].count != count_of(i, k) ||
+				hardware->boxes[i].events[k].id != id_of(i, k))
+				abort();
+}
+
+static void resume(const struct plan *plan, struct store *store, bool untouched)
+{
+	struct box boxes[MACHINE_BOXES] = {};
+	struct hardware hardware = { .plan = *plan, .boxes = boxes };
+	struct fault why = {};
+	bool anything = store->n;
+	bool resumed = resume_generation(&hardware, store, &why);
+
+	if (store->n || (untouched && !resumed) || (anything && !resumed && !why.text[0]))
+		abort();
+	if (!resumed)
+		return;
+	if (untouched)
+		check_counts(&hardware);
+	go_on(&hardware);
+	for (unsigned i = 0; i < plan->n_boxes; i++)
+		box_close(&boxes[i]);
+	ledger_done(&hardware.ledger);
+	publication_done(&hardware.publication);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	struct store store = make_store(data, size_bytes);
-	struct box boxes[1] = {};
-	struct hardware hardware = { .plan = plan, .boxes = boxes };
-	struct fault why = {};
+	const struct plan *plan = machine_plan();
+	const struct beginning nothing_special = {};
+	struct beginning b;
+	struct former former;
+	struct store store;
+	struct edit edit;
+	size_t at = sizeof b;
 
-	if (resume_generation(&hardware, &store, &why)) {
-		go_on(&hardware);
-		box_close(&boxes[0]);
-		ledger_done(&hardware.ledger);
-		publication_done(&hardware.publication);
-	} else if (!why.text[0]) {
-		abort(); /* something was there, so there is something to say */
+	if (size_bytes < sizeof b)
+		return 0;
+	memcpy(&b, data, sizeof b);
+	machine_begin(&kernels[b.kernel % ARRAY_SIZE(kernels)]);
+	manager = b.flags;
+	former = make_former(plan, b.flags);
+	for (; at + sizeof edit <= size_bytes; at += sizeof edit) {
+		memcpy(&edit, &data[at], sizeof edit);
+		apply(&edit, &former);
 	}
-	if (store.n)
-		abort();
+	store = make_store(&former, plan, &b);
+	munmap(former.ledger.header, memory_bytes(former.ledger.fd));
+	munmap(former.page.header, memory_bytes(former.page.write_fd));
+	close(former.ledger.fd);
+	close(former.page.write_fd);
+	close(former.page.read_fd);
+	resume(plan, &store, size_bytes == sizeof b && !memcmp(&b, &nothing_special, sizeof b));
 	return 0;
 }

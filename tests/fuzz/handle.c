@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/internal.h"
 #include "common/macro.h"
 #include "common/page.h"
 
@@ -32,6 +33,7 @@ static void use_metrics(const struct uncore *handle, uint32_t n)
 			abort();
 	}
 	uncore_find_metric(handle, "no such");
+	uncore_quality_words(UINT32_MAX, NULL, 0);
 }
 
 static void use_channels(const struct uncore *handle, const struct uncore_machine *machine)
@@ -51,6 +53,128 @@ static void use_channels(const struct uncore *handle, const struct uncore_machin
 	}
 }
 
+/* --- what a program does wrong --- */
+
+static void must_refuse(int r)
+{
+	if (r >= 0 || !uncore_error_text()[0])
+		abort();
+}
+
+static void misuse_descriptions(const struct uncore *handle)
+{
+	struct uncore_machine machine = {};
+	struct uncore_socket socket = {};
+	struct uncore_channel channel = {};
+	struct uncore_daemon daemon = {};
+
+	must_refuse(uncore_describe(handle, NULL));
+	must_refuse(uncore_describe(handle, &machine));
+	must_refuse(uncore_describe_socket(handle, 0, NULL));
+	must_refuse(uncore_describe_socket(handle, 0, &socket));
+	must_refuse(uncore_describe_channel(handle, 0, NULL));
+	must_refuse(uncore_describe_channel(handle, 0, &channel));
+	must_refuse(uncore_describe_daemon(handle, NULL));
+	must_refuse(uncore_describe_daemon(handle, &daemon));
+	must_refuse(uncore_find_metric(handle, NULL));
+}
+
+static void misuse_reads(const struct uncore *handle)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT, unknown = {};
+	struct uncore_sample unknowns[PAGE_SOCKETS_MAX] = {};
+	struct uncore_machine machine = UNCORE_MACHINE_INIT;
+
+	must_refuse(uncore_read(handle, 0, -1, &sample));
+	must_refuse(uncore_read(handle, 0, UNCORE_CACHED, NULL));
+	must_refuse(uncore_read(handle, 0, UNCORE_CACHED, &unknown));
+	must_refuse(uncore_read_all(handle, -1, unknowns, PAGE_SOCKETS_MAX));
+	must_refuse(uncore_read_all(handle, UNCORE_CACHED, NULL, PAGE_SOCKETS_MAX));
+	must_refuse(uncore_read_channels(handle, 0, -1, &sample, NULL, 0));
+	if (uncore_describe(handle, &machine) == 0 && !machine.n_sockets)
+		return; /* for none there is room */
+	must_refuse(uncore_read_all(handle, UNCORE_CACHED, unknowns, 0));
+	must_refuse(uncore_read_all(handle, UNCORE_CACHED, unknowns, PAGE_SOCKETS_MAX));
+}
+
+/* As a forked child would have it, or one who never opened it. */
+static void misuse_handle(struct uncore *handle)
+{
+	struct uncore_machine machine = UNCORE_MACHINE_INIT;
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+	struct uncore_channel channel = UNCORE_CHANNEL_INIT;
+	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
+
+	must_refuse(uncore_describe(handle, &machine));
+	must_refuse(uncore_describe_socket(handle, 0, &socket));
+	must_refuse(uncore_describe_channel(handle, 0, &channel));
+	must_refuse(uncore_describe_daemon(handle, &daemon));
+	must_refuse(uncore_find_metric(handle, "dram.read"));
+	must_refuse(uncore_set_timeout(handle, 1));
+	misuse_reads(handle);
+	use_name(uncore_why(handle, 0), UNCORE_TEXT_MAX);
+	if (uncore_metric_name(handle, 0))
+		abort();
+}
+
+static void misuse(struct uncore *handle)
+{
+	struct uncore_mark *mark = handle->mark;
+	uint32_t ours = mark->ours;
+
+	misuse_descriptions(handle);
+	misuse_reads(handle);
+	must_refuse(uncore_set_timeout(handle, 0));
+	misuse_handle(NULL);
+	mark->ours = 0;
+	misuse_handle(handle);
+	mark->ours = ours;
+}
+
+/* --- what it may do --- */
+
+static void must_subtract(const struct uncore_sample *from, const struct uncore_sample *to)
+{
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+
+	if (uncore_delta(from, to, &delta) < 0)
+		abort();
+	for (uint32_t i = 0; i < delta.n_values; i++)
+		if (delta.values[i].quality & UNCORE_ABSENT && delta.values[i].count)
+			abort();
+}
+
+static void use_deltas(const struct uncore_sample *sample)
+{
+	struct uncore_sample other = *sample;
+	struct uncore_delta delta = UNCORE_DELTA_INIT, unknown = {};
+
+	must_refuse(uncore_delta(NULL, sample, &delta));
+	must_refuse(uncore_delta(sample, NULL, &delta));
+	must_refuse(uncore_delta(sample, sample, NULL));
+	must_refuse(uncore_delta(sample, sample, &unknown));
+	other.socket++;
+	must_refuse(uncore_delta(sample, &other, &delta));
+	other.socket--;
+	other.generation[1]++;
+	must_refuse(uncore_delta(sample, &other, &delta));
+	other.generation[1]--;
+	if (++other.sweep == 0)
+		return;
+	must_refuse(uncore_delta(&other, sample, &delta));
+	other.values[0].count++;
+	other.values[0].raised[0] = other.sweep;
+	other.values[1].count--;
+	must_subtract(sample, &other);
+	other.values[0].quality = sample->values[0].quality ^ UNCORE_ABSENT;
+	must_subtract(sample, &other);
+	other.n_values = UNCORE_METRICS_MAX + 1;
+	must_refuse(uncore_delta(sample, &other, &delta));
+	other = (struct uncore_sample)UNCORE_SAMPLE_INIT;
+	other.socket = sample->socket;
+	must_refuse(uncore_delta(&other, sample, &delta));
+}
+
 static void use_sample(const struct uncore *handle, const struct uncore_sample *sample)
 {
 	struct uncore_delta delta = UNCORE_DELTA_INIT;
@@ -63,6 +187,7 @@ static void use_sample(const struct uncore *handle, const struct uncore_sample *
 	}
 	if (uncore_delta(sample, sample, &delta) < 0)
 		return;
+	use_deltas(sample);
 	for (uint32_t i = 0; i < delta.n_values; i++)
 		if (delta.values[i].count)
 			abort();
@@ -130,4 +255,5 @@ void handle_use(struct uncore *handle, int fresh)
 		use_all(handle, UNCORE_CACHED);
 	if (readable && fresh && uncore_set_timeout(handle, WAIT_NS) == 0)
 		use_all(handle, UNCORE_FRESH);
+	misuse(handle);
 }
