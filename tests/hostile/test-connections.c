@@ -3,13 +3,12 @@
 #include "tests/hostile/attack.h"
 
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/wire.h"
 
-enum { CONNECTS = 10000, FORKS = 32 };
+enum { CONNECTS = 10000, STORM = 64, FORKS = 32 };
 
 static _Noreturn int connect_and_close(void *argument)
 {
@@ -28,7 +27,19 @@ static void connecting_10000_times(void **state)
 		.body = connect_and_close,
 		.n_processes = 1,
 		.deeds = CONNECTS,
-		.busy_percent = 100,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+static void connecting_from_64_processes(void **state)
+{
+	const struct attack attack = {
+		.name = "10,000 connects of 64 processes",
+		.body = connect_and_close,
+		.n_processes = STORM,
+		.deeds = CONNECTS,
 	};
 
 	(void)state;
@@ -68,7 +79,7 @@ static _Noreturn int grab_connections(void)
 
 		attack_did(1);
 		for (unsigned i = 0; i < n; i++)
-			eventfd_write(doorbells[i], 1);
+			attack_ring(doorbells[i]);
 	}
 }
 
@@ -90,7 +101,6 @@ static void a_fork_bomb_of_connections(void **state)
 		.body = fork_bomb,
 		.n_processes = 1,
 		.deeds = 1000,
-		.busy_percent = 100,
 	};
 
 	(void)state;
@@ -122,7 +132,7 @@ static void leave_at(unsigned step)
 		wire_packet_done(&packet);
 	close(fd);
 	if (packet.n_fds > 1)
-		eventfd_write(packet.fds[1], 1); /* after the daemon's end has gone */
+		attack_ring(packet.fds[1]); /* after the daemon's end has gone */
 	wire_packet_done(&packet);
 }
 
@@ -143,7 +153,6 @@ static void closing_at_every_step(void **state)
 		.body = leave_at_every_step,
 		.n_processes = 1,
 		.deeds = 1000,
-		.busy_percent = 100,
 	};
 
 	(void)state;
@@ -157,7 +166,7 @@ static int stop_with_all_in_hand(void *argument)
 
 	(void)argument;
 	for (unsigned i = 0; i < n; i++)
-		eventfd_write(doorbells[i], 1);
+		attack_ring(doorbells[i]);
 	attack_did(n);
 	attack_is_on();
 	raise(SIGSTOP);
@@ -182,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE("connecting 10,000 times", connecting_10000_times),
+		CASE("connecting 10,000 times from 64 processes", connecting_from_64_processes),
 		CASE("connecting and never saying hello", never_saying_hello),
 		CASE("processes without end that take connections", a_fork_bomb_of_connections),
 		CASE("closing at every step of the greeting", closing_at_every_step),

@@ -3,7 +3,6 @@
 #include "tests/hostile/attack.h"
 
 #include <linux/futex.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -81,7 +80,7 @@ static int wait_at_the_bell_and_ring(void *argument)
 	attack_start_threads(WAITERS / PROCESSES, wait_for_ever, (void *)&bells->n_rung, 0);
 	attack_is_on();
 	for (;;) {
-		eventfd_write(packet.fds[1], 1);
+		attack_ring(packet.fds[1]);
 		usleep(RING_EVERY_US);
 	}
 	return 0;
