@@ -343,9 +343,9 @@ static void print_outcome(const struct attack *attack, const struct outcome *out
 		a->read_p99_us, r->read_p99_us, a->read_p99_us / r->read_p99_us, a->read_worst_us,
 		a->n_failed, a->n_opens + a->n_reads, r->n_failed, a->open_p50_us, r->open_p50_us,
 		a->read_p50_us, r->read_p50_us);
-	printf("#   %u threads took %.2f of %.2f CPUs wanted, the main thread %.0f %%; newcomer "
+	printf("#   %u + %u threads took %.2f CPUs, the main thread %.0f %%; newcomer "
 	       "%.1f ms; %" PRIu64 " KiB, %u memfds; %" PRIu64 " deeds; stuck %u\n",
-		outcome->load.n_tasks, outcome->load.cpus, outcome->load.wanted,
+		outcome->load.n_hungry, outcome->load.n_modest, outcome->load.cpus,
 		outcome->busy_percent, shared->newcomer_us / 1000, outcome->daemon.rss_kib,
 		outcome->memfds, shared->deeds, outcome->daemon.longest_stuck);
 	if (a->n_failed)

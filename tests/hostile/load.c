@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -19,8 +20,8 @@
 
 enum { LIFE_S = 60, INODES_MAX = 65536, BURN_US = 200 };
 
-/* A thread that took less of a CPU was idle. */
-static const double IDLE_SHARE = 0.005;
+/* A thread that took less of a CPU was idle; one that wanted more would take all it can get. */
+static const double IDLE_SHARE = 0.0005, HUNGRY_SHARE = 0.9;
 
 /* --- processes --- */
 
@@ -122,15 +123,20 @@ static const struct load_task *find_task(const struct load_sample *sample, pid_t
 struct load load_between(const struct load_sample *from, const struct load_sample *to)
 {
 	double time_ns = (double)(to->at_ns - from->at_ns);
-	struct load load = { .n_tasks = 0 };
+	struct load load = { .n_hungry = 0 };
 
 	for (unsigned i = 0; i < to->n; i++) {
 		const struct load_task *now = &to->tasks[i], *then = find_task(from, now->tid);
 		double wanted = (double)(now->wanted_ns - then->wanted_ns) / time_ns;
+		double took = (double)(now->cpu_ns - then->cpu_ns) / time_ns;
 
-		load.n_tasks += wanted > IDLE_SHARE;
-		load.wanted += wanted;
-		load.cpus += (double)(now->cpu_ns - then->cpu_ns) / time_ns;
+		load.cpus += took;
+		if (wanted > HUNGRY_SHARE) {
+			load.n_hungry++;
+		} else if (took > IDLE_SHARE) {
+			load.n_modest++;
+			load.modest_cpus += took;
+		}
 	}
 	return load;
 }
@@ -184,32 +190,45 @@ unsigned load_count_memfds(pid_t daemon, const pid_t groups[], unsigned n_groups
 
 /* --- as much without uncored --- */
 
-/* Wants a CPU for its share of the time: spins while it is behind, and else sleeps a moment. */
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Spins for as long as it is behind its share of a CPU, and else sleeps a moment. */
 static int burn(void *argument)
 {
 	const double *share = argument;
-	uint64_t begin_ns = clock_now_ns(), slept_ns = 0;
+	uint64_t begin_ns = clock_now_ns();
 
 	alarm(LIFE_S);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;) {
-		uint64_t now_ns = clock_now_ns(), all_ns = now_ns - begin_ns;
-
-		if ((double)(all_ns - slept_ns) < *share * (double)all_ns)
-			continue;
-		usleep(BURN_US);
-		slept_ns += clock_now_ns() - now_ns;
-	}
+	for (;;)
+		if ((double)own_cpu_ns() >= *share * (double)(clock_now_ns() - begin_ns))
+			usleep(BURN_US);
 	return 0;
+}
+
+static void start_some(struct burners *burners, unsigned n, double share)
+{
+	for (unsigned i = 0; i < n && burners->n < BURNERS_MAX; i++)
+		burners->pids[burners->n++] = start_as(SOMEBODY, burn, &share);
 }
 
 void burners_start(struct burners *burners, const struct load *load)
 {
-	unsigned n = load->n_tasks < BURNERS_MAX ? load->n_tasks : BURNERS_MAX;
-	double share = n ? load->wanted / n : 0;
+	unsigned room, n_modest = load->n_modest;
 
-	for (burners->n = 0; burners->n < n; burners->n++)
-		burners->pids[burners->n] = start_as(SOMEBODY, burn, &share);
+	burners->n = 0;
+	start_some(burners, load->n_hungry, 1);
+	room = BURNERS_MAX - burners->n;
+	if (n_modest > room)
+		n_modest = room;
+	if (n_modest)
+		start_some(burners, n_modest, load->modest_cpus / n_modest);
 }
 
 void burners_stop(struct burners *burners)

@@ -21,9 +21,10 @@ struct load_sample {
 };
 
 struct load {
-	unsigned n_tasks; /* that were more than idle */
-	double cpus;      /* that they took together */
-	double wanted;    /* ... and would have taken on a computer of their own */
+	unsigned n_hungry;  /* threads that wanted a CPU all the time */
+	unsigned n_modest;  /* ... that slept in between */
+	double modest_cpus; /* that those took together */
+	double cpus;        /* that all took */
 };
 
 void load_sample(const pid_t groups[], unsigned n_groups, struct load_sample *ret);
@@ -32,7 +33,7 @@ struct load load_between(const struct load_sample *from, const struct load_sampl
 /* Different memfds that @daemon and these groups hold; those handed out are in both. */
 unsigned load_count_memfds(pid_t daemon, const pid_t groups[], unsigned n_groups);
 
-/* As many processes as @load had threads, which want as much. */
+/* As many processes as @load had threads that were not idle, which take as much. */
 struct burners {
 	pid_t pids[BURNERS_MAX];
 	unsigned n;
