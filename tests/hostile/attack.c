@@ -24,7 +24,7 @@
 
 enum { BATCHES = 5, PROCESSES_MAX = 64 };
 enum { READY_MS = 30000, DEEDS_MS = 20000, REST_MS = 10000, LIFE_S = 120, END_S = 30 };
-enum { STACK_BYTES = 64 * 1024 };
+enum { STACK_BYTES = 64 * 1024, REFUSED_US = 10000 };
 enum { GROWTH_KIB = 4096, KEPT_KIB = 1024, MEMFDS = 16, STUCK_SAMPLES = 3 };
 
 /* What the victim sees beside an attack, over what it sees at rest. */
@@ -88,10 +88,10 @@ bool attack_hello(int fd, struct wire_packet *ret)
 
 int attack_greet(struct wire_packet *ret)
 {
-	int fd = attack_connect();
+	int fd;
 
-	if (!attack_hello(fd, ret))
-		_exit(94);
+	while (!attack_hello(fd = attack_connect(), ret))
+		usleep(REFUSED_US);
 	return fd;
 }
 
@@ -359,13 +359,35 @@ static bool can_tell(const struct outcome *outcome)
 	return outcome->rest.n_failed == 0;
 }
 
-static bool is_within_limit(const struct attack *attack, const struct outcome *outcome)
-{
-	const struct victim_figures *attacked = &outcome->attacked, *rest = &outcome->rest;
+/*
+ * The least of each figure over the batches so far: whatever else the computer does can only make
+ * them larger.
+ */
+struct best {
+	struct victim_figures attacked, rest;
+	double busy_percent;
+};
 
-	return attacked->open_p99_us <= FACTOR * rest->open_p99_us &&
-	       attacked->read_p99_us <= FACTOR * rest->read_p99_us &&
-	       (!attack->busy_percent || outcome->busy_percent <= attack->busy_percent);
+static void keep_less(double *least, double value)
+{
+	if (*least == 0 || value < *least)
+		*least = value;
+}
+
+static void keep_best(struct best *best, const struct outcome *outcome)
+{
+	keep_less(&best->attacked.open_p99_us, outcome->attacked.open_p99_us);
+	keep_less(&best->attacked.read_p99_us, outcome->attacked.read_p99_us);
+	keep_less(&best->rest.open_p99_us, outcome->rest.open_p99_us);
+	keep_less(&best->rest.read_p99_us, outcome->rest.read_p99_us);
+	keep_less(&best->busy_percent, outcome->busy_percent);
+}
+
+static bool is_within_limit(const struct attack *attack, const struct best *best)
+{
+	return best->attacked.open_p99_us <= FACTOR * best->rest.open_p99_us &&
+	       best->attacked.read_p99_us <= FACTOR * best->rest.read_p99_us &&
+	       (!attack->busy_percent || best->busy_percent <= attack->busy_percent);
 }
 
 /* What no batch may show; NULL: nothing of it. */
@@ -404,6 +426,7 @@ static void note_beginning(struct victim *victim)
 void attack_beside_victim(const struct attack *attack)
 {
 	const char *harm = NULL;
+	struct best best = {};
 	struct victim victim;
 	bool good = false;
 
@@ -416,13 +439,14 @@ void attack_beside_victim(const struct attack *attack)
 		rest_once(&victim, &outcome);
 		print_outcome(attack, &outcome);
 		harm = find_harm(attack, &outcome);
-		good = can_tell(&outcome) && is_within_limit(attack, &outcome);
+		keep_best(&best, &outcome);
+		good = can_tell(&outcome) && is_within_limit(attack, &best);
 	}
 	victim_stop(&victim);
 	if (harm)
 		fail_msg("%s: %s", attack->name, harm);
 	if (!good)
-		fail_msg("%s: no batch was within the limits.", attack->name);
+		fail_msg("%s: it was beyond the limits in all batches.", attack->name);
 }
 
 void nothing_is_left(void **state)

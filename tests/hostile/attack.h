@@ -35,10 +35,11 @@ struct attack {
 };
 
 /*
- * Attacks, kills the attackers, and measures rest; again, until in one of some batches the victim's
- * 99th percentiles of uncore_open() and of fresh reads are at most ten times those of rest. Fails
- * the case if none is so good; and if a call of the victim or a newcomer fails, the daemon's memory
- * or main thread's time go beyond their limits, or it does not come to rest or keeps a descriptor.
+ * Attacks, kills the attackers, and measures rest; again, in some batches, until the victim's 99th
+ * percentiles of uncore_open() and of fresh reads are at most ten times those of rest, each the
+ * best of all batches. Fails the case if they never are; and if a call of the victim or a newcomer
+ * fails, the daemon's memory or main thread's time go beyond their limits, or it does not come to
+ * rest or keeps a descriptor.
  */
 void attack_beside_victim(const struct attack *attack);
 
@@ -55,7 +56,7 @@ int attack_connect(void);
 struct wire_packet;
 bool attack_hello(int fd, struct wire_packet *ret);
 
-/* Both, without being refused; the packet is not closed. Returns the connection. */
+/* Both, again and again until it is not refused. Returns the connection. */
 int attack_greet(struct wire_packet *ret);
 
 /* Where the waiters of this user sleep, for socket 0: of a welcome. */

@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/wire.h"
 
-enum { REQUESTS_PER_SECOND = 64, KEPT_REPORTS = 300, KEPT_GREETINGS = 4500 };
+enum { REQUESTS_PER_SECOND = 64, KEPT_REPORTS = 200, KEPT_GREETINGS = 4500 };
 
 static bool ask(int fd)
 {
@@ -16,6 +16,16 @@ static bool ask(int fd)
 
 	wire_begin(&info, WIRE_INFO);
 	return wire_send(fd, &info, NULL, 0) == 0;
+}
+
+/* Connects again, if the daemon has dropped us. */
+static void come_back(int *fd)
+{
+	struct wire_packet packet;
+
+	close(*fd);
+	*fd = attack_greet(&packet);
+	wire_packet_done(&packet);
 }
 
 /* All connections ask at once, and again when all are answered and the limits permit it. */
@@ -36,11 +46,12 @@ static _Noreturn int ask_on_every_connection(void *argument)
 		uint64_t next_ns = clock_now_ns() + least_ns, now_ns;
 
 		for (unsigned i = 0; i < n; i++)
-			if (!ask(fds[i]))
-				_exit(93);
+			ask(fds[i]);
 		for (unsigned i = 0; i < n; i++)
 			if (wire_receive(fds[i], WIRE_FROM_DAEMON, &packet) == 1)
 				wire_packet_done(&packet);
+			else
+				come_back(&fds[i]);
 		attack_did(n);
 		now_ns = clock_now_ns();
 		if (now_ns < next_ns)
@@ -70,9 +81,10 @@ static _Noreturn int keep_reports(void *argument)
 	attack_is_on();
 	for (;;) {
 		usleep(1000000 / REQUESTS_PER_SECOND + 1);
-		if (!ask(fd) || wire_receive(fd, WIRE_FROM_DAEMON, &packet) != 1)
-			_exit(93);
-		attack_did(1);
+		if (ask(fd) && wire_receive(fd, WIRE_FROM_DAEMON, &packet) == 1)
+			attack_did(1);
+		else
+			come_back(&fd);
 	}
 }
 
