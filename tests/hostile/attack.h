@@ -30,16 +30,16 @@ struct attack {
 	unsigned n_processes;
 	bool begins_as_root;   /* for what only root may make: the body calls attack_become() */
 	uint64_t deeds;        /* how many attack_did() there must be before it is over */
-	unsigned busy_percent; /* CPU time that the main thread may take meanwhile; 0: not asked */
+	unsigned busy_percent; /* of a CPU, that the main thread may take more; 0: not asked */
 	unsigned memfds;       /* that daemon and attackers may hold together; 0: a few */
 };
 
 /*
  * Attacks, kills the attackers, and measures rest; again, in some batches, until the victim's 99th
- * percentiles of uncore_open() and of fresh reads are at most ten times those of rest, each the
- * best of all batches. Fails the case if they never are; and if a call of the victim or a newcomer
- * fails, the daemon's memory or main thread's time go beyond their limits, or it does not come to
- * rest or keeps a descriptor.
+ * percentiles of uncore_open() and of fresh reads, each in its best batch, are at most ten times
+ * those of rest, in its median batch. Fails the case if they never are; and if a call of the victim
+ * or a newcomer fails, the daemon's memory or main thread's time go beyond their limits, or it does
+ * not come to rest or keeps a descriptor.
  */
 void attack_beside_victim(const struct attack *attack);
 
