@@ -9,6 +9,9 @@
 
 enum { FIRST_SUBORDINATE = 524288, SUBORDINATES = 400, PLACES = 1024 };
 
+/* For a user who may come back: doorbells and the memory to wait in, of a limited number. */
+enum { KEPT_DESCRIPTORS = 64 * 3 };
+
 /* The effective id is what the daemon sees of who connects. */
 static void become_next(void)
 {
@@ -50,6 +53,7 @@ static void taking_all_places(void **state)
 		.n_processes = 1,
 		.begins_as_root = true,
 		.memfds = PLACES,
+		.kept = KEPT_DESCRIPTORS,
 	};
 
 	(void)state;
@@ -81,6 +85,8 @@ static void reading_as_many(void **state)
 		.n_processes = 4,
 		.begins_as_root = true,
 		.deeds = 1,
+		.memfds = 2 * SUBORDINATES,
+		.kept = KEPT_DESCRIPTORS,
 	};
 
 	(void)state;
