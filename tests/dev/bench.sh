@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev bench: the benchmarks, as root because they open counters themselves to compare with.
 
-# $1: "pcp" for the one through PCP; the rest is the program's.
+# $1: "pcp" for the one through PCP, "ranks" for that of crowds; the rest is the program's.
 bench_run() {
 	local program=uncore-bench
 
@@ -9,6 +9,10 @@ bench_run() {
 		program=pcp/uncore-bench-pcp
 		shift
 		setup_to_test # PCP itself, to compare with
+	elif [[ ${1:-} == ranks ]]; then
+		program=ranks/uncore-bench-ranks
+		shift
+		setup_to_build
 	else
 		setup_to_build
 	fi

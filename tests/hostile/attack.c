@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/hostile/attack.h"
 
-#include <errno.h>
+#include <grp.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,31 +17,23 @@
 #include "client/uncore.h"
 #include "common/clock.h"
 #include "common/macro.h"
+#include "common/page.h"
 #include "common/wire.h"
+#include "tests/hostile/load.h"
+#include "tests/hostile/victim.h"
 
-enum { NEWCOMER = 65532 };
-enum { BATCHES = 5, READS = 100, PROCESSES_MAX = 64 };
-enum { READY_MS = 5000, DEEDS_MS = 10000, REST_MS = 3000, LIFE_S = 60 };
-enum { STACK_BYTES = 64 * 1024 };
+enum { BATCHES = 5, PROCESSES_MAX = 64 };
+enum { READY_MS = 30000, DEEDS_MS = 20000, REST_MS = 10000, LIFE_S = 120, END_S = 30 };
+enum { STACK_BYTES = 64 * 1024, REFUSED_US = 10000 };
+enum { GROWTH_KIB = 4096, KEPT_KIB = 2048, MEMFDS = 16, KEPT_DESCRIPTORS = 2, STUCK_SAMPLES = 3 };
 
-/*
- * Two reads a pause apart stay far below the victim's half of the budget, which the attacker cannot
- * take: what is measured is delay, not the victim's own thrift.
- */
-static const useconds_t PAUSE_US = 2000;
+/* What the victim sees beside an attack, over what it sees at rest. */
+static const double FACTOR = 10;
 
-/*
- * The victim may take three times as long as alone. An attacker that keeps every CPU busy costs it
- * a place in the scheduler's queue too, with or without uncored; where a quiet median is 10 us,
- * because the victim is woken on a CPU that is awake, that is more than the factor allows.
- */
-static const double FACTOR = 3, FLOOR_US = 200;
-
-/* What parent, attackers, victim and newcomer share. */
+/* What parent, attackers and newcomer share. */
 static struct {
 	unsigned n_on;
 	uint64_t deeds;
-	double median_us;
 	double newcomer_us;
 } * shared;
 
@@ -59,6 +51,12 @@ void attack_is_on(void)
 void attack_did(uint64_t deeds)
 {
 	__atomic_add_fetch(&shared->deeds, deeds, __ATOMIC_SEQ_CST);
+}
+
+void attack_become(uid_t uid)
+{
+	if (setgroups(0, NULL) < 0 || setgid(uid) < 0 || setuid(uid) < 0)
+		_exit(99);
 }
 
 int attack_connect(void)
@@ -86,6 +84,32 @@ bool attack_hello(int fd, struct wire_packet *ret)
 	}
 	close(fd);
 	return false;
+}
+
+int attack_greet(struct wire_packet *ret)
+{
+	int fd;
+
+	while (!attack_hello(fd = attack_connect(), ret))
+		usleep(REFUSED_US);
+	return fd;
+}
+
+const uint32_t *attack_wakeup(const struct wire_packet *welcome)
+{
+	const struct page_bell *wakeups = mmap(NULL, sizeof *wakeups, PROT_READ, MAP_SHARED,
+		welcome->fds[welcome->message.welcome.n_sockets + 1], 0);
+
+	if (wakeups == MAP_FAILED)
+		_exit(95);
+	return &wakeups->n_rung;
+}
+
+bool attack_ring(int doorbell)
+{
+	const uint64_t one = 1;
+
+	return write(doorbell, &one, sizeof one) == sizeof one;
 }
 
 unsigned attack_hold(int doorbells[], unsigned most)
@@ -121,87 +145,12 @@ static int run_attack(void *argument)
 	const struct attack *attack = argument;
 
 	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(LIFE_S);
 	return attack->body(NULL);
 }
 
-/* --- the victim and the newcomer --- */
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int measure_reads(void *argument)
-{
-	struct uncore *uncore = argument;
-	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
-	double us[READS];
-
-	for (unsigned i = 0; i < READS; i++) {
-		uint64_t before_ns;
-
-		usleep(PAUSE_US);
-		before_ns = clock_now_ns();
-		if (uncore_read(uncore, 0, UNCORE_FRESH, &sample) < 0)
-			return 1;
-		us[i] = (double)(clock_now_ns() - before_ns) / 1000;
-	}
-	qsort(us, READS, sizeof *us, compare);
-	shared->median_us = us[READS / 2];
-	return 0;
-}
-
-static int serve_victim(void *argument)
-{
-	const int *ends = argument;
-	struct uncore *uncore;
-	char status;
-
-	close(ends[0]);
-	alarm(LIFE_S);
-	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
-		return 1;
-	/* A late answer is a long one here, and not none. */
-	uncore_set_timeout(uncore, 1000000000);
-	while (read(ends[1], &status, 1) == 1) {
-		status = (char)measure_reads(uncore);
-		if (write(ends[1], &status, 1) != 1)
-			break;
-	}
-	return 0;
-}
-
-struct victim {
-	pid_t pid;
-	int ends[2];
-};
-
-static void victim_start(struct victim *victim)
-{
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, victim->ends), 0);
-	victim->pid = start_as(NOBODY, serve_victim, victim->ends);
-	close_fd(&victim->ends[1]);
-}
-
-static double victim_median_us(const struct victim *victim)
-{
-	char status = 0;
-
-	assert_int_equal(write(victim->ends[0], &status, 1), 1);
-	assert_int_equal(read(victim->ends[0], &status, 1), 1);
-	assert_int_equal(status, 0);
-	return shared->median_us;
-}
-
-static void victim_stop(const struct victim *victim)
-{
-	kill(victim->pid, SIGKILL);
-	wait_for(victim->pid, 5);
-	close(victim->ends[0]);
-}
+/* --- the newcomer --- */
 
 /* Opens and reads once, within the library's own limits. */
 static int come_and_read(void *argument)
@@ -237,24 +186,70 @@ static uint64_t main_thread_cpu_ns(void)
 	return ns;
 }
 
+struct busy {
+	uint64_t at_ns, cpu_ns;
+};
+
+static struct busy busy_now(void)
+{
+	return (struct busy){ clock_now_ns(), main_thread_cpu_ns() };
+}
+
+static double busy_percent_since(const struct busy *then)
+{
+	struct busy now = busy_now();
+
+	return 100 * (double)(now.cpu_ns - then->cpu_ns) / (double)(now.at_ns - then->at_ns);
+}
+
+static char main_thread_state(void)
+{
+	char path[64], state = '?';
+	_cleanup_file_ FILE *file = NULL;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", the_daemon.pid, the_daemon.pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+	return state;
+}
+
+/* How the daemon was seen during an attack. */
+struct watch {
+	uint64_t rss_kib; /* at most */
+	unsigned n_stuck,
+		longest_stuck; /* samples in a row of a main thread that cannot be killed */
+};
+
+static void look_at_daemon(void *argument)
+{
+	struct watch *watch = argument;
+	uint64_t rss_kib = daemon_rss_kib(&the_daemon);
+
+	watch->rss_kib = rss_kib > watch->rss_kib ? rss_kib : watch->rss_kib;
+	watch->n_stuck = main_thread_state() == 'D' ? watch->n_stuck + 1 : 0;
+	if (watch->n_stuck > watch->longest_stuck)
+		watch->longest_stuck = watch->n_stuck;
+}
+
 /*
  * A flooder that died is noticed when its second of being ignored is over. What the daemon opens at
  * first need and keeps is no leak: the last report, the event loop's timer.
  */
-static void assert_comes_to_rest(long descriptors)
+static bool comes_to_rest(long descriptors)
 {
-	enum { KEPT = 2, AT_REST_NS = 5000000 };
+	enum { AT_REST_NS = 5000000 };
 	uint64_t deadline_ns = clock_now_ns() + REST_MS * UINT64_C(1000000), cpu_ns;
+	bool at_rest;
 
 	/* The backlog of a flood is still worked off. */
 	do {
 		cpu_ns = main_thread_cpu_ns();
 		usleep(50000);
 		cpu_ns = main_thread_cpu_ns() - cpu_ns;
-	} while ((cpu_ns > AT_REST_NS || daemon_descriptors(&the_daemon) > descriptors + KEPT) &&
-		 clock_now_ns() < deadline_ns);
-	assert_in_range(cpu_ns, 0, AT_REST_NS);
-	assert_in_range(daemon_descriptors(&the_daemon), descriptors, descriptors + KEPT);
+		at_rest = cpu_ns <= AT_REST_NS && daemon_descriptors(&the_daemon) <= descriptors;
+	} while (!at_rest && clock_now_ns() < deadline_ns);
+	return at_rest;
 }
 
 /* --- the attack --- */
@@ -271,8 +266,8 @@ static void attackers_start(struct attackers *attackers, const struct attack *at
 	shared->n_on = 0;
 	shared->deeds = 0;
 	for (attackers->n = 0; attackers->n < attack->n_processes; attackers->n++)
-		attackers->pids[attackers->n] =
-			start_as(SOMEBODY, run_attack, (void *)(uintptr_t)attack);
+		attackers->pids[attackers->n] = start_as(attack->begins_as_root ? 0 : ATTACKER,
+			run_attack, (void *)(uintptr_t)attack);
 	while (__atomic_load_n(&shared->n_on, __ATOMIC_SEQ_CST) < attack->n_processes &&
 		clock_now_ns() < deadline_ns)
 		usleep(1000);
@@ -284,7 +279,7 @@ static void attackers_stop(const struct attackers *attackers)
 		kill(-attackers->pids[i], SIGKILL);
 	for (unsigned i = 0; i < attackers->n; i++) {
 		kill(attackers->pids[i], SIGKILL);
-		wait_for(attackers->pids[i], 10);
+		wait_for(attackers->pids[i], END_S);
 	}
 }
 
@@ -298,70 +293,201 @@ static void wait_for_deeds(uint64_t deeds)
 }
 
 struct outcome {
-	double quiet_us, attacked_us, busy_percent;
-	bool all_on;
+	struct victim_figures attacked, rest;
+	struct watch daemon;
+	struct load load;
+	double busy_percent, busy_at_rest_percent; /* the main thread */
+	unsigned memfds;
+	long descriptors; /* that the daemon has kept */
+	bool all_on, all_done, rested;
 	int newcomer;
 };
 
-static struct outcome run_batch(const struct attack *attack, const struct victim *victim)
+static void measure_attacked(
+	const struct attackers *attackers, struct victim *victim, struct outcome *ret)
 {
-	struct outcome outcome = { .quiet_us = victim_median_us(victim) };
-	struct attackers attackers;
-	uint64_t cpu_ns, begin_ns;
+	static struct load_sample before, after;
+	struct busy begin = busy_now();
 
-	attackers_start(&attackers, attack);
-	outcome.all_on = shared->n_on == attack->n_processes;
-	cpu_ns = main_thread_cpu_ns();
-	begin_ns = clock_now_ns();
-	outcome.attacked_us = victim_median_us(victim);
-	outcome.busy_percent =
-		100 * (double)(main_thread_cpu_ns() - cpu_ns) / (double)(clock_now_ns() - begin_ns);
-	outcome.newcomer = wait_for(start_as(NEWCOMER, come_and_read, NULL), 10);
-	wait_for_deeds(attack->deeds);
-	attackers_stop(&attackers);
-	return outcome;
+	load_sample(attackers->pids, attackers->n, &before);
+	victim_measure(victim, look_at_daemon, &ret->daemon);
+	load_sample(attackers->pids, attackers->n, &after);
+	ret->attacked = *victim->figures;
+	ret->load = load_between(&before, &after);
+	ret->busy_percent = busy_percent_since(&begin);
 }
 
-static bool is_within_limit(const struct outcome *outcome)
+static void attack_once(const struct attack *attack, struct victim *victim, struct outcome *ret)
 {
-	double limit_us = outcome->quiet_us * FACTOR;
+	struct attackers attackers;
 
-	return outcome->attacked_us <= (limit_us > FLOOR_US ? limit_us : FLOOR_US);
+	attackers_start(&attackers, attack);
+	ret->all_on = shared->n_on == attack->n_processes;
+	measure_attacked(&attackers, victim, ret);
+	ret->newcomer = wait_for(start_as(NEWCOMER, come_and_read, NULL), 10);
+	wait_for_deeds(attack->deeds);
+	ret->all_done = shared->deeds >= attack->deeds;
+	look_at_daemon(&ret->daemon);
+	ret->memfds = load_count_memfds(the_daemon.pid, attackers.pids, attackers.n);
+	attackers_stop(&attackers);
+	ret->rested = comes_to_rest(
+		descriptors_before + (long)(attack->kept ? attack->kept : KEPT_DESCRIPTORS));
+	ret->descriptors = daemon_descriptors(&the_daemon) - descriptors_before;
+}
+
+static void do_nothing(void *argument)
+{
+	(void)argument;
+}
+
+static void rest_once(struct victim *victim, struct outcome *ret)
+{
+	struct busy begin = busy_now();
+	struct burners burners;
+
+	burners_start(&burners, &ret->load);
+	victim_measure(victim, do_nothing, NULL);
+	burners_stop(&burners);
+	ret->rest = *victim->figures;
+	ret->busy_at_rest_percent = busy_percent_since(&begin);
 }
 
 static void print_outcome(const struct attack *attack, const struct outcome *outcome)
 {
-	printf("# %s: victim %.0f -> %.0f us, %.2f x; newcomer %.1f ms; main thread %.0f %%; "
-	       "%" PRIu64 " deeds\n",
-		attack->name, outcome->quiet_us, outcome->attacked_us,
-		outcome->attacked_us / outcome->quiet_us, shared->newcomer_us / 1000,
-		outcome->busy_percent, shared->deeds);
+	const struct victim_figures *a = &outcome->attacked, *r = &outcome->rest;
+
+	printf("# %s: open p99 %.0f / %.0f us = %.1f; read p99 %.0f / %.0f us = %.1f, worst %.0f; "
+	       "%u of %u failed (at rest %u); median open %.0f / %.0f, read %.0f / %.0f us\n",
+		attack->name, a->open_p99_us, r->open_p99_us, a->open_p99_us / r->open_p99_us,
+		a->read_p99_us, r->read_p99_us, a->read_p99_us / r->read_p99_us, a->read_worst_us,
+		a->n_failed, a->n_opens + a->n_reads, r->n_failed, a->open_p50_us, r->open_p50_us,
+		a->read_p50_us, r->read_p50_us);
+	printf("#   %u + %u threads took %.2f CPUs, the main thread %.0f %% (at rest %.0f); "
+	       "newcomer "
+	       "%.1f ms; %" PRIu64 " KiB, %u memfds; %ld descriptors kept; %" PRIu64
+	       " deeds; stuck %u\n",
+		outcome->load.n_hungry, outcome->load.n_modest, outcome->load.cpus,
+		outcome->busy_percent, outcome->busy_at_rest_percent, shared->newcomer_us / 1000,
+		outcome->daemon.rss_kib, outcome->memfds, outcome->descriptors, shared->deeds,
+		outcome->daemon.longest_stuck);
+	if (a->n_failed)
+		printf("#   the first that failed: %s\n", a->failure);
 	fflush(stdout);
+}
+
+/*
+ * A figure of all batches so far. Whatever else the computer does can only make an attack look
+ * worse, so its best batch counts; and it can make rest look worse, too, so not the worst of those.
+ */
+struct figure {
+	unsigned n;
+	double attacked[BATCHES], rest[BATCHES];
+};
+
+static void figure_add(struct figure *figure, double attacked, double rest)
+{
+	figure->attacked[figure->n] = attacked;
+	figure->rest[figure->n++] = rest;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool figure_is_good(struct figure *figure)
+{
+	qsort(figure->attacked, figure->n, sizeof *figure->attacked, compare);
+	qsort(figure->rest, figure->n, sizeof *figure->rest, compare);
+	return figure->attacked[0] <= FACTOR * figure->rest[figure->n / 2];
+}
+
+struct batches {
+	struct figure open, read;
+	double more_percent; /* of the main thread than at rest; at least */
+};
+
+static bool are_good(const struct attack *attack, struct batches *batches)
+{
+	bool opens = figure_is_good(&batches->open), reads = figure_is_good(&batches->read);
+
+	return opens && reads &&
+	       (!attack->busy_percent || batches->more_percent <= attack->busy_percent);
+}
+
+static void add_batch(struct batches *batches, const struct outcome *outcome)
+{
+	double more_percent = outcome->busy_percent - outcome->busy_at_rest_percent;
+
+	if (!batches->open.n || more_percent < batches->more_percent)
+		batches->more_percent = more_percent;
+	figure_add(&batches->open, outcome->attacked.open_p99_us, outcome->rest.open_p99_us);
+	figure_add(&batches->read, outcome->attacked.read_p99_us, outcome->rest.read_p99_us);
+}
+
+/* What no batch may show; NULL: nothing of it. */
+static const char *find_harm(const struct attack *attack, const struct outcome *outcome)
+{
+	unsigned most_memfds = attack->memfds ? attack->memfds : MEMFDS;
+	const struct {
+		bool is_so;
+		const char *text;
+	} harms[] = {
+		{ !outcome->all_on, "The attackers did not get into position." },
+		{ !outcome->all_done, "The attackers did too little." },
+		{ outcome->attacked.n_failed, "Calls of the victim failed." },
+		{ outcome->rest.n_failed, "Calls of the victim failed afterwards." },
+		{ outcome->newcomer, "A newcomer was not served." },
+		{ outcome->daemon.rss_kib > rss_before_kib + GROWTH_KIB, "The daemon grew." },
+		{ outcome->memfds > most_memfds, "There are too many memfds." },
+		{ outcome->daemon.longest_stuck >= STUCK_SAMPLES, "The main thread was stuck." },
+		{ !outcome->rested, "The daemon did not come to rest, or kept descriptors." },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(harms); i++)
+		if (harms[i].is_so)
+			return harms[i].text;
+	return NULL;
+}
+
+static void note_beginning(struct victim *victim)
+{
+	victim_measure(victim, do_nothing, NULL); /* warm, and all it will ever hold is open */
+	if (rss_before_kib)
+		return;
+	/* It may keep a little for users who have left. */
+	wait_for(start_as(ATTACKER, come_and_read, NULL), 10);
+	wait_for(start_as(NEWCOMER, come_and_read, NULL), 10);
+	rss_before_kib = daemon_rss_kib(&the_daemon);
+	descriptors_before = daemon_descriptors(&the_daemon);
 }
 
 void attack_beside_victim(const struct attack *attack)
 {
-	struct outcome outcome = {};
+	const char *harm = NULL;
+	struct batches batches = {};
 	struct victim victim;
 	bool good = false;
 
 	victim_start(&victim);
-	victim_median_us(&victim); /* warm, and all it will ever hold is open */
-	if (!rss_before_kib) {
-		rss_before_kib = daemon_rss_kib(&the_daemon);
-		descriptors_before = daemon_descriptors(&the_daemon);
-	}
-	for (unsigned i = 0; i < BATCHES && !good; i++) {
-		outcome = run_batch(attack, &victim);
+	note_beginning(&victim);
+	for (unsigned i = 0; i < BATCHES && !good && !harm; i++) {
+		struct outcome outcome = {};
+
+		attack_once(attack, &victim, &outcome);
+		rest_once(&victim, &outcome);
 		print_outcome(attack, &outcome);
-		good = is_within_limit(&outcome) && outcome.busy_percent <= attack->busy_percent;
-		assert_true(outcome.all_on);
-		assert_int_equal(outcome.newcomer, 0);
-		assert_true(shared->deeds >= attack->deeds);
-		assert_comes_to_rest(descriptors_before);
+		harm = find_harm(attack, &outcome);
+		add_batch(&batches, &outcome);
+		good = are_good(attack, &batches);
 	}
-	assert_true(good);
 	victim_stop(&victim);
+	if (harm)
+		fail_msg("%s: %s", attack->name, harm);
+	if (!good)
+		fail_msg("%s: it was beyond the limits in all batches.", attack->name);
 }
 
 void nothing_is_left(void **state)
@@ -370,11 +496,17 @@ void nothing_is_left(void **state)
 
 	(void)state;
 	printf("# memory: %" PRIu64 " -> %" PRIu64 " KiB\n", rss_before_kib, rss_kib);
-	assert_in_range(rss_kib, 0, rss_before_kib + 512);
+	assert_in_range(rss_kib, 0, rss_before_kib + KEPT_KIB);
 }
 
 int attack_run(const char *name, const struct CMUnitTest cases[], size_t n_cases)
 {
+	struct rlimit descriptors;
+
+	/* What attackers hold is theirs to get; the daemon has it from us, too. */
+	getrlimit(RLIMIT_NOFILE, &descriptors);
+	descriptors.rlim_cur = descriptors.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &descriptors);
 	shared = mmap(
 		NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An attack on the_daemon by one user, and an ordinary client of another user beside it, the
- * victim, which measures its fresh reads alone and during the attack.
+ * victim, which connects and reads within the library's own limits. What it sees is compared with
+ * *rest*: the same victim beside as many processes, which burn as much CPU time as the attackers
+ * did and never touch uncored.
  */
 #pragma once
 
@@ -12,6 +14,12 @@
 
 enum { CONNECTIONS_MAX = 512 }; /* of one user: max_clients_per_user as shipped */
 
+/*
+ * Users that nobody knows, each in a block of 65,536 ids of its own, so that none can be taken for
+ * a subordinate id of another.
+ */
+enum { ATTACKER = 17 * 65536 + 1000, NEWCOMER = 18 * 65536 + 1000 };
+
 struct attack {
 	const char *name;
 	/*
@@ -20,20 +28,26 @@ struct attack {
 	 */
 	int (*body)(void *argument);
 	unsigned n_processes;
+	bool begins_as_root;   /* for what only root may make: the body calls attack_become() */
 	uint64_t deeds;        /* how many attack_did() there must be before it is over */
-	unsigned busy_percent; /* CPU time that the daemon's main thread may take meanwhile */
+	unsigned busy_percent; /* of a CPU, that the main thread may take more; 0: not asked */
+	unsigned memfds;       /* that daemon and attackers may hold together; 0: a few */
+	unsigned kept;         /* descriptors, for users who have left; 0: next to none */
 };
 
 /*
- * Measures, attacks, measures, kills the attacker. Fails the case unless, in the best of some
- * batches, the victim's median stays in its limit; and if a newcomer is not served meanwhile, the
- * main thread is busier than it may be or does not come to rest, or keeps a descriptor.
+ * Attacks, kills the attackers, and measures rest; again, in some batches, until the victim's 99th
+ * percentiles of uncore_open() and of fresh reads, each in its best batch, are at most ten times
+ * those of rest, in its median batch. Fails the case if they never are; and if a call of the victim
+ * or a newcomer fails, the daemon's memory or main thread's time go beyond their limits, or it does
+ * not come to rest or keeps a descriptor.
  */
 void attack_beside_victim(const struct attack *attack);
 
 /* For the body. */
 void attack_is_on(void);
 void attack_did(uint64_t deeds);
+void attack_become(uid_t uid);
 
 /*
  * Connects without a limit for waiting, and exits the process if that fails for another reason than
@@ -42,6 +56,15 @@ void attack_did(uint64_t deeds);
 int attack_connect(void);
 struct wire_packet;
 bool attack_hello(int fd, struct wire_packet *ret);
+
+/* Both, again and again until it is not refused. Returns the connection. */
+int attack_greet(struct wire_packet *ret);
+
+/* Where the waiters of this user sleep, for socket 0: of a welcome. */
+const uint32_t *attack_wakeup(const struct wire_packet *welcome);
+
+/* Adds one to a doorbell, be it an eventfd or a pipe. False: it is full. */
+bool attack_ring(int doorbell);
 
 /* Takes as many connections, with their doorbells, as the quota gives; returns how many. */
 unsigned attack_hold(int doorbells[], unsigned most);

@@ -2,7 +2,6 @@
 /* A daemon with few descriptors, all of which one user wants. */
 #include "tests/hostile/attack.h"
 
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "common/wire.h"

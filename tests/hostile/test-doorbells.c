@@ -2,7 +2,8 @@
 /* Doorbells rung without end, and all of them held. */
 #include "tests/hostile/attack.h"
 
-#include <sys/eventfd.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 enum { RINGERS = 64 };
@@ -12,7 +13,7 @@ static void *ring(void *argument)
 	const int *doorbell = argument;
 
 	for (;;) {
-		eventfd_write(*doorbell, 1);
+		attack_ring(*doorbell);
 		attack_did(1);
 	}
 	return NULL;
@@ -54,7 +55,7 @@ static int ring_all_in_turn(void *argument)
 	(void)argument;
 	attack_is_on();
 	for (unsigned i = 0;; i = (i + 1) % n) {
-		eventfd_write(doorbells[i], 1);
+		attack_ring(doorbells[i]);
 		attack_did(1);
 		usleep(10);
 	}
@@ -75,12 +76,65 @@ static void holding_and_ringing_every_doorbell(void **state)
 	attack_beside_victim(&attack);
 }
 
+/* As full as it can be: an eventfd holds one large number, a pipe many small ones. */
+static void fill(int doorbell)
+{
+	const uint64_t almost_all = UINT64_MAX - 1;
+
+	if (write(doorbell, &almost_all, sizeof almost_all) < 0 && errno != EAGAIN)
+		_exit(93);
+	while (attack_ring(doorbell))
+		attack_did(1);
+}
+
+static void *ring_and_wait(void *argument)
+{
+	const int *doorbell = argument;
+
+	attack_did(1);
+	while (attack_ring(*doorbell))
+		;
+	return NULL;
+}
+
+/* What waits in write(2) then is the client's own. */
+static int ring_full_doorbells(void *argument)
+{
+	static int doorbells[RINGERS];
+	unsigned n = attack_hold(doorbells, RINGERS);
+
+	(void)argument;
+	for (unsigned i = 0; i < n; i++)
+		fill(doorbells[i]);
+	for (unsigned i = 0; i < n; i += 2) /* of several, where all have the same */
+		fcntl(doorbells[i], F_SETFL, 0);
+	attack_start_threads(n, ring_and_wait, doorbells, sizeof *doorbells);
+	attack_is_on();
+	pause();
+	return 0;
+}
+
+static void ringing_full_doorbells(void **state)
+{
+	const struct attack attack = {
+		.name = "64 full doorbells, some of which block",
+		.body = ring_full_doorbells,
+		.n_processes = 1,
+		.deeds = RINGERS,
+		.busy_percent = 5,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE("64 threads that ring without end", ringing_from_64_threads),
 		CASE("holding every doorbell of a user, and ringing them in turn",
 			holding_and_ringing_every_doorbell),
+		CASE("filling doorbells and making them block", ringing_full_doorbells),
 		CASE("nothing of it is left in the daemon", nothing_is_left),
 	};
 

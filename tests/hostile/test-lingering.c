@@ -123,7 +123,7 @@ static void lingering(void **state)
 		.name = "descriptors that linger",
 		.body = leave_lingering,
 		.n_processes = 2,
-		.deeds = 500,
+		.deeds = 200,
 		.busy_percent = 90,
 	};
 
@@ -146,7 +146,7 @@ static void lingering_over_quota(void **state)
 		.name = "descriptors that linger, refused",
 		.body = leave_lingering_over_quota,
 		.n_processes = 1,
-		.deeds = 500,
+		.deeds = 200,
 		.busy_percent = 90,
 	};
 

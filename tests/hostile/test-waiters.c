@@ -3,15 +3,17 @@
 #include "tests/hostile/attack.h"
 
 #include <linux/futex.h>
-#include <sys/eventfd.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/page.h"
 #include "common/wire.h"
+#include "tests/hostile/uring.h"
 
 enum { PROCESSES = 4, WAITERS = 1000, RING_EVERY_US = 100 };
+enum { MANY_WAITERS = 1500000, ROUND_WAITERS = 100000, WAITER_BYTES = 512 };
 
 static void *wait_for_ever(void *argument)
 {
@@ -34,19 +36,13 @@ static void *map(int fd, size_t size_bytes)
 	return memory;
 }
 
-static void say_hello(struct wire_packet *ret)
-{
-	if (!attack_hello(attack_connect(), ret))
-		_exit(94);
-}
-
 static int wait_at_the_cell(void *argument)
 {
 	struct wire_packet packet;
 	const struct page_header *page;
 
 	(void)argument;
-	say_hello(&packet);
+	attack_greet(&packet);
 	page = map(packet.fds[0], packet.message.welcome.page_bytes);
 	attack_start_threads(
 		WAITERS / PROCESSES, wait_for_ever, (void *)&page_cell(page, 0)->finished, 0);
@@ -73,15 +69,15 @@ static void waiting_without_ringing(void **state)
 static int wait_at_the_bell_and_ring(void *argument)
 {
 	struct wire_packet packet;
-	const struct page_bell *bells;
+	const uint32_t *wakeup;
 
 	(void)argument;
-	say_hello(&packet);
-	bells = map(packet.fds[packet.n_fds - 1], sizeof *bells);
-	attack_start_threads(WAITERS / PROCESSES, wait_for_ever, (void *)&bells->n_rung, 0);
+	attack_greet(&packet);
+	wakeup = attack_wakeup(&packet);
+	attack_start_threads(WAITERS / PROCESSES, wait_for_ever, (void *)(uintptr_t)wakeup, 0);
 	attack_is_on();
 	for (;;) {
-		eventfd_write(packet.fds[1], 1);
+		attack_ring(packet.fds[1]);
 		usleep(RING_EVERY_US);
 	}
 	return 0;
@@ -101,12 +97,67 @@ static void waiting_and_ringing(void **state)
 	attack_beside_victim(&attack);
 }
 
+/* So that the computer keeps three quarters of its memory. */
+static unsigned waiters_that_fit(void)
+{
+	uint64_t bytes = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t fit = bytes / 4 / WAITER_BYTES;
+
+	return fit < MANY_WAITERS ? (unsigned)fit : MANY_WAITERS;
+}
+
+/* As many as there can be, once; and then fewer, and often. */
+static _Noreturn int wait_without_threads(void *argument)
+{
+	unsigned n_waiting = waiters_that_fit(), n_woken;
+	struct wire_packet packet;
+	const uint32_t *wakeup;
+	struct uring uring;
+
+	(void)argument;
+	attack_greet(&packet);
+	wakeup = attack_wakeup(&packet);
+	if (!uring_open(&uring) || !uring_wait_for_word(&uring, wakeup, n_waiting))
+		_exit(93);
+	printf("# %u waiters\n", n_waiting);
+	fflush(stdout);
+	attack_is_on();
+	for (;;) {
+		attack_ring(packet.fds[1]);
+		usleep(RING_EVERY_US);
+		n_woken = uring_collect(&uring);
+		n_waiting -= n_woken;
+		attack_did(n_woken);
+		if (n_waiting < ROUND_WAITERS &&
+			uring_wait_for_word(&uring, wakeup, ROUND_WAITERS - n_waiting))
+			n_waiting = ROUND_WAITERS;
+	}
+}
+
+static void waiting_without_threads(void **state)
+{
+	const struct attack attack = {
+		.name = "1.5 million waiters without threads, rung for",
+		.body = wait_without_threads,
+		.n_processes = 1,
+		.deeds = ROUND_WAITERS,
+		.busy_percent = 5,
+	};
+
+	(void)state;
+	if (!uring_can_wait())
+		skip();
+	attack_beside_victim(&attack);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE("1000 threads that wait for sweeps that others ring for",
 			waiting_without_ringing),
 		CASE("1000 threads that wait for sweeps that they ring for", waiting_and_ringing),
+		CASE("1.5 million waiters without threads, for which they ring",
+			waiting_without_threads),
 		CASE("nothing of it is left in the daemon", nothing_is_left),
 	};
 

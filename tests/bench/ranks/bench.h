@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rows of `./dev bench ranks`: many processes of one user, and many users. All run within the
+ * limits as shipped, the library's time limits included, and count what fails by its errno.
+ */
+#pragma once
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tests/bench/bench.h"
+
+/* --- what a row shows --- */
+
+struct figure {
+	const char *key; /* of the JSON */
+	const char *what;
+	const char *unit;
+	double value;
+	double most; /* the goal; NAN: there is none */
+};
+
+void figure_add(const struct figure *figure);
+
+/* --- calls of all processes, by what came of them --- */
+
+enum { ERRNOS = 134 };
+
+struct calls {
+	uint64_t n;
+	uint64_t failed[ERRNOS]; /* those that returned -ERRNO */
+};
+
+/* Counts a call that returned @r; any process. */
+void calls_count(struct calls *calls, int r);
+
+/* Adds how many were made and how many failed, of which the goal is none. */
+void calls_show(const struct calls *calls, const char *what);
+
+/* --- what the daemon has spent --- */
+
+enum { SOCKETS = 2 };
+
+struct usage {
+	uint64_t at_ns;
+	uint64_t sweeps, throttled;
+	uint64_t reader_ns[SOCKETS], main_ns;
+};
+
+struct usage usage_now(const struct daemon_process *daemon);
+
+/* What came between @before and now. */
+struct usage usage_since(const struct daemon_process *daemon, const struct usage *before);
+
+/* CPU time of one sweep, with waking all who waited for it. */
+double usage_per_sweep_us(const struct usage *spent);
+
+void usage_show(const struct usage *spent);
+
+/*
+ * The most that a thread took of what it may take of a CPU: the budget for as long as it was
+ * measured, and the burst that was saved up before.
+ */
+void usage_show_share(const struct usage *spent);
+
+/* As shipped; see uncored.conf. */
+#define BUDGET_SHARE 0.1
+enum { BURST_MS = 100 };
+
+/* --- processes that begin together --- */
+
+struct gate {
+	unsigned n_ready;
+	uint64_t start_ns; /* 0: not yet */
+	uint64_t end_ns;
+};
+
+/* For the processes: says that it is ready, and waits. False: the parent has given up. */
+bool gate_wait(struct gate *gate);
+
+/* For the parent: waits until @n are ready, and lets them go until @seconds later. */
+void gate_open(struct gate *gate, unsigned n, double seconds);
+
+enum { PROCESSES_MAX = 600 };
+
+struct crowd_processes {
+	pid_t pids[PROCESSES_MAX];
+	unsigned n;
+};
+
+/* Adds one that runs @body(@argument) as @uid; its life is limited. */
+void crowd_add(
+	struct crowd_processes *crowd, uid_t uid, int (*body)(void *argument), void *argument);
+
+/* Waits for the end of all, @timeout_s at most. */
+void crowd_wait(struct crowd_processes *crowd, int timeout_s);
+
+/*
+ * A user whom nobody knows, and who shares no block of 65,536 ids with another: no two of them can
+ * be taken for one with subordinate ids.
+ */
+uid_t user_number(unsigned i);
+
+/* --- the rows --- */
+
+void ranks_short(void);
+void ranks_long(void);
+void ranks_576(void);
+void users_idle(void);
+void users_slow(void);
+void users_greedy(void);
+void users_rotating(void);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Page faults that nobody resolves: a system call that touches such a page sleeps inside the kernel
+ * with whatever it holds there, and so does everybody else who wants that.
+ */
+#include "tests/hostile/attack.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/userfaultfd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "common/wire.h"
+
+enum { HELD_MAX = 256, REFUSED_US = 10000, INSIDE_US = 5000 };
+enum { POSITION_US = 500000, END_MS = 3000 };
+
+/* --- the attacker's part --- */
+
+struct held {
+	void *page;   /* whose faults stay open */
+	int epoll;    /* that is waited for with it, or ... */
+	int doorbell; /* that is written to from it */
+};
+
+static struct held held[HELD_MAX];
+static unsigned n_held;
+
+/* Only root may make one that the kernel's own accesses wait for. False: this kernel has none. */
+static bool hold_faults(void)
+{
+	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = HELD_MAX * page_bytes;
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (pages == MAP_FAILED || fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0)
+		return false;
+	range.range.start = (uintptr_t)pages;
+	range.range.len = bytes;
+	if (ioctl(fd, UFFDIO_REGISTER, &range) < 0)
+		return false;
+	for (unsigned i = 0; i < HELD_MAX; i++)
+		held[i].page = pages + i * page_bytes;
+	return true;
+}
+
+static void *write_from_page(void *argument)
+{
+	const struct held *own = argument;
+
+	return write(own->doorbell, own->page, sizeof(uint64_t)) < 0 ? argument : NULL;
+}
+
+/* The kernel holds the epoll's mutex while it copies the event into the page. */
+static void *wait_into_page(void *argument)
+{
+	const struct held *own = argument;
+
+	return epoll_wait(own->epoll, own->page, 1, -1) < 0 ? argument : NULL;
+}
+
+static void hold_write(int doorbell)
+{
+	struct held *next = &held[n_held++];
+
+	next->doorbell = dup(doorbell);
+	attack_start_threads(1, write_from_page, next, 0);
+}
+
+static void hold_epoll(int doorbell)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLOUT };
+	struct held *next = &held[n_held++];
+
+	next->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_ctl(next->epoll, EPOLL_CTL_ADD, doorbell, &event) < 0)
+		_exit(93);
+	attack_start_threads(1, wait_into_page, next, 0);
+}
+
+/* Comes, leaves a system call in the kernel that uses its doorbell, and goes; or is refused. */
+static void hold_and_leave(void (*hold)(int doorbell))
+{
+	struct wire_packet packet;
+	int fd = attack_connect();
+
+	if (!attack_hello(fd, &packet)) {
+		usleep(REFUSED_US);
+		return;
+	}
+	attack_ring(packet.fds[1]);
+	if (n_held < HELD_MAX)
+		hold(packet.fds[1]);
+	usleep(INSIDE_US);
+	attack_ring(packet.fds[1]);
+	wire_packet_done(&packet); /* the daemon may now be the last to close it */
+	close(fd);
+	attack_did(1);
+}
+
+static _Noreturn int go_on(void (*hold)(int doorbell))
+{
+	if (!hold_faults())
+		_exit(92);
+	attack_become(ATTACKER);
+	attack_is_on();
+	for (;;)
+		hold_and_leave(hold);
+}
+
+static int write_from_held_pages(void *argument)
+{
+	(void)argument;
+	go_on(hold_write);
+}
+
+static int wait_into_held_pages(void *argument)
+{
+	(void)argument;
+	go_on(hold_epoll);
+}
+
+/* --- the cases --- */
+
+static void writing_from_held_pages(void **state)
+{
+	const struct attack attack = {
+		.name = "doorbells written to from a page whose fault is held open",
+		.body = write_from_held_pages,
+		.n_processes = 1,
+		.begins_as_root = true,
+		.deeds = 1,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+static void waiting_into_held_pages(void **state)
+{
+	const struct attack attack = {
+		.name = "epolls of a doorbell held by a page fault",
+		.body = wait_into_held_pages,
+		.n_processes = 1,
+		.begins_as_root = true,
+		.deeds = 1,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+static int attack_that_daemon(void *argument)
+{
+	the_daemon = *(const struct daemon_process *)argument;
+	setpgid(0, 0);
+	alarm(60);
+	return wait_into_held_pages(NULL);
+}
+
+/* How long its end takes; END_MS: longer. It is still to be waited for. */
+static unsigned ms_until_end(const struct daemon_process *daemon)
+{
+	uint64_t begin_ns = clock_now_ns();
+	siginfo_t info = { .si_pid = 0 };
+	unsigned ms = 0;
+
+	while (!info.si_pid && ms < END_MS) {
+		waitid(P_PID, (id_t)daemon->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+		usleep(1000);
+		ms = (unsigned)((clock_now_ns() - begin_ns) / 1000000);
+	}
+	return ms;
+}
+
+/* What a client holds inside the kernel may delay it, but not longer than the client is there. */
+static void killed_while_a_fault_is_held(void **state)
+{
+	struct daemon_process daemon = {};
+	unsigned ms;
+	pid_t pid;
+
+	(void)state;
+	daemon_start(&daemon, "standin", NULL);
+	pid = start_as(0, attack_that_daemon, &daemon);
+	usleep(POSITION_US);
+	kill(daemon.pid, SIGKILL);
+	ms = ms_until_end(&daemon);
+	kill(pid, SIGKILL);
+	wait_for(pid, 10);
+	printf("# killed while page faults are held open, uncored ended %s %u ms\n",
+		ms < END_MS ? "after" : "only with the client, not within", ms);
+	fflush(stdout);
+	daemon_kill(&daemon);
+	unlink(daemon.socket_path);
+	daemon_remove(&daemon);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("writing to doorbells from a page whose fault is held open",
+			writing_from_held_pages),
+		CASE("holding the epoll of a doorbell by a page fault, and leaving",
+			waiting_into_held_pages),
+		CASE("a daemon killed meanwhile ends at the latest with the client",
+			killed_while_a_fault_is_held),
+		CASE("nothing of it is left in the daemon", nothing_is_left),
+	};
+
+	return attack_run("faults", cases, sizeof cases / sizeof *cases);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One user with the subordinate ids that newuidmap(1) gives: as many users, to the kernel. */
+#include "tests/hostile/attack.h"
+
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/wire.h"
+
+enum { FIRST_SUBORDINATE = 524288, SUBORDINATES = 400, PLACES = 1024 };
+
+/* For a user who may come back: doorbells and the memory to wait in, of a limited number. */
+enum { KEPT_DESCRIPTORS = 64 * 3 };
+
+/* The effective id is what the daemon sees of who connects. */
+static void become_next(void)
+{
+	static unsigned n;
+
+	if (seteuid(0) < 0 || seteuid(FIRST_SUBORDINATE + n++ % SUBORDINATES) < 0)
+		_exit(93);
+}
+
+static void take_place(void)
+{
+	struct wire_packet packet;
+
+	become_next();
+	if (attack_hello(attack_connect(), &packet)) {
+		wire_packet_done(&packet);
+		attack_did(1);
+	} else {
+		usleep(1000);
+	}
+}
+
+/* Takes each place that becomes free, too. */
+static _Noreturn int take_all_places(void *argument)
+{
+	(void)argument;
+	for (unsigned i = 0; i < PLACES + PLACES / 4; i++)
+		take_place();
+	attack_is_on();
+	for (;;)
+		take_place();
+}
+
+static void taking_all_places(void **state)
+{
+	const struct attack attack = {
+		.name = "all places taken with 400 ids",
+		.body = take_all_places,
+		.n_processes = 1,
+		.begins_as_root = true,
+		.memfds = PLACES,
+		.kept = KEPT_DESCRIPTORS,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+/* A new user for each read, none of whom has spent anything. */
+static _Noreturn int read_as_many(void *argument)
+{
+	(void)argument;
+	attack_is_on();
+	for (;;) {
+		struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+		struct uncore *uncore;
+
+		become_next();
+		if (uncore_open(the_daemon.socket_path, &uncore) < 0)
+			continue;
+		attack_did(uncore_read(uncore, 0, UNCORE_FRESH, &sample) == 0);
+		uncore_close(uncore);
+	}
+}
+
+static void reading_as_many(void **state)
+{
+	const struct attack attack = {
+		.name = "reads, each with another of 400 ids",
+		.body = read_as_many,
+		.n_processes = 4,
+		.begins_as_root = true,
+		.deeds = 1,
+		.memfds = 2 * SUBORDINATES,
+		.kept = KEPT_DESCRIPTORS,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("taking all places with subordinate ids", taking_all_places),
+		CASE("reading with one subordinate id after the other", reading_as_many),
+		CASE("nothing of it is left in the daemon", nothing_is_left),
+	};
+
+	return attack_run("users", cases, sizeof cases / sizeof *cases);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Very many epoll watchers of one file. Whoever wakes the file, or is the last to close it, walks
+ * them all. Each pair of an epoll and a descriptor is one, so a thousand of both are a million.
+ */
+#include "tests/hostile/attack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+#include "common/wire.h"
+
+enum { DUPLICATES = 1500, EPOLLS_MAX = 2000, OWN_EPOLLS = 667, FIRST_EPOLLS = 2000 };
+enum { ROUND_EPOLLS = 200, REQUESTS_PER_SECOND = 64 };
+
+/* Of the kernel's memory: struct epitem and struct eppoll_entry. */
+enum { WATCHER_BYTES = 256 };
+
+struct watchers {
+	unsigned n_epolls, n_duplicates;
+	int epolls[EPOLLS_MAX], duplicates[DUPLICATES];
+};
+
+/* How many epolls there may be, so that the computer keeps three quarters of its memory. */
+static unsigned epolls_that_fit(unsigned wanted)
+{
+	_cleanup_file_ FILE *file = fopen("/proc/meminfo", "re");
+	unsigned long kib = 0, fit;
+	char line[128];
+
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "MemAvailable: %lu", &kib) == 1)
+			break;
+	fit = kib * 1024 / 4 / WATCHER_BYTES / DUPLICATES;
+	return wanted < fit ? wanted : (unsigned)fit;
+}
+
+/* Watches @fd with as many of @n_epolls as the kernel lets us have; returns how many watchers. */
+static unsigned watch(struct watchers *watchers, int fd, unsigned n_epolls)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	unsigned n = 0;
+
+	*watchers = (struct watchers){};
+	while (watchers->n_duplicates < DUPLICATES)
+		watchers->duplicates[watchers->n_duplicates++] = dup(fd);
+	while (watchers->n_epolls < n_epolls) {
+		int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+		watchers->epolls[watchers->n_epolls++] = epoll;
+		for (unsigned i = 0; i < DUPLICATES; i++) {
+			if (epoll_ctl(epoll, EPOLL_CTL_ADD, watchers->duplicates[i], &event) < 0)
+				return n;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* The epolls still watch: what goes is only our way to the file. */
+static void forget(struct watchers *watchers)
+{
+	while (watchers->n_duplicates)
+		close(watchers->duplicates[--watchers->n_duplicates]);
+}
+
+static void unwatch(struct watchers *watchers)
+{
+	while (watchers->n_epolls)
+		close(watchers->epolls[--watchers->n_epolls]);
+}
+
+static void say(unsigned n)
+{
+	printf("# %u watchers\n", n);
+	fflush(stdout);
+}
+
+/* Every answer to it wakes its end. */
+static _Noreturn int watch_own_end(void *argument)
+{
+	static struct watchers watchers;
+	struct wire_packet packet;
+	union wire_message info;
+	int fd = attack_greet(&packet);
+
+	(void)argument;
+	say(watch(&watchers, fd, epolls_that_fit(OWN_EPOLLS)));
+	attack_is_on();
+	wire_begin(&info, WIRE_INFO);
+	for (;;) {
+		if (wire_send(fd, &info, NULL, 0) < 0 ||
+			wire_receive(fd, WIRE_FROM_DAEMON, &packet) != 1)
+			fd = attack_greet(&packet);
+		wire_packet_done(&packet);
+		attack_did(1);
+		usleep(1000000 / REQUESTS_PER_SECOND);
+	}
+}
+
+static void watching_own_end(void **state)
+{
+	const struct attack attack = {
+		.name = "answers to a connection with a million watchers",
+		.body = watch_own_end,
+		.n_processes = 1,
+		.deeds = 1,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+/* Rings, and leaves the last reference of its doorbells to the daemon. */
+static unsigned ring_and_leave(unsigned n_epolls, bool first)
+{
+	static struct watchers watchers;
+	struct wire_packet packet;
+	int fd = attack_greet(&packet);
+	unsigned n = watch(&watchers, packet.fds[1], n_epolls);
+
+	attack_ring(packet.fds[1]);
+	if (first)
+		attack_is_on();
+	forget(&watchers);
+	wire_packet_done(&packet);
+	close(fd);
+	usleep(10000); /* a daemon that closes it itself should have done so */
+	unwatch(&watchers);
+	attack_did(1);
+	return n;
+}
+
+/* As many as there can be, once; and then fewer, and often. */
+static _Noreturn int watch_doorbells(void *argument)
+{
+	(void)argument;
+	say(ring_and_leave(epolls_that_fit(FIRST_EPOLLS), true));
+	for (;;)
+		ring_and_leave(epolls_that_fit(ROUND_EPOLLS), false);
+}
+
+static void watching_doorbells(void **state)
+{
+	const struct attack attack = {
+		.name = "doorbells with three million watchers, rung and left",
+		.body = watch_doorbells,
+		.n_processes = 1,
+		.deeds = 3,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("a million watchers of its own end of the connection", watching_own_end),
+		CASE("three million watchers of a doorbell that it rings and leaves",
+			watching_doorbells),
+		CASE("nothing of it is left in the daemon", nothing_is_left),
+	};
+
+	return attack_run("watchers", cases, sizeof cases / sizeof *cases);
+}

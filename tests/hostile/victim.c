@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/hostile/victim.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/clock.h"
+#include "common/macro.h"
+#include "tests/system/daemon-process.h"
+
+enum { OPENS = 500, READS = 2 * OPENS, MEANWHILE_MS = 100, LIFE_S = 200 };
+
+/* Two reads a pause apart stay far below the victim's part of the budget. */
+enum { PAUSE_US = 1000, PAUSE_MORE_US = 500 };
+
+/* Whoever is hindered so much has seen enough. */
+static const uint64_t LONGEST_NS = 5000000000;
+
+/* --- the process --- */
+
+static double open_us[OPENS], read_us[READS];
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void note_failure(struct victim_figures *figures, const char *call)
+{
+	if (!figures->n_failed++)
+		snprintf(figures->failure, sizeof figures->failure, "%s: %s", call,
+			uncore_error_text());
+}
+
+static void read_once(const struct uncore *uncore, struct victim_figures *figures)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	uint64_t before_ns;
+
+	usleep(PAUSE_US + (useconds_t)random() % PAUSE_MORE_US);
+	before_ns = clock_now_ns();
+	if (uncore_read(uncore, 0, UNCORE_FRESH, &sample) < 0)
+		note_failure(figures, "uncore_read()");
+	read_us[figures->n_reads++] = (double)(clock_now_ns() - before_ns) / 1000;
+}
+
+static void open_once(struct victim_figures *figures)
+{
+	uint64_t before_ns = clock_now_ns();
+	struct uncore *uncore = NULL;
+
+	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
+		note_failure(figures, "uncore_open()");
+	open_us[figures->n_opens++] = (double)(clock_now_ns() - before_ns) / 1000;
+	uncore_close(uncore);
+}
+
+static void measure(const struct uncore *uncore, struct victim_figures *figures)
+{
+	uint64_t end_ns = clock_now_ns() + LONGEST_NS;
+
+	*figures = (struct victim_figures){};
+	while (figures->n_opens < OPENS && clock_now_ns() < end_ns) {
+		read_once(uncore, figures);
+		read_once(uncore, figures);
+		open_once(figures);
+	}
+	qsort(open_us, figures->n_opens, sizeof *open_us, compare);
+	qsort(read_us, figures->n_reads, sizeof *read_us, compare);
+	figures->open_p50_us = open_us[figures->n_opens / 2];
+	figures->open_p99_us = open_us[figures->n_opens * 99 / 100];
+	figures->read_p50_us = read_us[figures->n_reads / 2];
+	figures->read_p99_us = read_us[figures->n_reads * 99 / 100];
+	figures->read_worst_us = read_us[figures->n_reads - 1];
+}
+
+static int serve(void *argument)
+{
+	const struct victim *victim = argument;
+	struct uncore *uncore;
+	char order;
+
+	close(victim->ends[0]);
+	alarm(LIFE_S);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a case that fails does not stop us */
+	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
+		return 1;
+	while (read(victim->ends[1], &order, 1) == 1) {
+		measure(uncore, victim->figures);
+		if (write(victim->ends[1], &order, 1) != 1)
+			break;
+	}
+	return 0;
+}
+
+/* --- for the test --- */
+
+void victim_start(struct victim *victim)
+{
+	victim->figures = mmap(NULL, sizeof *victim->figures, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(victim->figures != MAP_FAILED);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, victim->ends), 0);
+	victim->pid = start_as(NOBODY, serve, victim);
+	close_fd(&victim->ends[1]);
+}
+
+void victim_measure(struct victim *victim, void (*meanwhile)(void *argument), void *argument)
+{
+	struct pollfd end = { .fd = victim->ends[0], .events = POLLIN };
+	char order = 0;
+
+	if (send(victim->ends[0], &order, 1, MSG_NOSIGNAL) != 1)
+		fail_msg("The victim could not connect.");
+	while (poll(&end, 1, MEANWHILE_MS) == 0)
+		meanwhile(argument);
+	if (read(victim->ends[0], &order, 1) != 1)
+		fail_msg("The victim could not connect.");
+}
+
+void victim_stop(struct victim *victim)
+{
+	kill(victim->pid, SIGKILL);
+	wait_for(victim->pid, 5);
+	close(victim->ends[0]);
+	munmap(victim->figures, sizeof *victim->figures);
+}
