@@ -34,6 +34,9 @@ int refusing_error(int error)
 		{ -EINVAL, -EINVAL },
 		{ -EEXIST, -EINVAL }, /* two platform files for one machine */
 		{ -ENOMEM, -ENOMEM },
+		{ -EAGAIN, -ENOMEM }, /* no more threads */
+		{ -EMFILE, -ENOMEM },
+		{ -ENFILE, -ENOMEM },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)

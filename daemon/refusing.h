@@ -49,8 +49,8 @@ void refusing_init(struct refusing *refusing, struct store *store);
 int refusing_run(struct refusing *refusing, struct server *server, struct fault *fault);
 
 /*
- * The errno for clients: -EPERM: uncored lacks a permission; -EINVAL: a file is wrong; -ENOMEM;
- * -ENODEV: anything else, there is nothing to count with. Never -EACCES, which says that a user may
- * not connect.
+ * The errno for clients: -EPERM: uncored lacks a permission; -EINVAL: a file is wrong; -ENOMEM: no
+ * memory, thread or descriptor; -ENODEV: anything else, there is nothing to count with. Never
+ * -EACCES, which says that a user may not connect.
  */
 int refusing_error(int error);

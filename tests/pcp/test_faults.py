@@ -112,12 +112,16 @@ class Away(Fault):
         self.outage(self.pcp.stop_uncored, self.pcp.start_uncored)
 
     def test_reason(self):
-        """the reason is told in words while uncored is dead or hangs, and empty otherwise"""
+        """the reason is told in words while uncored is dead, hangs or serves nothing, else it is empty"""
         metric = "uncore.daemon.reason"
         self.wait_for_values()
         self.assertEqual(self.value(metric), {"-1": ""})
         self.pcp.kill_uncored()
         self.assertIn(self.pcp.env["UNCORE_SOCKET"], self.value(metric)["-1"])
+        self.pcp.start_uncored(machine="unknown")
+        self.wait_until(lambda: "uncore-platform(5)" in self.value(metric)["-1"], BACK_SECONDS,
+                        "the reason of an uncored that serves nothing")
+        self.pcp.kill_uncored()
         self.pcp.start_uncored()
         self.wait_for_values()
         self.stop()

@@ -35,6 +35,7 @@ static void start(const char *machine, const char *config)
 	the_daemon = (struct daemon_process){
 		.in_child = the_daemon.in_child,
 		.platforms = the_daemon.platforms,
+		.descriptor_limit = the_daemon.descriptor_limit,
 	};
 	daemon_start_activated(&the_daemon, machine, config, true);
 }
@@ -46,6 +47,7 @@ static void stop(void)
 	daemon_remove(&the_daemon);
 	the_daemon.in_child = NULL;
 	the_daemon.platforms = NULL;
+	the_daemon.descriptor_limit = 0;
 }
 
 static void assert_words(const char *text, const char *const words[])
@@ -127,6 +129,16 @@ static void counters_that_no_kernel_has(void **state)
 	start("icelake-sp", NULL);
 	assert_reason(-ENODEV,
 		WORDS("every one of", "uncore_imc_0 on CPU 0", "No such file or directory"));
+	stop();
+}
+
+/* Counters are opened with some descriptors in reserve, and there is not one more than those. */
+static void no_descriptors(void **state)
+{
+	(void)state;
+	the_daemon.descriptor_limit = 20;
+	start("standin", NULL);
+	assert_reason(-ENOMEM, WORDS("every one of", "Too many open files"));
 	stop();
 }
 
@@ -480,6 +492,7 @@ int main(void)
 		CASE("a wrong platform file is told with file and line", a_wrong_platform_file),
 		CASE("counters that the kernel does not have are told by name",
 			counters_that_no_kernel_has),
+		CASE("too few descriptors at the start are told", no_descriptors),
 		CASE("without privilege uncored names the capability it lacks",
 			too_little_privilege),
 		CASE("a filter of system calls is told", a_filter_of_system_calls),

@@ -20,7 +20,8 @@ static void clients_can_tell_four_errors(void **state)
 		{ -ENODEV, -ENODEV },
 		{ -ENOENT, -ENODEV }, /* perf_event_open(2): no such PMU */
 		{ -EBUSY, -ENODEV },
-		{ -EMFILE, -ENODEV },
+		{ -EAGAIN, -ENOMEM }, /* pthread_create(3) */
+		{ -EMFILE, -ENOMEM },
 	};
 
 	(void)state;

@@ -144,12 +144,14 @@ static void fail_often(struct fake_daemon *daemon)
 	exit(0);
 }
 
-static unsigned count_lines(const char *text)
+/* But for those of a sanitizer, which begin with ==. */
+static unsigned count_lines(char *text)
 {
 	unsigned n = 0;
+	char *rest;
 
-	for (; (text = strchr(text, '\n')); text++)
-		n++;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		n += strncmp(line, "==", 2) != 0;
 	return n;
 }
 
@@ -162,9 +164,9 @@ static void regions_without_counters_cost_one_line(void **state)
 	(void)state;
 	start_with(&daemon, &(struct fake_options){ .refuse = -ENODEV, .refuse_at_once = true });
 	run_for(&daemon, fail_often, text, sizeof text);
-	assert_int_equal(count_lines(text), 1);
-	assert_ptr_equal(strstr(text, "uncore: Regions of "), text);
+	assert_non_null(strstr(text, "uncore: Regions of "));
 	assert_non_null(strstr(text, " have no figures: uncored at "));
+	assert_int_equal(count_lines(text), 1);
 	assert_int_equal(daemon.n_accepted, 1);
 	stop(&daemon);
 }
