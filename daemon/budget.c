@@ -29,6 +29,16 @@ void budget_done(struct budget *budget)
 	*budget = (struct budget){};
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* --- who asked within the last second --- */
 
 static void unlink_active(struct budget *budget, uint32_t index)
@@ -138,16 +148,6 @@ static bool has_plenty(const struct budget *budget)
 	return budget->total_ns > reserve_ns(budget);
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Until there is plenty, or both credit and a total to spend it from. */
 static uint64_t credit_wait_ns(const struct budget *budget, const struct budget_account *account)
 {
@@ -204,11 +204,28 @@ void budget_answered(struct budget *budget, unsigned index)
 	budget->accounts[index].swept_ns = budget->swept_ns;
 }
 
-void budget_charge(struct budget *budget, unsigned index, uint64_t cost_ns)
+static void charge_account(struct budget_account *account, uint64_t cost_ns)
 {
-	struct budget_account *account = &budget->accounts[index];
-
-	budget->total_ns -= (int64_t)cost_ns;
 	if (account->counts)
 		account->credit_ns -= (int64_t)cost_ns;
+}
+
+void budget_charge(struct budget *budget, unsigned index, uint64_t cost_ns)
+{
+	budget->total_ns -= (int64_t)cost_ns;
+	if (budget->least_ns && budget->total_ns < budget->least_ns)
+		budget->total_ns = budget->least_ns;
+	charge_account(&budget->accounts[index], cost_ns);
+}
+
+void budget_charge_unasked(struct budget *budget, unsigned index, uint64_t cost_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+	uint64_t paid_ns = 0;
+
+	if (budget->total_ns > 0)
+		paid_ns = sooner(cost_ns, (uint64_t)budget->total_ns);
+	account->counts |= paid_ns < cost_ns;
+	budget->total_ns -= (int64_t)paid_ns;
+	charge_account(account, cost_ns);
 }

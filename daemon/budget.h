@@ -41,6 +41,7 @@ struct budget_account {
 
 struct budget {
 	struct budget_rules rules; /* may be changed at any time */
+	int64_t least_ns;          /* of the total: the debt that all wait for at most; 0: any */
 	int64_t total_ns;
 	uint64_t as_of_ns; /* of the total; 0: not asked yet */
 	uint64_t swept_ns; /* begin of the last sweep; 0: none */
@@ -73,3 +74,9 @@ void budget_swept(struct budget *budget, uint64_t begin_ns, uint64_t cost_ns);
 void budget_answered(struct budget *budget, unsigned account);
 
 void budget_charge(struct budget *budget, unsigned account, uint64_t cost_ns);
+
+/*
+ * The same for what could not be made to wait, such as a client that comes: nobody else may have to
+ * wait for it, so it never puts the total in debt.
+ */
+void budget_charge_unasked(struct budget *budget, unsigned account, uint64_t cost_ns);

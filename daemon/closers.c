@@ -324,7 +324,7 @@ void closers_charge(struct closers *closers, struct budget *budget)
 {
 	pthread_mutex_lock(&closers->lock);
 	for (unsigned i = 0; i < closers->n_costs; i++)
-		budget_charge(budget, closers->costs[i].account, closers->costs[i].ns);
+		budget_charge_unasked(budget, closers->costs[i].account, closers->costs[i].ns);
 	closers->n_costs = 0;
 	pthread_mutex_unlock(&closers->lock);
 }

@@ -20,7 +20,8 @@ static const uint64_t ORDER = UINT64_MAX, SECOND_NS = 1000000000;
 
 enum {
 	NS_PER_MS = 1000000,
-	DEAF_NS = 100000, /* to those who ring although their claim waits */
+	DEAF_NS = 200000, /* to those who ring although their claim waits */
+	LOOK_NS = 1000000,
 	CROWD_MIN = 2,
 };
 
@@ -147,7 +148,10 @@ static void note_ring(struct doorbells *d, uint64_t data, uint64_t now_ns)
 
 	if (!doorbell->used || doorbell->use != data >> 32)
 		return;
-	d->pestered |= doorbell->waits && doorbell->check_ns > now_ns;
+	if (doorbell->waits && doorbell->check_ns > now_ns) {
+		d->pestered = true;
+		return;
+	}
 	doorbell->rang = true;
 	if (!doorbell->waits)
 		doorbell->check_ns = 0;
@@ -178,19 +182,22 @@ static void put_off(struct doorbells *d, struct doorbell *doorbell, uint64_t due
 	page_bell_claim(doorbell->bell, due_ns);
 }
 
+/* All of them at each turn: one that was put off may find that others needed less. */
 bool doorbells_admit(struct doorbells *d, uint64_t now_ns)
 {
 	bool admitted = false;
 
+	d->n_waiting = 0;
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 		uint64_t wait_ns;
 
-		if (!doorbell->waits || doorbell->check_ns > now_ns)
+		if (!doorbell->waits)
 			continue;
 		wait_ns = budget_ask(&d->budget, doorbell->account, now_ns);
 		doorbell->joins = !wait_ns;
 		admitted |= !wait_ns;
+		d->n_waiting += wait_ns != 0;
 		if (wait_ns)
 			put_off(d, doorbell, now_ns + wait_ns);
 	}
@@ -248,13 +255,14 @@ static void answer(struct doorbell *doorbell)
 	wake_portion(doorbell);
 }
 
+/* Those who wait for a sweep come first. A waiter that sleeps on looks by itself now and then. */
 static void wake_on(struct doorbells *d, struct doorbell *doorbell)
 {
-	uint64_t now_ns = clock_now_ns(), wait_ns;
+	uint64_t now_ns = clock_now_ns();
+	uint64_t wait_ns = budget_ask(&d->budget, doorbell->account, now_ns);
 
-	if (doorbell->check_ns > now_ns)
-		return;
-	wait_ns = budget_ask(&d->budget, doorbell->account, now_ns);
+	if (!wait_ns && d->n_waiting > doorbell->waits)
+		wait_ns = LOOK_NS;
 	if (wait_ns)
 		doorbell->check_ns = now_ns + wait_ns;
 	else

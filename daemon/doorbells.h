@@ -7,7 +7,8 @@
  * close or unwatch one could take as long as its clients please. All rings of a user that wait for
  * one sweep are one claim. It waits for budget and intervals (budget.h); while it does, the page
  * says so, and the library does not ring. A client that rings all the same is listened to at most
- * once in DEAF_NS, at its own expense.
+ * once in DEAF_NS; that costs next to nothing, and is charged to nobody, for it must not keep those
+ * waiting who have the budget for a sweep.
  *
  * Users whose clients ring together, such as the ranks of a job behind a barrier, are told by how
  * many of them the last answer woke. For such a crowd the sweep waits some moments, so that one
@@ -57,6 +58,7 @@ struct doorbells {
 	struct epoll_event events[DOORBELLS_EVENTS];
 	int n_events;       /* that were not noted yet */
 	bool pestered;      /* somebody rang whose claim waits already */
+	unsigned n_waiting; /* claims that were not admitted in this turn */
 	uint64_t throttled; /* claims that had to wait */
 	struct budget budget;
 	struct doorbell *places; /* owned */

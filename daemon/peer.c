@@ -256,23 +256,17 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 	struct peer *peer = userdata;
 	struct server *server = peer->server;
 	unsigned account = peer->account;
-	uint64_t now_ns = clock_now_ns(), cost_ns;
+	uint64_t now_ns = clock_now_ns();
 	uint64_t wait_ns = budget_ask(&server->budget, account, now_ns);
-	int r;
 
 	(void)source;
 	(void)fd;
 	(void)events;
-	if (wait_ns) {
+	if (wait_ns)
 		park(peer, now_ns + wait_ns);
-		return 0;
-	}
-	cost_ns = server_thread_time_ns();
-	r = serve(peer);
-	cost_ns = server_thread_time_ns() - cost_ns;
-	budget_charge(&server->budget, account, cost_ns);
-	if (r < 0)
+	else if (serve(peer) < 0)
 		peer_free(peer);
+	budget_charge(&server->budget, account, server_take_cost(server));
 	return 0;
 }
 
@@ -388,17 +382,14 @@ static int admit(struct server *server, int *fd, unsigned *ret_account)
 
 int peer_accept(struct server *server, int fd)
 {
-	uint64_t before_ns = server_thread_time_ns();
 	unsigned account = ACCOUNTS_NONE;
 	int r;
 
 	server_take_bare_messages(fd);
 	r = admit(server, &fd, &account);
 	closers_close_connection(server->closers, account, &fd);
-	if (account != ACCOUNTS_NONE) {
-		budget_ask(&server->budget, account, clock_now_ns());
-		budget_charge(&server->budget, account, server_thread_time_ns() - before_ns);
-	}
+	if (account != ACCOUNTS_NONE)
+		budget_charge_unasked(&server->budget, account, server_take_cost(server));
 	return r;
 }
 

@@ -306,6 +306,14 @@ uint64_t server_thread_time_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
+uint64_t server_take_cost(struct server *server)
+{
+	uint64_t before_ns = server->charged_ns;
+
+	server->charged_ns = server_thread_time_ns();
+	return server->charged_ns - before_ns;
+}
+
 static int on_wake(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct server *server = userdata;
@@ -527,6 +535,8 @@ void server_apply_budget(struct server *server)
 		.percent = server->config->budget_percent,
 		.burst_ms = server->config->burst_ms,
 	};
+	/* One request may turn out dear before it can be known to be. */
+	server->budget.least_ns = -(int64_t)(server->config->burst_ms * UINT64_C(100000));
 }
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
@@ -586,6 +596,7 @@ static int prepare(struct server *server)
 		return r;
 	server_apply_budget(server);
 	server_limit_peers(server);
+	server_take_cost(server); /* that of the start */
 	return 0;
 }
 

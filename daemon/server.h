@@ -38,6 +38,7 @@ struct server {
 	struct owners *owners;
 	struct accounts accounts;
 	struct budget budget; /* of the main thread and the closers */
+	uint64_t charged_ns;  /* CPU time of the main thread that was charged, or is nobody's */
 	struct users users;
 	struct closers *closers;
 	unsigned n_peers;
@@ -81,6 +82,9 @@ unsigned server_account_of(struct server *server, uint32_t uid);
 
 /* CPU time that the calling thread has used. */
 uint64_t server_thread_time_ns(void);
+
+/* What the main thread has used since the last time that this was asked, to be charged. */
+uint64_t server_take_cost(struct server *server);
 
 /* Has peers that are parked looked at, no later than @due_ns. */
 void server_wake_at(struct server *server, uint64_t due_ns);
