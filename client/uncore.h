@@ -233,8 +233,8 @@ void uncore_close(struct uncore *handle);
 const char *uncore_error_text(void);
 
 /*
- * How long a fresh read waits at most. At first 100 ms longer than the site may hold it back
- * (min_interval_ns of uncore_describe_daemon()); what is set here holds as it is. @timeout_ns > 0.
+ * How long a fresh read waits at most. Without this call it waits until the time at which uncored
+ * says that it is due, and for 100 ms more; what is set here holds as it is. @timeout_ns > 0.
  * -EINVAL. Not while another thread uses the handle. Since 0.1.
  */
 int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns);
@@ -301,15 +301,17 @@ int uncore_set_owner(const char *socket_path, uint32_t uid);
 /*
  * Reads one socket. UNCORE_CACHED: no system call, any age. UNCORE_FRESH: rings the daemon and
  * waits for a sweep that began after this call, shared with whoever else waits.
- * -ETIMEDOUT: no sweep within the time limit; -ENOTCONN: the daemon is gone, or closed this
- * connection; -EAGAIN: the socket was never read yet (UNCORE_CACHED only), or the daemon died while
- * it wrote; -EACCES: this page was withdrawn; -EINVAL: no such socket, wrong size, or a forked
- * parent's handle. After -ENOTCONN and -EACCES open a new handle: if its generation is the same, no
- * count was lost. Any thread. Since 0.1.
+ * -ETIMEDOUT: the read was due, but the socket's reader stands still, or the limit of
+ * uncore_set_timeout() is over; -ENOTCONN: the daemon is gone, or closed this connection; -EAGAIN:
+ * the socket was never read yet (UNCORE_CACHED only), or the daemon died while it wrote; -EACCES:
+ * this page was withdrawn; -EINVAL: no such socket, wrong size, or a forked parent's handle. After
+ * -ENOTCONN and -EACCES open a new handle: if its generation is the same, no count was lost. Any
+ * thread. Since 0.1.
  *
- * Who reads fresh without pause is held back: uncored spends at most its budget (10 % of one CPU by
- * default) on a socket's sweeps, and a site may set a least time between two of them. `uncore info`
- * shows both, what a sweep costs, and how often it held back.
+ * A user who reads fresh without pause is held back, which makes reads slower and not fail: uncored
+ * spends at most its budget (10 % of one CPU by default) on a socket's sweeps, and a site may set a
+ * least time between two of them. `uncore info` shows both, what a sweep costs, and how often it
+ * held back.
  */
 int uncore_read(
 	const struct uncore *handle, uint32_t socket, int how, struct uncore_sample *ret_sample);
