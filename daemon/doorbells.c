@@ -204,12 +204,13 @@ bool doorbells_admit(struct doorbells *d, uint64_t now_ns)
 	return admitted;
 }
 
+/* One that was put off has waited for the others long enough. */
 bool doorbells_expect_more(const struct doorbells *d)
 {
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		const struct doorbell *doorbell = &d->places[d->busy[i]];
 
-		if (doorbell->joins && doorbell->n_woken >= CROWD_MIN)
+		if (doorbell->joins && !doorbell->check_ns && doorbell->n_woken >= CROWD_MIN)
 			return true;
 	}
 	return false;

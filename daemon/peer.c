@@ -149,6 +149,10 @@ static int answer_renew(struct peer *peer, const union wire_message *request)
 	union wire_message reply;
 
 	(void)request;
+	if (closers_hang(peer->server->closers, peer->account))
+		return answer_refusal(peer, POLICY_CLOSING,
+			"The doorbells that this user had are still being closed, for its programs "
+			"keep that up.");
 	if (users_renew_doorbells(&peer->server->users, peer->user) < 0)
 		return answer_refusal(peer, POLICY_DESCRIPTORS,
 			"uncored has no descriptors left for new doorbells: try again later.");

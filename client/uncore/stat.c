@@ -26,7 +26,7 @@
 #include "common/macro.h"
 
 /* A reading that fails costs a whole run, so a busy machine gets more time than by default. */
-#define READ_WITHIN_NS 1000000000U
+enum { READ_ATTEMPTS = 10 };
 
 struct stat_run {
 	struct stat_options options;
@@ -57,15 +57,6 @@ static void complain(struct stat_run *run, const char *text)
 		fprintf(stderr, "uncore stat: %s\n", text);
 }
 
-/* On top of what the site's policy may take. */
-static void be_patient(struct uncore *handle)
-{
-	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
-
-	uncore_describe_daemon(handle, &daemon);
-	uncore_set_timeout(handle, READ_WITHIN_NS + daemon.min_interval_ns);
-}
-
 static int connect_again(struct stat_run *run)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
@@ -74,7 +65,6 @@ static int connect_again(struct stat_run *run)
 
 	if (r < 0)
 		return r;
-	be_patient(handle);
 	uncore_describe(handle, &machine);
 	/* Tables and counts are the same as long as the generation is. */
 	if (run->handle &&
@@ -88,16 +78,28 @@ static int connect_again(struct stat_run *run)
 	return 0;
 }
 
-/* Reads all sockets; a daemon that was restarted meanwhile is asked over a new connection. */
+/*
+ * Reads all sockets. A library's limit is short, for programs that others wait for; here the figures
+ * are all that is wanted, so a reader that is late for once is asked again.
+ */
+static int read_patiently(const struct stat_run *run, struct uncore_sample samples[])
+{
+	int r = -ETIMEDOUT;
+
+	for (int i = 0; i < READ_ATTEMPTS && r == -ETIMEDOUT; i++)
+		r = uncore_read_all(run->handle, UNCORE_FRESH, samples, run->machine.n_sockets);
+	return r;
+}
+
+/* A daemon that was restarted meanwhile is asked over a new connection. */
 static int take_reading(struct stat_run *run, struct uncore_sample samples[])
 {
-	int r = uncore_read_all(run->handle, UNCORE_FRESH, samples, run->machine.n_sockets);
+	int r = read_patiently(run, samples);
 
 	if (renew_may_help(r)) {
 		r = connect_again(run);
 		if (r == 0)
-			r = uncore_read_all(
-				run->handle, UNCORE_FRESH, samples, run->machine.n_sockets);
+			r = read_patiently(run, samples);
 	}
 	if (r < 0 && r != run->last_failure) /* once, not at every interval */
 		complain(run, r == -ESTALE ? "uncored was restarted and lost its counts: there "
