@@ -14,9 +14,13 @@
 
 enum { ACCOUNTS_MAX = 16384, ACCOUNTS_NONE = UINT32_MAX };
 
+struct peer;
+
 struct account {
-	unsigned n_peers; /* connections */
-	uint64_t left_ns; /* when the last one went */
+	unsigned n_peers;     /* connections */
+	uint64_t left_ns;     /* when the last one went */
+	uint64_t unpark_ns;   /* when one of its peers that are parked may be read from again */
+	struct peer *longest; /* that is parked; while these are looked at */
 };
 
 struct accounts {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 static const uint64_t NS_PER_MS = 1000000, ACTIVE_NS = 1000000000;
+static const int64_t SAVED_NS = 1000000; /* credit of a user who asks for less than it may have */
 
 enum {
 	RESERVE_PARTS = 4, /* a quarter of the burst is kept for users with credit */
@@ -152,7 +153,8 @@ static bool has_plenty(const struct budget *budget)
 static uint64_t credit_wait_ns(const struct budget *budget, const struct budget_account *account)
 {
 	uint64_t plenty_ns = earning_ns(budget, budget->total_ns, reserve_ns(budget), 100);
-	uint64_t total_ns = earning_ns(budget, budget->total_ns, 0, 100);
+	int64_t needed_ns = account->credit_ns > SAVED_NS ? -reserve_ns(budget) : 0;
+	uint64_t total_ns = earning_ns(budget, budget->total_ns, needed_ns, 100);
 	uint64_t own_ns = earning_ns(budget, account->credit_ns, 0, share_parts(budget));
 
 	return sooner(plenty_ns, later(total_ns, own_ns));
@@ -228,4 +230,6 @@ void budget_charge_unasked(struct budget *budget, unsigned index, uint64_t cost_
 	account->counts |= paid_ns < cost_ns;
 	budget->total_ns -= (int64_t)paid_ns;
 	charge_account(account, cost_ns);
+	if (account->credit_ns < -(int64_t)(budget->rules.burst_ms * NS_PER_MS))
+		account->credit_ns = -(int64_t)(budget->rules.burst_ms * NS_PER_MS);
 }

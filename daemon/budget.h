@@ -7,9 +7,10 @@
  * While more than a quarter of the burst is left there is plenty: everybody is admitted, and nobody
  * keeps count. That quarter is the reserve. Out of it a user is admitted who has credit of its own.
  * Users who asked within the last second earn that credit in equal parts; idle ones earn nothing
- * and cost the others nothing. So a user who asks without pause spends what it earns, and finds the
- * reserve untouched which a thrifty one is answered from at once. Credit begins with nothing, so
- * that coming under a new name collects nothing.
+ * and cost the others nothing. So a user who asks without pause spends what it earns, and leaves
+ * the reserve for thrifty ones. A user who has saved up some credit may draw on the next earnings,
+ * too, as much as the reserve is: it waits for nobody who has just spent what was left. Credit
+ * begins with nothing, so that coming under a new name collects nothing.
  *
  * A ring may also come too early: sooner than an interval after the last sweep, or after the last
  * sweep that answered this user. It waits in the same way.
@@ -77,6 +78,7 @@ void budget_charge(struct budget *budget, unsigned account, uint64_t cost_ns);
 
 /*
  * The same for what could not be made to wait, such as a client that comes: nobody else may have to
- * wait for it, so it never puts the total in debt.
+ * wait for it, so it never puts the total in debt; and the account's debt has the burst as its
+ * limit.
  */
 void budget_charge_unasked(struct budget *budget, unsigned account, uint64_t cost_ns);

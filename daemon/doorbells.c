@@ -20,7 +20,6 @@ static const uint64_t ORDER = UINT64_MAX, SECOND_NS = 1000000000;
 
 enum {
 	NS_PER_MS = 1000000,
-	DEAF_NS = 200000, /* to those who ring although their claim waits */
 	LOOK_NS = 1000000,
 	CROWD_MIN = 2,
 };
@@ -28,11 +27,29 @@ enum {
 /* --- watching --- */
 
 /* Edge-triggered: each write is an edge, and nobody needs to drain the doorbell. */
+static const uint32_t EDGES = EPOLLIN | EPOLLET;
+
 static int watch(int epoll_fd, int fd, uint64_t data)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = data };
+	struct epoll_event event = { .events = EDGES, .data.u64 = data };
 
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static uint64_t data_of(const struct doorbells *d, unsigned place)
+{
+	return (uint64_t)d->places[place].use << 32 | place;
+}
+
+/* A doorbell that is heard again, and was ever rung, is reported once, as nobody drains it. */
+static void mute(struct doorbells *d, unsigned place, bool muted)
+{
+	struct epoll_event event = { .events = muted ? 0 : EDGES, .data.u64 = data_of(d, place) };
+
+	if (d->places[place].muted == muted)
+		return;
+	epoll_ctl(d->epoll_fd, EPOLL_CTL_MOD, d->places[place].fd, &event);
+	d->places[place].muted = muted;
 }
 
 int doorbells_init(struct doorbells *d, const struct budget_rules *rules)
@@ -63,7 +80,13 @@ void doorbells_done(struct doorbells *d)
 
 int doorbells_watch(struct doorbells *d, unsigned place, int fd)
 {
-	return watch(d->epoll_fd, fd, (uint64_t)d->places[place].use << 32 | place);
+	int r = watch(d->epoll_fd, fd, data_of(d, place));
+
+	if (r < 0)
+		return r;
+	d->places[place].fd = fd;
+	d->places[place].muted = false;
+	return 0;
 }
 
 int doorbells_add(
@@ -92,6 +115,7 @@ void doorbells_remove(struct doorbells *d, unsigned place)
 	doorbell->joins = false;
 	doorbell->half_woken = false;
 	doorbell->bell = NULL;
+	doorbell->fd = -1;
 }
 
 void doorbells_set_rules(struct doorbells *d, const struct budget_rules *rules)
@@ -122,15 +146,6 @@ static int wait_for_events(struct doorbells *d, int64_t timeout_ns)
 
 void doorbells_wait(struct doorbells *d, int64_t timeout_ns)
 {
-	const struct timespec deaf = {
-		.tv_nsec = timeout_ns >= 0 && timeout_ns < DEAF_NS ? timeout_ns : DEAF_NS
-	};
-
-	if (d->pestered) {
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &deaf, NULL);
-		timeout_ns = timeout_ns > deaf.tv_nsec ? timeout_ns - deaf.tv_nsec : timeout_ns;
-	}
-	d->pestered = false;
 	d->n_events = wait_for_events(d, timeout_ns);
 }
 
@@ -149,7 +164,7 @@ static void note_ring(struct doorbells *d, uint64_t data, uint64_t now_ns)
 	if (!doorbell->used || doorbell->use != data >> 32)
 		return;
 	if (doorbell->waits && doorbell->check_ns > now_ns) {
-		d->pestered = true;
+		mute(d, place, true);
 		return;
 	}
 	doorbell->rang = true;
@@ -228,6 +243,7 @@ bool doorbells_join(struct doorbells *d, uint64_t now_ns)
 		if (!doorbell->joins)
 			continue;
 		page_bell_redeem(doorbell->bell);
+		mute(d, d->busy[i], false);
 		n_clients += doorbell->n_clients;
 	}
 	return n_clients == 1;

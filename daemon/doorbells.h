@@ -3,12 +3,12 @@
  * The doorbells of one socket: who rang, who may have a sweep now, and who is woken after it.
  *
  * Each user has one doorbell, an eventfd that all its clients write to, in a *place* of its own.
- * The reader watches them with an edge-triggered epoll and does nothing else to them: to read,
- * close or unwatch one could take as long as its clients please. All rings of a user that wait for
- * one sweep are one claim. It waits for budget and intervals (budget.h); while it does, the page
- * says so, and the library does not ring. A client that rings all the same is listened to at most
- * once in DEAF_NS; that costs next to nothing, and is charged to nobody, for it must not keep those
- * waiting who have the budget for a sweep.
+ * The reader watches them with an edge-triggered epoll, and never reads, closes or unwatches one:
+ * that could take as long as its clients please. All rings of a user that wait for one sweep are
+ * one claim. It waits for budget and intervals (budget.h); while it does, the page says so, and the
+ * library does not ring. A doorbell that is rung all the same is *muted* until its claim is
+ * answered, by EPOLL_CTL_MOD, which looks at the doorbell's count and at nothing that its clients
+ * hold (fs/eventpoll.c, ep_modify; fs/eventfd.c, eventfd_poll).
  *
  * Users whose clients ring together, such as the ranks of a job behind a barrier, are told by how
  * many of them the last answer woke. For such a crowd the sweep waits some moments, so that one
@@ -31,7 +31,7 @@
 enum {
 	DOORBELLS_PLACES = 16384, /* as many users as there may be clients */
 	DOORBELLS_EVENTS = 1024,  /* looked at in one go */
-	DOORBELLS_PORTION = 64,   /* waiters woken in one go */
+	DOORBELLS_PORTION = 16,   /* waiters woken in one go */
 };
 
 /* All zero: free. */
@@ -43,6 +43,8 @@ struct doorbell {
 	bool joins;       /* the sweep that comes next answers it */
 	bool answered;    /* by the sweep of this turn */
 	bool half_woken;  /* some of its waiters sleep on */
+	bool muted;       /* rang although its claim waits */
+	int fd;           /* borrowed */
 	uint32_t use;     /* how often the place was given away: tells events of former users */
 	unsigned account; /* of the budget */
 	unsigned n_clients;
@@ -57,7 +59,6 @@ struct doorbells {
 	int order_fd; /* eventfd: the server has an order */
 	struct epoll_event events[DOORBELLS_EVENTS];
 	int n_events;       /* that were not noted yet */
-	bool pestered;      /* somebody rang whose claim waits already */
 	unsigned n_waiting; /* claims that were not admitted in this turn */
 	uint64_t throttled; /* claims that had to wait */
 	struct budget budget;
@@ -79,7 +80,7 @@ void doorbells_done(struct doorbells *doorbells);
 int doorbells_add(struct doorbells *doorbells, unsigned place, unsigned account, int fd,
 	struct page_bell *bell);
 
-/* Watches @fd, too, in a place that is in use. Errno of epoll_ctl(2). */
+/* Watches @fd in the place of the doorbell that is there. Errno of epoll_ctl(2). */
 int doorbells_watch(struct doorbells *doorbells, unsigned place, int fd);
 
 /* The place is free again. What rings there rings in vain, until it is closed. */

@@ -240,18 +240,19 @@ static int serve(struct peer *peer)
 	return r < 0 ? r : -ECONNRESET;
 }
 
-static void park(struct peer *peer, uint64_t until_ns)
+static void park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns)
 {
-	peer->parked_until_ns = until_ns;
+	struct account *account = &peer->server->accounts.accounts[peer->account];
+
+	peer->parked_ns = now_ns;
+	account->unpark_ns = now_ns + wait_ns;
 	sd_event_source_set_enabled(peer->source, SD_EVENT_OFF);
-	server_wake_at(peer->server, until_ns);
+	server_wake_at(peer->server, account->unpark_ns);
 }
 
-void peer_unpark(struct peer *peer, uint64_t now_ns)
+void peer_unpark(struct peer *peer)
 {
-	if (!peer->parked_until_ns || peer->parked_until_ns > now_ns)
-		return;
-	peer->parked_until_ns = 0;
+	peer->parked_ns = 0;
 	sd_event_source_set_enabled(peer->source, SD_EVENT_ON);
 }
 
@@ -266,9 +267,12 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 	(void)source;
 	(void)fd;
 	(void)events;
-	if (wait_ns)
-		park(peer, now_ns + wait_ns);
-	else if (serve(peer) < 0)
+	if (wait_ns) {
+		park(peer, now_ns, wait_ns);
+		budget_charge_unasked(&server->budget, account, server_take_cost(server));
+		return 0;
+	}
+	if (serve(peer) < 0)
 		peer_free(peer);
 	budget_charge(&server->budget, account, server_take_cost(server));
 	return 0;

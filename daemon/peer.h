@@ -2,7 +2,7 @@
 /*
  * One connected client: its connection, and its part of its user (users.h). What it costs the main
  * thread is charged to its account, as sweeps are; while that is in debt, the connection is
- * *parked*: nobody reads from it.
+ * *parked*: nobody reads from it. Those of an account come back one by one.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct peer {
 	unsigned account;
 	struct user *user; /* NULL: not welcomed */
 	sd_event_source *source;
-	uint64_t parked_until_ns; /* 0: is not parked */
+	uint64_t parked_ns; /* since when; 0: is not parked */
 };
 
 /*
@@ -32,8 +32,8 @@ int peer_accept(struct server *server, int fd);
 /* Applies a configuration that has changed: frees the peer if it may not connect any more. */
 void peer_review(struct peer *peer);
 
-/* Reads from it again, if it was parked and that is over at @now_ns. */
-void peer_unpark(struct peer *peer, uint64_t now_ns);
+/* Reads from it again. */
+void peer_unpark(struct peer *peer);
 
 /* Its uid is charged as @account from now on. */
 void peer_set_account(struct peer *peer, unsigned account);

@@ -33,7 +33,8 @@ static const uint64_t REPORT_AGE_NS = 100000000; /* who asks sooner gets the sam
 enum {
 	CLOSING_MAX = 4096, /* descriptors yet to be closed, while others are taken in */
 	CLOSING_PAUSE_US = 20000,
-	WAKE_ACCURACY_US = 1000,
+	WAKE_ACCURACY_US = 250,
+	UNPARK_NS = 500000,
 };
 
 /* --- the listening socket --- */
@@ -314,6 +315,32 @@ uint64_t server_take_cost(struct server *server)
 	return server->charged_ns - before_ns;
 }
 
+/* Of each account whose wait is over, the one that is parked longest. */
+static void find_longest(struct server *server, uint64_t now_ns)
+{
+	for (struct peer *peer = server->peers; peer; peer = peer->next) {
+		struct account *account = &server->accounts.accounts[peer->account];
+
+		if (peer->parked_ns && account->unpark_ns <= now_ns &&
+			(!account->longest || peer->parked_ns < account->longest->parked_ns))
+			account->longest = peer;
+	}
+}
+
+/* One at a time: all at once would cost much, for an account that may pay for one. */
+static void unpark_longest(struct server *server, uint64_t now_ns)
+{
+	for (struct peer *peer = server->peers; peer; peer = peer->next) {
+		struct account *account = &server->accounts.accounts[peer->account];
+
+		if (account->longest != peer)
+			continue;
+		account->longest = NULL;
+		account->unpark_ns = now_ns + UNPARK_NS;
+		peer_unpark(peer);
+	}
+}
+
 static int on_wake(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct server *server = userdata;
@@ -321,10 +348,13 @@ static int on_wake(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)source;
 	(void)usec;
-	for (struct peer *peer = server->peers; peer; peer = peer->next) {
-		peer_unpark(peer, now_ns);
-		if (peer->parked_until_ns && peer->parked_until_ns < next_ns)
-			next_ns = peer->parked_until_ns;
+	find_longest(server, now_ns);
+	unpark_longest(server, now_ns);
+	for (const struct peer *peer = server->peers; peer; peer = peer->next) {
+		uint64_t unpark_ns = server->accounts.accounts[peer->account].unpark_ns;
+
+		if (peer->parked_ns && unpark_ns < next_ns)
+			next_ns = unpark_ns;
 	}
 	if (next_ns != UINT64_MAX)
 		server_wake_at(server, next_ns);
@@ -489,13 +519,20 @@ int server_set_owner(struct server *server, uint32_t owner, const struct peer *b
 static unsigned peers_that_fit(const struct hardware *hardware)
 {
 	struct rlimit limit;
-	unsigned long reserved = 32 + USERS_AWAY_MAX * (1 + hardware->n_readers);
+	unsigned long reserved = 32;
 
 	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
 		reserved += hardware->plan.boxes[i].n_events;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur <= reserved)
 		return 1;
 	return (unsigned)((limit.rlim_cur - reserved) / (2 + hardware->n_readers));
+}
+
+/* Users that are away have descriptors, too, but no more than a few clients would. */
+static unsigned limit_away(struct users *users, unsigned n_fit)
+{
+	users->most_away = n_fit / 4 < USERS_AWAY_MAX ? n_fit / 4 : USERS_AWAY_MAX;
+	return n_fit - users->most_away;
 }
 
 /* Where the site says nothing: every rank of a job has a place, with four ranks to a CPU. */
@@ -515,7 +552,7 @@ static void take_limits(struct server *server)
 
 void server_limit_peers(struct server *server)
 {
-	unsigned fit = peers_that_fit(server->hardware);
+	unsigned fit = limit_away(&server->users, peers_that_fit(server->hardware));
 
 	take_limits(server);
 	if (fit >= server->max_peers)

@@ -21,6 +21,7 @@ int users_init(
 		.readers = readers,
 		.n_readers = n_readers,
 		.closers = closers,
+		.most_away = USERS_AWAY_MAX,
 		.table = calloc(USERS_MAX, sizeof(struct user *)),
 	};
 	return users->table ? 0 : -ENOMEM;
@@ -237,7 +238,7 @@ void users_leave(struct users *users, struct user *user)
 		return;
 	user->left_ns = clock_now_ns();
 	users->n_away++;
-	if (users->n_away > USERS_AWAY_MAX)
+	if (users->n_away > users->most_away)
 		user_free(users, longest_away(users));
 }
 

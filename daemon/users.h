@@ -39,6 +39,7 @@ struct users {
 	unsigned n_readers;
 	struct closers *closers; /* borrowed */
 	unsigned n, n_away;
+	unsigned most_away;  /* USERS_AWAY_MAX, or fewer */
 	struct user **table; /* owned, USERS_MAX of them; NULL: a free place */
 };
 
