@@ -165,16 +165,22 @@ static uint64_t interval_wait_ns(uint64_t swept_ns, uint32_t interval_ms, uint64
 	return swept_ns && due_ns > now_ns ? due_ns - now_ns : 0;
 }
 
-uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
+uint64_t budget_ask_within_intervals(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	struct budget_account *account = &budget->accounts[index];
-	const struct budget_rules *rules = &budget->rules;
-	uint64_t wait_ns;
 
 	note_active(budget, index, now_ns);
 	bring_up_to_date(budget, account, now_ns);
 	account->counts = !has_plenty(budget);
-	wait_ns = credit_wait_ns(budget, account);
+	return credit_wait_ns(budget, account);
+}
+
+uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+	const struct budget_rules *rules = &budget->rules;
+	uint64_t wait_ns = budget_ask_within_intervals(budget, index, now_ns);
+
 	wait_ns =
 		later(wait_ns, interval_wait_ns(budget->swept_ns, rules->min_interval_ms, now_ns));
 	return later(wait_ns,

@@ -379,6 +379,37 @@ static void many_sleepers_are_woken_in_portions(void **state)
 	assert_int_equal(bells[1].n_rung, 1);
 }
 
+/* The sweep is there already: an interval is for those who want another one. */
+static void intervals_do_not_keep_sleepers(void **state)
+{
+	const struct budget_rules rules = { .percent = 100,
+		.burst_ms = 1000,
+		.min_interval_ms = 100000,
+		.min_interval_per_user_ms = 100000 };
+	pthread_t sleepers[SLEEPERS];
+	uint64_t now_ns = clock_now_ns();
+	unsigned n_before = count_asleep();
+
+	(void)state;
+	doorbells_set_rules(&doorbells, &rules);
+	cell = (struct page_cell){ .finished = 0 };
+	start_sleepers(SLEEPERS, &bells[1], sleepers);
+	wait_until_asleep(n_before + SLEEPERS);
+	ring(1);
+	assert_true(listen_at(now_ns));
+	doorbells_join(&doorbells, now_ns);
+	__atomic_store_n(&cell.finished, 1, __ATOMIC_RELEASE);
+	wake();
+	doorbells_charge(&doorbells, now_ns, 0);
+	ring(1); /* one that was woken wants the next sweep */
+	for (unsigned i = 0; i < SLEEPERS / DOORBELLS_PORTION; i++)
+		turn_at(clock_now_ns(), 0);
+	assert_int_equal(doorbells.places[1].n_woken, SLEEPERS);
+	assert_true(page_bell_is_claimed(&bells[1]));
+	assert_int_equal(doorbells.throttled, 1);
+	join_sleepers(SLEEPERS, sleepers);
+}
+
 /* --- nobody who waits is forgotten --- */
 
 static uint32_t next_random(uint32_t *seed)
@@ -486,6 +517,8 @@ int main(void)
 		DOORBELLS_CASE("new rules are looked at at once", new_rules_are_looked_at_at_once),
 		DOORBELLS_CASE("many that sleep are woken in portions, and others first",
 			many_sleepers_are_woken_in_portions),
+		DOORBELLS_CASE("intervals do not keep them from being woken",
+			intervals_do_not_keep_sleepers),
 		DOORBELLS_CASE("nobody who waits is forgotten", nobody_who_waits_is_forgotten),
 	};
 
