@@ -91,19 +91,37 @@ void budget_forget(struct budget *budget, unsigned index)
 
 /* --- earning --- */
 
+static int64_t burst_ns(const struct budget *budget)
+{
+	return (int64_t)(budget->rules.burst_ms * NS_PER_MS);
+}
+
+static int64_t reserve_ns(const struct budget *budget)
+{
+	return burst_ns(budget) / RESERVE_PARTS;
+}
+
+/* The rest of the burst is what thrifty users may owe. */
+static int64_t most_total_ns(const struct budget *budget)
+{
+	return burst_ns(budget) - reserve_ns(budget);
+}
+
 /*
- * Earns percent / @parts of the time since *@as_of_ns, up to @most_ns. Only whole ns are earned;
- * the rest stays in *@as_of_ns.
+ * Earns percent / @parts of the time since *@as_of_ns. Only whole ns are earned; the rest stays in
+ * *@as_of_ns.
  */
-static void earn(const struct budget *budget, int64_t *balance_ns, uint64_t *as_of_ns,
+static void earn(const struct budget_rules *rules, int64_t *balance_ns, uint64_t *as_of_ns,
 	uint64_t parts, uint64_t now_ns)
 {
-	const struct budget_rules *rules = &budget->rules;
-	int64_t most_ns = (int64_t)(rules->burst_ms * NS_PER_MS);
 	uint64_t earned_ns = (now_ns - *as_of_ns) * rules->percent / parts;
 
 	*as_of_ns += (earned_ns * parts + rules->percent - 1) / rules->percent;
 	*balance_ns += (int64_t)earned_ns;
+}
+
+static void limit(int64_t *balance_ns, int64_t most_ns)
+{
 	if (*balance_ns > most_ns)
 		*balance_ns = most_ns;
 }
@@ -129,20 +147,17 @@ static void bring_up_to_date(struct budget *budget, struct budget_account *accou
 {
 	if (!budget->as_of_ns) {
 		budget->as_of_ns = now_ns;
-		budget->total_ns = (int64_t)(budget->rules.burst_ms * NS_PER_MS);
+		budget->total_ns = most_total_ns(budget);
 	}
 	if (!account->as_of_ns)
 		account->as_of_ns = now_ns;
-	earn(budget, &budget->total_ns, &budget->as_of_ns, 100, now_ns);
-	earn(budget, &account->credit_ns, &account->as_of_ns, share_parts(budget), now_ns);
+	earn(&budget->rules, &budget->total_ns, &budget->as_of_ns, 100, now_ns);
+	limit(&budget->total_ns, most_total_ns(budget));
+	earn(&budget->rules, &account->credit_ns, &account->as_of_ns, share_parts(budget), now_ns);
+	limit(&account->credit_ns, burst_ns(budget));
 }
 
 /* --- asking --- */
-
-static int64_t reserve_ns(const struct budget *budget)
-{
-	return (int64_t)(budget->rules.burst_ms * NS_PER_MS / RESERVE_PARTS);
-}
 
 static bool has_plenty(const struct budget *budget)
 {
@@ -167,16 +182,22 @@ static uint64_t interval_wait_ns(uint64_t swept_ns, uint32_t interval_ms, uint64
 	return swept_ns && due_ns > now_ns ? due_ns - now_ns : 0;
 }
 
-uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
+uint64_t budget_ask_within_intervals(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	struct budget_account *account = &budget->accounts[index];
-	const struct budget_rules *rules = &budget->rules;
-	uint64_t wait_ns;
 
 	note_active(budget, index, now_ns);
 	bring_up_to_date(budget, account, now_ns);
 	account->counts = !has_plenty(budget);
-	wait_ns = credit_wait_ns(budget, account);
+	return credit_wait_ns(budget, account);
+}
+
+uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+	const struct budget_rules *rules = &budget->rules;
+	uint64_t wait_ns = budget_ask_within_intervals(budget, index, now_ns);
+
 	wait_ns =
 		later(wait_ns, interval_wait_ns(budget->swept_ns, rules->min_interval_ms, now_ns));
 	return later(wait_ns,
@@ -230,6 +251,6 @@ void budget_charge_unasked(struct budget *budget, unsigned index, uint64_t cost_
 	account->counts |= paid_ns < cost_ns;
 	budget->total_ns -= (int64_t)paid_ns;
 	charge_account(account, cost_ns);
-	if (account->credit_ns < -(int64_t)(budget->rules.burst_ms * NS_PER_MS))
-		account->credit_ns = -(int64_t)(budget->rules.burst_ms * NS_PER_MS);
+	if (account->credit_ns < -burst_ns(budget))
+		account->credit_ns = -burst_ns(budget);
 }

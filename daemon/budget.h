@@ -62,6 +62,9 @@ void budget_forget(struct budget *budget, unsigned account);
  * wait, unless others make that longer: ask again then. */
 uint64_t budget_ask(struct budget *budget, unsigned account, uint64_t now_ns);
 
+/* Likewise, for something that is no sweep: no interval matters. */
+uint64_t budget_ask_within_intervals(struct budget *budget, unsigned account, uint64_t now_ns);
+
 /*
  * May @account, which waits, be answered by a sweep that another one is admitted to? It may be in
  * debt by the cost of a sweep then, so that users who wait together pay and are answered together.

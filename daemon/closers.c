@@ -10,13 +10,14 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
+#include "daemon/accounts.h"
 #include "daemon/privilege.h"
 #include "daemon/undertaker.h"
 
-static const uint64_t SLOW_NS = 5000000; /* after which another thread is started */
+static const uint64_t SLOW_NS = 5000000; /* after which another thread takes over */
 static const uint64_t HANG_NS = 1000000000;
 
-enum { STACK_BYTES = 128 * 1024, COSTS_MAX = 64 };
+enum { STACK_BYTES = 128 * 1024, COSTS_MAX = 64, IDLE_MAX = 2, NS_PER_S = 1000000000 };
 
 /* One descriptor to close. */
 struct closing {
@@ -29,9 +30,9 @@ struct closing {
 struct closer {
 	struct closers *closers;
 	pthread_t thread;
-	bool used, ended;  /* ended: to be joined */
-	uint64_t since_ns; /* when its close began; 0: it is idle */
-	unsigned account;  /* ... and whose it is */
+	bool used, ended;              /* ended: to be joined */
+	uint64_t since_ns;             /* when its close began; 0: it is idle */
+	const struct closing *closing; /* ... and what it closes */
 	struct undertaker undertaker;
 };
 
@@ -52,109 +53,9 @@ struct closers {
 	struct cost costs[COSTS_MAX];
 };
 
-/* --- a thread --- */
-
-static bool is_served(const struct closers *closers, unsigned account)
-{
-	for (unsigned i = 0; i < CLOSERS_MAX; i++)
-		if (closers->closers[i].since_ns && closers->closers[i].account == account)
-			return true;
-	return false;
-}
-
-/* The oldest of an account that no thread serves; NULL: there is none. */
-static struct closing *take(struct closers *closers)
-{
-	struct closing **at = &closers->first, *closing;
-
-	while (*at && is_served(closers, (*at)->account))
-		at = &(*at)->next;
-	closing = *at;
-	if (!closing)
-		return NULL;
-	*at = closing->next;
-	if (!*at)
-		closers->end = at;
-	return closing;
-}
-
-static void close_one(struct closer *closer, struct closing *closing)
-{
-	if (closing->epoll_fd < 0) {
-		undertaker_close(&closer->undertaker, &closing->fd);
-		return;
-	}
-	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
-	close_fd(&closing->fd);
-}
-
-static uint64_t thread_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-/* If so many accounts close at once that there is no room, it is charged to none of them. */
-static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
-{
-	unsigned i = 0;
-
-	while (i < closers->n_costs && closers->costs[i].account != account)
-		i++;
-	if (i == COSTS_MAX)
-		return;
-	if (i == closers->n_costs)
-		closers->costs[closers->n_costs++] = (struct cost){ .account = account };
-	closers->costs[i].ns += ns;
-}
-
-/* The lock is held, but for the time of the close. */
-static void serve(struct closer *closer, struct closing *closing)
-{
-	struct closers *closers = closer->closers;
-	uint64_t before_ns = thread_time_ns();
-
-	closer->account = closing->account;
-	closer->since_ns = clock_now_ns();
-	pthread_mutex_unlock(&closers->lock);
-	close_one(closer, closing);
-	pthread_mutex_lock(&closers->lock);
-	closer->since_ns = 0;
-	closers->n_pending--;
-	note_cost(closers, closing->account, thread_time_ns() - before_ns);
-	free(closing);
-}
-
-/* The last one stays, and waits for work. */
-static bool may_end(const struct closers *closers)
-{
-	return closers->stop || closers->n_closers > 1;
-}
-
-static void *run(void *argument)
-{
-	struct closer *closer = argument;
-	struct closers *closers = closer->closers;
-	struct closing *closing;
-
-	privilege_drop();
-	pthread_mutex_lock(&closers->lock);
-	while ((closing = take(closers)) || !may_end(closers))
-		if (closing)
-			serve(closer, closing);
-		else
-			pthread_cond_wait(&closers->work, &closers->lock);
-	undertaker_done(&closer->undertaker);
-	closers->n_closers--;
-	closer->ended = true;
-	pthread_cond_broadcast(&closers->progress);
-	pthread_mutex_unlock(&closers->lock);
-	return NULL;
-}
-
 /* --- starting and ending threads, with the lock held --- */
+
+static void *run(void *argument);
 
 static void join_ended(struct closer *closer)
 {
@@ -194,17 +95,172 @@ static int start_closer(struct closers *closers)
 	return 0;
 }
 
-/* Those that hang, or may soon, serve nobody else: one more is needed. */
-static void start_what_is_needed(struct closers *closers)
+static unsigned count_busy(const struct closers *closers)
 {
-	uint64_t now_ns = clock_now_ns();
-	unsigned n_slow = 0;
+	unsigned n = 0;
 
 	for (unsigned i = 0; i < CLOSERS_MAX; i++)
-		n_slow += closers->closers[i].since_ns &&
-			  now_ns - closers->closers[i].since_ns > SLOW_NS;
-	if (closers->first && closers->n_closers <= n_slow)
+		n += closers->closers[i].since_ns != 0;
+	return n;
+}
+
+/* It takes over when the others hang. */
+static void keep_one_idle(struct closers *closers)
+{
+	if (closers->n_closers <= count_busy(closers))
 		start_closer(closers);
+}
+
+/* --- a thread --- */
+
+/* Connections do not wait behind doorbells: only these can hang. */
+static bool is_connection(const struct closing *closing)
+{
+	return closing->epoll_fd < 0;
+}
+
+static bool is_served(const struct closers *closers, const struct closing *closing)
+{
+	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
+		const struct closer *closer = &closers->closers[i];
+
+		if (closer->since_ns && closer->closing->account == closing->account &&
+			is_connection(closer->closing) == is_connection(closing))
+			return true;
+	}
+	return false;
+}
+
+/* The oldest of an account that no thread serves; NULL: there is none. */
+static struct closing *take(struct closers *closers)
+{
+	struct closing **at = &closers->first, *closing;
+
+	while (*at && is_served(closers, *at))
+		at = &(*at)->next;
+	closing = *at;
+	if (!closing)
+		return NULL;
+	*at = closing->next;
+	if (!*at)
+		closers->end = at;
+	return closing;
+}
+
+static void close_one(struct closer *closer, struct closing *closing)
+{
+	if (is_connection(closing)) {
+		undertaker_close(&closer->undertaker, &closing->fd);
+		return;
+	}
+	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
+	close_fd(&closing->fd);
+}
+
+static uint64_t thread_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* If so many accounts close at once that there is no room, it is charged to none of them; nor is
+ * what is nobody's. */
+static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
+{
+	unsigned i = 0;
+
+	while (i < closers->n_costs && closers->costs[i].account != account)
+		i++;
+	if (i == COSTS_MAX || account == ACCOUNTS_NONE)
+		return;
+	if (i == closers->n_costs)
+		closers->costs[closers->n_costs++] = (struct cost){ .account = account };
+	closers->costs[i].ns += ns;
+}
+
+/* The lock is held, but for the time of the close. */
+static void serve(struct closer *closer, struct closing *closing)
+{
+	struct closers *closers = closer->closers;
+	uint64_t before_ns = thread_time_ns();
+
+	closer->closing = closing;
+	closer->since_ns = clock_now_ns();
+	keep_one_idle(closers);
+	pthread_mutex_unlock(&closers->lock);
+	close_one(closer, closing);
+	pthread_mutex_lock(&closers->lock);
+	closer->since_ns = 0;
+	closers->n_pending--;
+	note_cost(closers, closing->account, thread_time_ns() - before_ns);
+	free(closing);
+}
+
+/* One thread is enough until it has shown that it is slow. */
+static bool one_is_quick(const struct closers *closers)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (unsigned i = 0; i < CLOSERS_MAX; i++)
+		if (closers->closers[i].since_ns &&
+			now_ns - closers->closers[i].since_ns <= SLOW_NS)
+			return true;
+	return false;
+}
+
+/* One that comes to take over looks again when the other is slow. */
+static void wait_for_work(struct closers *closers)
+{
+	uint64_t due_ns = clock_now_ns() + SLOW_NS;
+	const struct timespec due = { (time_t)(due_ns / NS_PER_S), (long)(due_ns % NS_PER_S) };
+
+	if (closers->first && one_is_quick(closers))
+		pthread_cond_timedwait(&closers->work, &closers->lock, &due);
+	else
+		pthread_cond_wait(&closers->work, &closers->lock);
+}
+
+/* Of one that found nothing to do. */
+static bool may_end(const struct closers *closers)
+{
+	if (closers->stop)
+		return !closers->first || !one_is_quick(closers);
+	return closers->n_closers - count_busy(closers) > IDLE_MAX;
+}
+
+static void *run(void *argument)
+{
+	struct closer *closer = argument;
+	struct closers *closers = closer->closers;
+	struct closing *closing;
+
+	privilege_drop();
+	pthread_mutex_lock(&closers->lock);
+	while ((closing = one_is_quick(closers) ? NULL : take(closers)) || !may_end(closers))
+		if (closing)
+			serve(closer, closing);
+		else
+			wait_for_work(closers);
+	undertaker_done(&closer->undertaker);
+	closers->n_closers--;
+	closer->ended = true;
+	pthread_cond_broadcast(&closers->progress);
+	pthread_mutex_unlock(&closers->lock);
+	return NULL;
+}
+
+/* --- beginning and end --- */
+
+static void init_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attr);
+	pthread_condattr_destroy(&attr);
 }
 
 int closers_new(struct closers **ret)
@@ -216,8 +272,8 @@ int closers_new(struct closers **ret)
 		return -ENOMEM;
 	closers->end = &closers->first;
 	pthread_mutex_init(&closers->lock, NULL);
-	pthread_cond_init(&closers->work, NULL);
-	pthread_cond_init(&closers->progress, NULL);
+	init_condition(&closers->work);
+	init_condition(&closers->progress);
 	pthread_mutex_lock(&closers->lock);
 	r = start_closer(closers);
 	pthread_mutex_unlock(&closers->lock);
@@ -234,7 +290,7 @@ static bool wait_for_end(struct closers *closers)
 	struct timespec until;
 	int r = 0;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += 1;
 	while (closers->n_closers && r == 0)
 		r = pthread_cond_timedwait(&closers->progress, &closers->lock, &until);
@@ -276,7 +332,7 @@ static void close_later(struct closers *closers, unsigned account, int epoll_fd,
 		*closers->end = closing;
 		closers->end = &closing->next;
 		closers->n_pending++;
-		start_what_is_needed(closers);
+		keep_one_idle(closers);
 		pthread_cond_signal(&closers->work);
 		pthread_mutex_unlock(&closers->lock);
 	}
@@ -299,11 +355,10 @@ bool closers_hang(struct closers *closers, unsigned account)
 	bool hang = false;
 
 	pthread_mutex_lock(&closers->lock);
-	start_what_is_needed(closers);
 	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
 		const struct closer *closer = &closers->closers[i];
 
-		hang |= closer->since_ns && closer->account == account &&
+		hang |= closer->since_ns && closer->closing->account == account &&
 			now_ns - closer->since_ns > HANG_NS;
 	}
 	pthread_mutex_unlock(&closers->lock);

@@ -6,8 +6,10 @@
  * So neither the main thread nor a reader ever closes one.
  *
  * What one account holds is closed one by one, by one thread at a time: an account whose close
- * hangs keeps one thread, and nobody else waits. There is one thread at rest; others are started
- * while threads hang, CLOSERS_MAX at most.
+ * hangs keeps one thread, and nobody else waits. Nor do its own connections, which do not hang, so
+ * that those that are refused meanwhile do not pile up. There are two threads at rest: one closes,
+ * and the other takes over as soon as that is slow. Others are started while threads hang,
+ * CLOSERS_MAX at most.
  */
 #pragma once
 
@@ -28,7 +30,8 @@ int closers_new(struct closers **ret);
  */
 struct closers *closers_free(struct closers *closers);
 
-/* Shuts *@fd, a connection of @account, down and closes it. It is -1 then. */
+/* Shuts *@fd, a connection of @account, down and closes it. It is -1 then. ACCOUNTS_NONE is nobody,
+ * and is charged nothing. */
 void closers_close_connection(struct closers *closers, unsigned account, int *fd);
 
 /* Takes *@fd, a doorbell of @account, out of the epoll @epoll_fd and closes it. It is -1 then. */

@@ -121,8 +121,10 @@ void doorbells_remove(struct doorbells *d, unsigned place)
 void doorbells_set_rules(struct doorbells *d, const struct budget_rules *rules)
 {
 	d->budget.rules = *rules;
-	for (unsigned i = 0; i < d->n_busy; i++)
+	for (unsigned i = 0; i < d->n_busy; i++) {
 		d->places[d->busy[i]].check_ns = 0;
+		d->places[d->busy[i]].more_ns = 0;
+	}
 }
 
 /* --- who rang --- */
@@ -258,7 +260,7 @@ static void wake_portion(struct doorbell *doorbell)
 
 	doorbell->n_woken += n;
 	doorbell->half_woken = n == DOORBELLS_PORTION;
-	doorbell->check_ns = 0;
+	doorbell->more_ns = 0;
 	doorbell->wake_ns += clock_now_ns() - begin_ns;
 }
 
@@ -275,13 +277,15 @@ static void answer(struct doorbell *doorbell)
 /* Those who wait for a sweep come first. A waiter that sleeps on looks by itself now and then. */
 static void wake_on(struct doorbells *d, struct doorbell *doorbell)
 {
-	uint64_t now_ns = clock_now_ns();
-	uint64_t wait_ns = budget_ask(&d->budget, doorbell->account, now_ns);
+	uint64_t now_ns = clock_now_ns(), wait_ns;
 
+	if (doorbell->more_ns > now_ns)
+		return;
+	wait_ns = budget_ask_within_intervals(&d->budget, doorbell->account, now_ns);
 	if (!wait_ns && d->n_waiting > doorbell->waits)
 		wait_ns = LOOK_NS;
 	if (wait_ns)
-		doorbell->check_ns = now_ns + wait_ns;
+		doorbell->more_ns = now_ns + wait_ns;
 	else
 		wake_portion(doorbell);
 }
@@ -364,12 +368,17 @@ void doorbells_charge(struct doorbells *d, uint64_t begin_ns, uint64_t cost_ns)
 
 int64_t doorbells_due_ns(const struct doorbells *d, uint64_t now_ns)
 {
-	uint64_t check_ns = UINT64_MAX;
+	uint64_t due_ns = UINT64_MAX;
 
-	for (unsigned i = 0; i < d->n_busy; i++)
-		if (d->places[d->busy[i]].check_ns < check_ns)
-			check_ns = d->places[d->busy[i]].check_ns;
-	if (check_ns == UINT64_MAX)
+	for (unsigned i = 0; i < d->n_busy; i++) {
+		const struct doorbell *doorbell = &d->places[d->busy[i]];
+
+		if (doorbell->waits && doorbell->check_ns < due_ns)
+			due_ns = doorbell->check_ns;
+		if (doorbell->half_woken && doorbell->more_ns < due_ns)
+			due_ns = doorbell->more_ns;
+	}
+	if (due_ns == UINT64_MAX)
 		return -1;
-	return check_ns > now_ns ? (int64_t)(check_ns - now_ns) : 0;
+	return due_ns > now_ns ? (int64_t)(due_ns - now_ns) : 0;
 }

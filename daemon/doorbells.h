@@ -50,7 +50,8 @@ struct doorbell {
 	unsigned n_clients;
 	unsigned n_woken;       /* waiters, by the last answer */
 	uint64_t wake_ns;       /* what waking took in this turn */
-	uint64_t check_ns;      /* when to look at it again; 0: now */
+	uint64_t check_ns;      /* when to look at its claim again; 0: now */
+	uint64_t more_ns;       /* when to wake more of its waiters, if it is half woken; 0: now */
 	struct page_bell *bell; /* borrowed */
 };
 

@@ -55,7 +55,7 @@ struct owners {
 	unsigned n_threads;
 	unsigned n_questions, n_answers;
 	uint32_t questions[QUEUE_MAX];
-	struct entry answers[QUEUE_MAX];
+	struct entry answers[QUEUE_MAX + OWNERS_LOOKUPS_MAX]; /* as many may be on their way */
 };
 
 /* --- one lookup --- */
@@ -119,8 +119,7 @@ static void answer_all(struct owners *owners)
 		pthread_mutex_unlock(&owners->lock);
 		entry = look_up(uid);
 		pthread_mutex_lock(&owners->lock);
-		if (owners->n_answers < QUEUE_MAX)
-			owners->answers[owners->n_answers++] = entry;
+		owners->answers[owners->n_answers++] = entry;
 		eventfd_write(owners->answer_fd, 1);
 	}
 }
@@ -153,16 +152,26 @@ static void start_thread(struct owners *owners)
 	pthread_attr_destroy(&attr);
 }
 
-/* If too many are asked for already, it is asked again another time. */
-static void ask(struct owners *owners, uint32_t uid)
+/* Threads end when there is no room for their answers, too. */
+static void start_what_is_needed(struct owners *owners)
 {
+	if (owners->n_questions && owners->n_answers < QUEUE_MAX &&
+		owners->n_threads < OWNERS_LOOKUPS_MAX)
+		start_thread(owners);
+}
+
+/* False: too many are asked for already. */
+static bool ask(struct owners *owners, uint32_t uid)
+{
+	bool has_room;
+
 	pthread_mutex_lock(&owners->lock);
-	if (owners->n_questions < QUEUE_MAX) {
+	has_room = owners->n_questions < QUEUE_MAX;
+	if (has_room)
 		owners->questions[owners->n_questions++] = uid;
-		if (owners->n_threads < OWNERS_LOOKUPS_MAX)
-			start_thread(owners);
-	}
+	start_what_is_needed(owners);
 	pthread_mutex_unlock(&owners->lock);
+	return has_room;
 }
 
 /* --- the table: the main thread's alone --- */
@@ -202,10 +211,8 @@ uint64_t owners_account_of(struct owners *owners, uint32_t uid)
 	if (!uid)
 		return 0;
 	entry = find_entry(owners->table, uid);
-	if (!entry->looked_ns || now_ns - entry->looked_ns > LOOK_AGAIN_NS) {
+	if ((!entry->looked_ns || now_ns - entry->looked_ns > LOOK_AGAIN_NS) && ask(owners, uid))
 		entry->looked_ns = now_ns;
-		ask(owners, uid);
-	}
 	return account_id(entry);
 }
 
@@ -223,6 +230,7 @@ bool owners_take_answer(struct owners *owners, uint32_t *ret_uid)
 	taken = owners->n_answers;
 	if (taken)
 		answer = owners->answers[--owners->n_answers];
+	start_what_is_needed(owners);
 	pthread_mutex_unlock(&owners->lock);
 	if (!taken)
 		return false;

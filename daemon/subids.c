@@ -19,6 +19,20 @@ static bool parse_number(const char *text, uint64_t *ret)
 	return !errno && (!*end || *end == '\n');
 }
 
+/* The next line that fits. A longer one is none, and its end is not taken for one. */
+static bool read_line(FILE *file, char line[LINE_MAX_BYTES])
+{
+	bool is_part, is_rest = false;
+
+	while (fgets(line, LINE_MAX_BYTES, file)) {
+		is_part = !strchr(line, '\n') && !feof(file);
+		if (!is_part && !is_rest)
+			return true;
+		is_rest = is_part;
+	}
+	return false;
+}
+
 /* Takes @line apart; *@ret_owner points into it. */
 static bool parse_line(char *line, const char **ret_owner, uint64_t *ret_first, uint64_t *ret_n)
 {
@@ -54,7 +68,7 @@ enum subids_answer subids_owner_of(FILE *file, uint32_t uid,
 	uint64_t first, n;
 	uint32_t owner;
 
-	while (fgets(line, sizeof line, file)) {
+	while (read_line(file, line)) {
 		if (!parse_line(line, &name, &first, &n) || !holds(first, n, uid))
 			continue;
 		if (!find_owner(name, find_uid, &owner) ||

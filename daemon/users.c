@@ -204,6 +204,13 @@ static void count_clients(struct users *users, struct user *user, int change)
 		reader_count_clients(&users->readers[s], user->place, change);
 }
 
+static void set_account(struct users *users, struct user *user, unsigned account)
+{
+	user->account = account;
+	for (unsigned s = 0; s < users->n_readers; s++)
+		reader_set_account(&users->readers[s], user->place, account);
+}
+
 int users_enter(struct users *users, uint32_t uid, unsigned account, struct user **ret)
 {
 	struct user *user = find(users, uid);
@@ -213,6 +220,8 @@ int users_enter(struct users *users, uint32_t uid, unsigned account, struct user
 		return r;
 	if (!user->n_clients)
 		users->n_away--;
+	if (user->account != account)
+		set_account(users, user, account);
 	count_clients(users, user, 1);
 	*ret = user;
 	return 0;
@@ -246,17 +255,15 @@ void users_set_account(struct users *users, uint32_t uid, unsigned account)
 {
 	struct user *user = find(users, uid);
 
-	if (!user)
-		return;
-	user->account = account;
-	for (unsigned s = 0; s < users->n_readers; s++)
-		reader_set_account(&users->readers[s], user->place, account);
+	if (user)
+		set_account(users, user, account);
 }
 
 void users_forget_account(struct users *users, unsigned account)
 {
 	for (unsigned i = 0; i < users->n; i++)
-		if (users->table[i] && users->table[i]->account == account)
+		if (users->table[i] && users->table[i]->account == account &&
+			!users->table[i]->n_clients)
 			user_free(users, users->table[i]);
 }
 

@@ -65,7 +65,8 @@ int users_renew_doorbells(struct users *users, struct user *user);
 /* @uid is charged as @account from now on. */
 void users_set_account(struct users *users, uint32_t uid, unsigned account);
 
-/* @account stands for another user from now on: lets go of those that were charged as it. */
+/* @account stands for another user from now on: lets go of those that were charged as it, and have
+ * no client. */
 void users_forget_account(struct users *users, unsigned account);
 
 /* Lets go of the users that have no client. */

@@ -65,7 +65,7 @@ static void what_is_saved_up_is_at_most_the_burst(void **state)
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
 	assert_int_equal(budget_ask(&budget, ALICE, 3600 * SECOND), 0);
-	assert_int_equal(budget.total_ns, 100 * MS);
+	assert_int_equal(budget.total_ns, 75 * MS); /* and 25 that thrifty users may owe */
 	assert_int_equal(budget.accounts[ALICE].credit_ns, 100 * MS);
 	budget_done(&budget);
 }
@@ -153,7 +153,7 @@ static void while_there_is_plenty_nobody_keeps_count(void **state)
 	(void)state;
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
-	budget_charge(&budget, ALICE, 74 * MS);
+	budget_charge(&budget, ALICE, 49 * MS);
 	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
 	budget_charge(&budget, ALICE, 2 * MS);
 	/* 24 ms are left, which are for users with credit; it has earned none yet. */
@@ -176,6 +176,41 @@ static void users_in_debt_by_a_sweep_join_the_sweep_of_another(void **state)
 	assert_true(budget_may_join(&budget, BOB, 10 * SECOND));
 	budget_charge(&budget, BOB, SWEEP_NS);
 	assert_false(budget_may_join(&budget, BOB, 10 * SECOND));
+	budget_done(&budget);
+}
+
+/* It was idle for a while, and the flood has just spent what there was. */
+static void a_user_who_has_saved_up_waits_for_no_total(void **state)
+{
+	struct budget budget;
+	uint64_t now = 10 * SECOND;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	assert_int_equal(budget_ask(&budget, BOB, 1), 0);
+	ask_without_pause(&budget, ALICE, 1, now);
+	budget_charge(&budget, ALICE, 40 * MS);
+	assert_true(budget_ask(&budget, ALICE, now) > 0);
+	assert_true(budget.total_ns <= 0);
+	assert_int_equal(budget_ask(&budget, BOB, now), 0);
+	budget_charge(&budget, ALICE, 20 * MS);
+	assert_true(budget_ask(&budget, BOB, now) > 0);
+	budget_done(&budget);
+}
+
+static void what_nobody_could_make_wait_puts_only_its_account_in_debt(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	assert_int_equal(budget_ask(&budget, BOB, 1), 0);
+	assert_int_equal(budget_ask(&budget, BOB, 100 * MS), 0);
+	budget_charge_unasked(&budget, ALICE, 10 * SECOND);
+	assert_int_equal(budget.total_ns, 0);
+	assert_int_equal(budget.accounts[ALICE].credit_ns, -(int64_t)(100 * MS));
+	assert_int_equal(budget_ask(&budget, BOB, 100 * MS + 10), 0);
+	assert_true(budget_ask(&budget, ALICE, 100 * MS + 10) > 200 * MS);
 	budget_done(&budget);
 }
 
@@ -257,6 +292,10 @@ int main(void)
 			while_there_is_plenty_nobody_keeps_count),
 		CASE("users in debt by a sweep join the sweep of another",
 			users_in_debt_by_a_sweep_join_the_sweep_of_another),
+		CASE("a user who has saved up waits for no total",
+			a_user_who_has_saved_up_waits_for_no_total),
+		CASE("what nobody could make wait puts only its account in debt",
+			what_nobody_could_make_wait_puts_only_its_account_in_debt),
 		CASE("a number that stands for another user begins with nothing",
 			a_number_that_stands_for_another_user_begins_with_nothing),
 		CASE("an early ring waits until the interval is over, and no longer",
