@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
+#include "daemon/accounts.h"
 #include "daemon/privilege.h"
 #include "daemon/undertaker.h"
 
@@ -96,11 +97,16 @@ static uint64_t thread_time_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* If so many accounts close at once that there is no room, it is charged to none of them. */
+/*
+ * If so many accounts close at once that there is no room, it is charged to none of them. A
+ * connection that is closed before it is known whose it is has no account.
+ */
 static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
 {
 	unsigned i = 0;
 
+	if (account == ACCOUNTS_NONE)
+		return;
 	while (i < closers->n_costs && closers->costs[i].account != account)
 		i++;
 	if (i == COSTS_MAX)

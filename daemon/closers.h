@@ -28,7 +28,7 @@ int closers_new(struct closers **ret);
  */
 struct closers *closers_free(struct closers *closers);
 
-/* Shuts *@fd, a connection of @account, down and closes it. It is -1 then. */
+/* Shuts *@fd, a connection of @account (or ACCOUNTS_NONE), down and closes it. It is -1 then. */
 void closers_close_connection(struct closers *closers, unsigned account, int *fd);
 
 /* Takes *@fd, a doorbell of @account, out of the epoll @epoll_fd and closes it. It is -1 then. */
