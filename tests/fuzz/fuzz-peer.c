@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,9 @@
 
 enum { CLIENTS = 8, ROUNDS_MAX = 64, DOORBELLS = 16, DESCRIPTORS_MAX = 256 };
 
+/* Each connection of this one is another user's, with an account of its own. */
+enum { STRANGER = 100000 };
+
 /* Who a client is; see getsockopt() below. */
 struct person {
 	uint32_t uid, gid, groups[2];
@@ -44,6 +48,7 @@ static const struct person people[] = {
 	{ .uid = 1002, .gid = 10 },
 	{ .uid = 1003, .untold = SO_PEERGROUPS },
 	{ .uid = 1004, .untold = SO_PEERCRED },
+	{ .uid = STRANGER },
 };
 
 /* What the administrator may write. The first is what the daemon starts with. */
@@ -60,7 +65,7 @@ static const char *const configurations[] = {
 	"[server]\nmax_clients = many\n",
 	"[access]\ngroup = 1000\nusers = 1001\n",
 	"[server]\nmax_clients = 4\nmax_clients_per_user = 4\n",
-	"[reader]\nbudget_percent = 1\nburst_ms = 1\n",
+	"[reader]\nbudget_percent = 10\nburst_ms = 1\n",
 };
 
 /* --- the hardware, which lives as long as the process --- */
@@ -345,9 +350,36 @@ static void wait_a_moment(void)
 	patience_us = 20000;
 }
 
+static bool next_close_hangs; /* for longer than a closer waits before there is another */
+
+static void hang_next_close(void)
+{
+	__atomic_store_n(&next_close_hangs, true, __ATOMIC_RELAXED);
+}
+
+static const char spoilt[] = "platforms/wrong.conf";
+
+static void spoil_platforms(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/platforms", scratch_folder());
+	mkdir(path, 0700);
+	scratch_write(spoilt, (const uint8_t *)"wrong\n", 6);
+}
+
+static void mend_platforms(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/%s", scratch_folder(), spoilt);
+	unlink(path);
+}
+
 static void step_besides(unsigned i)
 {
-	static void (*const besides[])(void) = { unlink_socket, wait_a_moment };
+	static void (*const besides[])(
+		void) = { unlink_socket, wait_a_moment, hang_next_close, spoil_platforms };
 
 	besides[i % ARRAY_SIZE(besides)]();
 }
@@ -368,10 +400,12 @@ static FILE *complaints; /* stderr, while the daemon's log goes nowhere */
 
 static struct server server;
 
+static bool close_hangs; /* at this moment */
+
 /* What the daemon closes is closed by threads, which makes no difference from here on. */
 static void wait_for_closers(void)
 {
-	while (closers_pending(server.closers))
+	while (closers_pending(server.closers) && !__atomic_load_n(&close_hangs, __ATOMIC_RELAXED))
 		usleep(100);
 }
 
@@ -423,18 +457,49 @@ int sd_event_loop(sd_event *event)
 	return 0;
 }
 
+/* --- in the place of the names service --- */
+
+/* Whose a uid is: its own, or nobody's; and two ways not to tell. */
+int getpwuid_r(
+	uid_t uid, struct passwd *passwd, char *buffer, size_t size_bytes, struct passwd **ret)
+{
+	(void)buffer;
+	(void)size_bytes;
+	*ret = uid == 1000 ? passwd : NULL;
+	return uid == 1001 ? ERANGE : uid == 1002 ? EIO : 0;
+}
+
 /* --- in the place of the kernel: users, and what it was before Linux 6.16 --- */
 
 static bool passes_rights;
 
-static const struct person *user_of(int fd)
+/* The daemon shuts a connection down before it closes it. */
+int shutdown(int fd, int how)
+{
+	if (gettid() != getpid() &&
+		__atomic_exchange_n(&next_close_hangs, false, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&close_hangs, true, __ATOMIC_RELAXED);
+		usleep(50000);
+		__atomic_store_n(&close_hangs, false, __ATOMIC_RELAXED);
+	}
+	return (int)syscall(SYS_shutdown, fd, how);
+}
+
+/* False: nobody is at the other end any more. */
+static bool find_user(int fd, struct person *ret)
 {
 	struct sockaddr_un name = {};
-	socklen_t size = sizeof name;
+	socklen_t size = sizeof name - 1;
+	unsigned serial = 0;
+	char letter = 'a';
 
 	if (getpeername(fd, (void *)&name, &size) < 0 || size < 4)
-		return NULL;
-	return &people[(unsigned)(name.sun_path[1] - 'a') % ARRAY_SIZE(people)];
+		return false;
+	sscanf(name.sun_path + 1, "%c%*d-%u", &letter, &serial);
+	*ret = people[(unsigned)(letter - 'a') % ARRAY_SIZE(people)];
+	if (ret->uid == STRANGER)
+		ret->uid += serial << 16;
+	return true;
 }
 
 static int tell_groups(const struct person *user, void *value, socklen_t *size)
@@ -453,19 +518,18 @@ static int tell_groups(const struct person *user, void *value, socklen_t *size)
 
 int getsockopt(int fd, int level, int name, void *value, socklen_t *size)
 {
-	const struct person *user =
-		level == SOL_SOCKET && (name == SO_PEERCRED || name == SO_PEERGROUPS) ? user_of(fd)
-										      : NULL;
+	struct person user;
 
-	if (!user)
+	if (level != SOL_SOCKET || (name != SO_PEERCRED && name != SO_PEERGROUPS) ||
+		!find_user(fd, &user))
 		return (int)syscall(SYS_getsockopt, fd, level, name, value, size);
-	if (name == user->untold) {
+	if (name == user.untold) {
 		errno = ENOPROTOOPT;
 		return -1;
 	}
 	if (name == SO_PEERGROUPS)
-		return tell_groups(user, value, size);
-	*(struct ucred *)value = (struct ucred){ .uid = user->uid, .gid = user->gid };
+		return tell_groups(&user, value, size);
+	*(struct ucred *)value = (struct ucred){ .uid = user.uid, .gid = user.gid };
 	return 0;
 }
 
@@ -679,6 +743,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	first_byte = take_byte();
 	passes_rights = first_byte & PASSES_RIGHTS;
 	room = UINT_MAX;
+	next_close_hangs = false;
+	mend_platforms();
 	reset_hardware(&config);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		clients[i] = doorbells[i] = -1;
