@@ -21,10 +21,11 @@ fuzz_build() {
 	quietly "build $FUZZ_FOLDER" ninja -C "$FUZZ_FOLDER" fuzzers
 }
 
-# The build of clang that says which branches inputs reach; meson's option leaves the flags to us.
+# The build of clang that says which branches inputs reach; meson's option leaves the flags to us. Meson runs a program
+# to see whether the compiler works, which would leave its profile in the tree.
 fuzz_build_coverage() {
 	if [[ ! -f $FUZZ_COVERAGE_FOLDER/build.ninja ]]; then
-		CC=clang quietly "configure $FUZZ_COVERAGE_FOLDER" meson setup "$FUZZ_COVERAGE_FOLDER" \
+		LLVM_PROFILE_FILE=/dev/null CC=clang quietly "configure $FUZZ_COVERAGE_FOLDER" meson setup "$FUZZ_COVERAGE_FOLDER" \
 			-Dfuzz_coverage=true -Dc_args='-fprofile-instr-generate -fcoverage-mapping' \
 			-Dc_link_args=-fprofile-instr-generate
 	fi

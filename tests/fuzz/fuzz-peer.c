@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,9 @@
 
 enum { CLIENTS = 8, ROUNDS_MAX = 64, DOORBELLS = 16, DESCRIPTORS_MAX = 256 };
 
+/* Each connection of this one is another user's, with an account of its own. */
+enum { STRANGER = 100000 };
+
 /* Who a client is; see getsockopt() below. */
 struct person {
 	uint32_t uid, gid, groups[2];
@@ -44,6 +48,7 @@ static const struct person people[] = {
 	{ .uid = 1002, .gid = 10 },
 	{ .uid = 1003, .untold = SO_PEERGROUPS },
 	{ .uid = 1004, .untold = SO_PEERCRED },
+	{ .uid = STRANGER },
 };
 
 /* What the administrator may write. The first is what the daemon starts with. */
@@ -59,6 +64,8 @@ static const char *const configurations[] = {
 	"[server]\nsocket = /elsewhere\n[reader]\nrealtime = no\n",
 	"[server]\nmax_clients = many\n",
 	"[access]\ngroup = 1000\nusers = 1001\n",
+	"[server]\nmax_clients = 4\nmax_clients_per_user = 4\n",
+	"[reader]\nbudget_percent = 10\nburst_ms = 1\n",
 };
 
 /* --- the hardware, which lives as long as the process --- */
@@ -330,10 +337,51 @@ static void step_limit(unsigned i)
 	room = byte < 16 ? byte : UINT_MAX;
 }
 
-static void step_unlink(unsigned i)
+static void unlink_socket(void)
 {
-	(void)i;
 	unlink(address.sun_path);
+}
+
+static uint64_t patience_us; /* how long the next round waits for something to happen */
+
+/* Long enough for whom a budget makes wait, and for what the names service says. */
+static void wait_a_moment(void)
+{
+	patience_us = 20000;
+}
+
+static bool next_close_hangs; /* for longer than a closer waits before there is another */
+
+static void hang_next_close(void)
+{
+	__atomic_store_n(&next_close_hangs, true, __ATOMIC_RELAXED);
+}
+
+static const char spoilt[] = "platforms/wrong.conf";
+
+static void spoil_platforms(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/platforms", scratch_folder());
+	mkdir(path, 0700);
+	scratch_write(spoilt, (const uint8_t *)"wrong\n", 6);
+}
+
+static void mend_platforms(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/%s", scratch_folder(), spoilt);
+	unlink(path);
+}
+
+static void step_besides(unsigned i)
+{
+	static void (*const besides[])(
+		void) = { unlink_socket, wait_a_moment, hang_next_close, spoil_platforms };
+
+	besides[i % ARRAY_SIZE(besides)]();
 }
 
 static void step_end(unsigned i)
@@ -344,11 +392,22 @@ static void step_end(unsigned i)
 
 static void (*const steps[])(unsigned i) = { step_connect, step_hello, step_request, step_owner,
 	step_bytes, step_attach, step_attach_to_nothing, step_receive, step_ring, step_shut,
-	hang_up, step_flood, step_configure, step_limit, step_unlink, step_end };
+	hang_up, step_flood, step_configure, step_limit, step_besides, step_end };
 
 static_assert(ARRAY_SIZE(steps) == 16, "half a byte");
 
 static FILE *complaints; /* stderr, while the daemon's log goes nowhere */
+
+static struct server server;
+
+static bool close_hangs; /* at this moment */
+
+/* What the daemon closes is closed by threads, which makes no difference from here on. */
+static void wait_for_closers(void)
+{
+	while (closers_pending(server.closers) && !__atomic_load_n(&close_hangs, __ATOMIC_RELAXED))
+		usleep(100);
+}
 
 /* --- in the place of libsystemd: the input says when the loop goes round --- */
 
@@ -356,8 +415,9 @@ static FILE *complaints; /* stderr, while the daemon's log goes nowhere */
 static int run_events(sd_event *event)
 {
 	for (unsigned i = 0; i < ROUNDS_MAX; i++) {
-		int r = sd_event_run(event, 0);
+		int r = sd_event_run(event, patience_us);
 
+		wait_for_closers();
 		if (sd_event_get_state(event) == SD_EVENT_FINISHED)
 			return 1;
 		if (r <= 0)
@@ -376,6 +436,7 @@ static bool go_round(sd_event *event)
 		limit_descriptors((rlim_t)next + room);
 	r = run_events(event);
 	limit_descriptors(limit);
+	patience_us = 0;
 	if (r < 0) { /* nothing that a client does stops the loop */
 		stderr = complaints;
 		errx(1, "The event loop failed: %s.", strerror(-r));
@@ -396,18 +457,49 @@ int sd_event_loop(sd_event *event)
 	return 0;
 }
 
+/* --- in the place of the names service --- */
+
+/* Whose a uid is: its own, or nobody's; and two ways not to tell. */
+int getpwuid_r(
+	uid_t uid, struct passwd *passwd, char *buffer, size_t size_bytes, struct passwd **ret)
+{
+	(void)buffer;
+	(void)size_bytes;
+	*ret = uid == 1000 ? passwd : NULL;
+	return uid == 1001 ? ERANGE : uid == 1002 ? EIO : 0;
+}
+
 /* --- in the place of the kernel: users, and what it was before Linux 6.16 --- */
 
 static bool passes_rights;
 
-static const struct person *user_of(int fd)
+/* The daemon shuts a connection down before it closes it. */
+int shutdown(int fd, int how)
+{
+	if (gettid() != getpid() &&
+		__atomic_exchange_n(&next_close_hangs, false, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&close_hangs, true, __ATOMIC_RELAXED);
+		usleep(50000);
+		__atomic_store_n(&close_hangs, false, __ATOMIC_RELAXED);
+	}
+	return (int)syscall(SYS_shutdown, fd, how);
+}
+
+/* False: nobody is at the other end any more. */
+static bool find_user(int fd, struct person *ret)
 {
 	struct sockaddr_un name = {};
-	socklen_t size = sizeof name;
+	socklen_t size = sizeof name - 1;
+	unsigned serial = 0;
+	char letter = 'a';
 
 	if (getpeername(fd, (void *)&name, &size) < 0 || size < 4)
-		return NULL;
-	return &people[(unsigned)(name.sun_path[1] - 'a') % ARRAY_SIZE(people)];
+		return false;
+	sscanf(name.sun_path + 1, "%c%*d-%u", &letter, &serial);
+	*ret = people[(unsigned)(letter - 'a') % ARRAY_SIZE(people)];
+	if (ret->uid == STRANGER)
+		ret->uid += serial << 16;
+	return true;
 }
 
 static int tell_groups(const struct person *user, void *value, socklen_t *size)
@@ -426,19 +518,18 @@ static int tell_groups(const struct person *user, void *value, socklen_t *size)
 
 int getsockopt(int fd, int level, int name, void *value, socklen_t *size)
 {
-	const struct person *user =
-		level == SOL_SOCKET && (name == SO_PEERCRED || name == SO_PEERGROUPS) ? user_of(fd)
-										      : NULL;
+	struct person user;
 
-	if (!user)
+	if (level != SOL_SOCKET || (name != SO_PEERCRED && name != SO_PEERGROUPS) ||
+		!find_user(fd, &user))
 		return (int)syscall(SYS_getsockopt, fd, level, name, value, size);
-	if (name == user->untold) {
+	if (name == user.untold) {
 		errno = ENOPROTOOPT;
 		return -1;
 	}
 	if (name == SO_PEERGROUPS)
-		return tell_groups(user, value, size);
-	*(struct ucred *)value = (struct ucred){ .uid = user->uid, .gid = user->gid };
+		return tell_groups(&user, value, size);
+	*(struct ucred *)value = (struct ucred){ .uid = user.uid, .gid = user.gid };
 	return 0;
 }
 
@@ -542,7 +633,6 @@ static void run(enum beginning beginning, unsigned which_limit, const struct con
 {
 	struct store store = prepare(beginning);
 	struct config copy = *config;
-	struct server server;
 	struct fault fault = { "" };
 	int r;
 
@@ -602,6 +692,22 @@ static unsigned count_descriptors(void)
 	return n;
 }
 
+/*
+ * A thread that looks up whose a uid is outlives the server, and keeps its descriptors until it has
+ * ended: a moment, or half a minute on a busy machine.
+ */
+static unsigned count_at_rest(unsigned expected)
+{
+	enum { LOOKS = 30000 };
+	unsigned n = count_descriptors();
+
+	for (unsigned i = 0; i < LOOKS && n > expected; i++) {
+		usleep(1000);
+		n = count_descriptors();
+	}
+	return n;
+}
+
 /* With signals blocked, as the daemon has them, and without its log, a line for each refusal. */
 static void run_quietly(uint8_t first_byte, const struct config *config)
 {
@@ -627,7 +733,7 @@ static void run_quietly(uint8_t first_byte, const struct config *config)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct config config = first_config();
-	unsigned n_descriptors;
+	unsigned n_before, n_after;
 	uint8_t first_byte;
 
 	if (!usual_limit)
@@ -637,15 +743,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	first_byte = take_byte();
 	passes_rights = first_byte & PASSES_RIGHTS;
 	room = UINT_MAX;
+	next_close_hangs = false;
+	mend_platforms();
 	reset_hardware(&config);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		clients[i] = doorbells[i] = -1;
-	n_descriptors = count_descriptors();
+	n_before = count_descriptors();
 	run_quietly(first_byte, &config);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		hang_up(i);
-	if (count_descriptors() != n_descriptors)
-		errx(1, "%u descriptors are open, there were %u.", count_descriptors(),
-			n_descriptors);
+	n_after = count_at_rest(n_before);
+	if (n_after != n_before)
+		errx(1, "%u descriptors are open, there were %u.", n_after, n_before);
 	return 0;
 }

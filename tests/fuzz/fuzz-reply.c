@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -68,8 +69,8 @@ struct part {
 static struct {
 	int listener;
 	char path[64];
-	sem_t served; /* the connection is closed, and the plan is read no more */
-	bool served_already;
+	unsigned n_calls; /* connections, which the client waits for to be served */
+	sem_t served;     /* one is closed; after the last one the plan is read no more */
 	struct plan plan;
 	struct part answers[ANSWERS];
 	struct part content;
@@ -274,14 +275,20 @@ static const char *path(void)
 					    : fake.path;
 }
 
-/* Nobody is called at a path that is not there. */
+/* In the place of the kernel's: a report that does not fit its end is asked for again and again. */
+int connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+	int r = (int)syscall(SYS_connect, fd, address, size);
+
+	fake.n_calls += r == 0;
+	return r;
+}
+
 static void wait_until_served(void)
 {
-	if (fake.served_already || path() != fake.path)
-		return;
-	while (sem_wait(&fake.served) < 0)
-		;
-	fake.served_already = true;
+	for (; fake.n_calls; fake.n_calls--)
+		while (sem_wait(&fake.served) < 0)
+			;
 }
 
 static void open_and_use(void)
@@ -353,7 +360,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		fake.content = lay_out(&rest);
 		page = (void *)fake.content.data;
 	}
-	fake.served_already = false;
 	if (fake.plan.more & SET_OWNER)
 		set_owner();
 	else if (fake.plan.flags & ASK_STATE)

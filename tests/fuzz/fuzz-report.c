@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any text in the place of uncored's reports, through every form of `uncore info`. */
+/* Any text in the place of uncored's reports, or an error, through every form of `uncore info`. */
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
@@ -12,12 +12,15 @@
 #include "tests/fuzz/target.h"
 
 static const char *report;
+static int error; /* in the place of a report; 0: none */
 
 /* --- in the place of libuncore --- */
 
 int uncore_info(const char *socket_path, char **ret_json)
 {
 	(void)socket_path;
+	if (error)
+		return error;
 	*ret_json = strdup(report);
 	return *ret_json ? 0 : -ENOMEM;
 }
@@ -29,7 +32,7 @@ int uncore_platforms(const char *socket_path, char **ret_json)
 
 const char *uncore_error_text(void)
 {
-	return "There is no memory.";
+	return "There is no report.";
 }
 
 /* --- the command --- */
@@ -40,7 +43,7 @@ static void run(int argc, char *argv[])
 
 	optind = 0; /* glibc's getopt starts anew */
 	status = command_info(argc, argv);
-	if (status != 0 && status != EXIT_FAILED)
+	if (status != 0 && status != EXIT_FAILED && status != EXIT_USAGE)
 		abort();
 }
 
@@ -51,6 +54,9 @@ static void run_all(void)
 		{ "info", "--platforms", NULL },
 		{ "info", "--explain", "dram.read", NULL },
 		{ "info", "--explain", "dram.total", NULL },
+		{ "info", "--json", "--socket=/here", NULL },
+		{ "info", "--explain", "--json", NULL },
+		{ "info", "--platforms", "more", NULL },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
@@ -64,6 +70,7 @@ static void run_all(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
+	static const int errors[] = { 0, -ENODEV, -EPERM, -EINVAL, -ENOMEM, -EACCES };
 	static FILE *nowhere;
 	FILE *const out = stdout, *const complaints = stderr;
 	_cleanup_free_ char *text = malloc(size_bytes + 1);
@@ -77,7 +84,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	text[size_bytes] = '\0';
 	report = text;
 	stdout = stderr = nowhere;
-	run_all();
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		error = errors[i];
+		run_all();
+	}
 	stdout = out;
 	stderr = complaints;
 	return 0;
