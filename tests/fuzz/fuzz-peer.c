@@ -361,11 +361,14 @@ static const char spoilt[] = "platforms/wrong.conf";
 
 static void spoil_platforms(void)
 {
+	rlim_t limit = limit_of_descriptors();
 	char path[256];
 
+	limit_descriptors(usual_limit);
 	snprintf(path, sizeof path, "%s/platforms", scratch_folder());
 	mkdir(path, 0700);
 	scratch_write(spoilt, (const uint8_t *)"wrong\n", 6);
+	limit_descriptors(limit);
 }
 
 static void mend_platforms(void)
