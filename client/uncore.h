@@ -234,7 +234,7 @@ const char *uncore_error_text(void);
 
 /*
  * How long a fresh read waits at most. Without this call it waits until the time at which uncored
- * says that it is due, and for 100 ms more; what is set here holds as it is. @timeout_ns > 0.
+ * says that it is due, and for 500 ms more; what is set here holds as it is. @timeout_ns > 0.
  * -EINVAL. Not while another thread uses the handle. Since 0.1.
  */
 int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns);

@@ -208,6 +208,11 @@ void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_
 	__atomic_store_n(&cell->finished, started, __ATOMIC_RELEASE);
 }
 
+void page_bell_let_spin(struct page_bell *bell, uint32_t spin_ns)
+{
+	__atomic_store_n(&bell->spin_ns, spin_ns, __ATOMIC_RELAXED);
+}
+
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns)
 {
 	__atomic_store_n(&cell->spin_ns, spin_ns, __ATOMIC_RELAXED);
@@ -324,11 +329,19 @@ static void relax(void)
 #endif
 }
 
+/* An older uncored tells it in the cell alone, as of the last sweep, no matter of whom. */
+static uint32_t spin_ns_of(const struct page_cell *cell, const struct page_bell *bell)
+{
+	uint32_t spin_ns = __atomic_load_n(&bell->spin_ns, __ATOMIC_RELAXED);
+
+	return spin_ns ? spin_ns : __atomic_load_n(&cell->spin_ns, __ATOMIC_RELAXED);
+}
+
 int page_wait(const struct page_cell *cell, const struct page_bell *bell, uint32_t started,
 	uint64_t deadline_ns)
 {
 	uint64_t now = clock_now_ns();
-	uint64_t spin_until_ns = now + __atomic_load_n(&cell->spin_ns, __ATOMIC_RELAXED);
+	uint64_t spin_until_ns = now + spin_ns_of(cell, bell);
 	struct timespec left;
 
 	for (;; now = clock_now_ns()) {

@@ -168,13 +168,14 @@ struct page_cell {
  *
  * A ring over the user's budget waits as a *claim*: while there is one, each later ring of this
  * user would wait for the same sweep, so it need not be made. An uncored that knows no claims
- * leaves both words 0.
+ * leaves all but n_rung 0.
  */
 struct page_bell {
 	uint32_t n_rung;  /* atomic, futex: wraps */
 	uint32_t claimed; /* atomic, 1: a sweep is promised that has not begun yet */
 	uint64_t due_ns;  /* atomic: when that is, CLOCK_MONOTONIC; it may be put off */
-	char padding[PAGE_CACHE_LINE - 16];
+	uint32_t spin_ns; /* atomic: how long a waiter of this user may spin before it sleeps */
+	char padding[PAGE_CACHE_LINE - 20];
 };
 
 static_assert(offsetof(struct page_header, magic) == 0, "in every version");
@@ -264,9 +265,11 @@ void page_bell_claim(struct page_bell *bell, uint64_t due_ns);
 void page_bell_redeem(struct page_bell *bell);
 
 /*
- * Lets waiters spin for the next sweep for so long before they sleep. Being woken costs more than a
- * short sweep does, but a crowd that spins keeps its own members from ringing.
+ * Lets waiters spin for the next sweep for so long before they sleep: those of one user, and those
+ * whose library knows of no such word. Being woken costs more than a short sweep does, but a crowd
+ * that spins keeps its own members from ringing.
  */
+void page_bell_let_spin(struct page_bell *bell, uint32_t spin_ns);
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
 
 /* What the reader thread has cost so far; see struct page_cell. */

@@ -14,8 +14,8 @@
 #include "daemon/privilege.h"
 #include "daemon/undertaker.h"
 
-static const uint64_t SLOW_NS = 5000000; /* after which another thread takes over */
-static const uint64_t HANG_NS = 1000000000;
+static const uint64_t SLOW_NS = 5000000;    /* after which another thread takes over */
+static const uint64_t HANG_NS = 3000000000; /* a busy machine may let a thread wait for long */
 
 enum { STACK_BYTES = 128 * 1024, COSTS_MAX = 64, IDLE_MAX = 2, NS_PER_S = 1000000000 };
 

@@ -233,7 +233,7 @@ bool doorbells_expect_more(const struct doorbells *d)
 	return false;
 }
 
-bool doorbells_join(struct doorbells *d, uint64_t now_ns)
+bool doorbells_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
 {
 	unsigned n_clients = 0;
 
@@ -244,6 +244,7 @@ bool doorbells_join(struct doorbells *d, uint64_t now_ns)
 			doorbell->joins = budget_may_join(&d->budget, doorbell->account, now_ns);
 		if (!doorbell->joins)
 			continue;
+		page_bell_let_spin(doorbell->bell, doorbell->n_clients == 1 ? spin_ns : 0);
 		page_bell_redeem(doorbell->bell);
 		mute(d, d->busy[i], false);
 		n_clients += doorbell->n_clients;

@@ -104,9 +104,11 @@ bool doorbells_admit(struct doorbells *doorbells, uint64_t now_ns);
 /* Is a crowd admitted, of which more may ring in a moment? */
 bool doorbells_expect_more(const struct doorbells *doorbells);
 
-/* Who else can pay its part joins the sweep, which is about to begin. True: it answers a single
- * client. */
-bool doorbells_join(struct doorbells *doorbells, uint64_t now_ns);
+/*
+ * Who else can pay its part joins the sweep, which is about to begin. A client that is the only one
+ * of its user may spin for @spin_ns when it waits next. True: the sweep answers a single client.
+ */
+bool doorbells_join(struct doorbells *doorbells, uint64_t now_ns, uint32_t spin_ns);
 
 /*
  * After the sweep: wakes a portion of the waiters at doorbells.busy[@i], if they are answered or

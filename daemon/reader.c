@@ -93,11 +93,11 @@ static bool gather(struct reader *reader)
  * A client that reads alone may spin while a short sweep runs: on an idle machine, being woken
  * takes about as long again. In a crowd, or for long sweeps, waiters had better sleep.
  */
-static void let_spin(struct reader *reader, bool is_one)
+static uint32_t spin_ns(const struct reader *reader)
 {
 	uint64_t took_ns = reader->tally.sweep.end_ns - reader->tally.sweep.begin_ns;
 
-	page_let_spin(reader->cell, is_one && took_ns < SPIN_MAX_NS ? SPIN_MAX_NS : 0);
+	return took_ns < SPIN_MAX_NS ? SPIN_MAX_NS : 0;
 }
 
 /* Those of whom few wait come first. The lock is free between two portions. */
@@ -245,10 +245,10 @@ static bool answer(struct reader *reader)
 	pthread_mutex_unlock(&reader->lock);
 	ordered = is_crowd && gather(reader);
 	pthread_mutex_lock(&reader->lock);
-	is_one = doorbells_join(&reader->doorbells, clock_now_ns());
+	is_one = doorbells_join(&reader->doorbells, clock_now_ns(), spin_ns(reader));
 	pthread_mutex_unlock(&reader->lock);
 	sweep(reader);
-	let_spin(reader, is_one);
+	page_let_spin(reader->cell, is_one ? spin_ns(reader) : 0);
 	return ordered;
 }
 

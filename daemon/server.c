@@ -33,6 +33,7 @@ static const uint64_t REPORT_AGE_NS = 100000000; /* who asks sooner gets the sam
 enum {
 	CLOSING_MAX = 4096, /* descriptors yet to be closed, while others are taken in */
 	CLOSING_PAUSE_US = 20000,
+	NO_ROOM_PAUSE_US = 50000,
 	WAKE_ACCURACY_US = 250,
 	UNPARK_NS = 500000,
 };
@@ -218,11 +219,11 @@ static void pause_accepting(struct server *server, uint64_t pause_us)
 	sd_event_source_set_enabled(server->retry_source, SD_EVENT_ONESHOT);
 }
 
-/* Trying again at once would spin: wait until somebody leaves, or a second. */
+/* Trying again at once would spin: wait until somebody leaves, or for some time. */
 static void pause_without_room(struct server *server, int error)
 {
 	warn_at_times(&server->paused, "No new client can be taken in for now", error);
-	pause_accepting(server, 1000000);
+	pause_accepting(server, NO_ROOM_PAUSE_US);
 }
 
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -519,7 +520,7 @@ int server_set_owner(struct server *server, uint32_t owner, const struct peer *b
 static unsigned peers_that_fit(const struct hardware *hardware)
 {
 	struct rlimit limit;
-	unsigned long reserved = 32;
+	unsigned long reserved = 48;
 
 	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
 		reserved += hardware->plan.boxes[i].n_events;
@@ -573,7 +574,7 @@ void server_apply_budget(struct server *server)
 		.burst_ms = server->config->burst_ms,
 	};
 	/* One request may turn out dear before it can be known to be. */
-	server->budget.least_ns = -(int64_t)(server->config->burst_ms * UINT64_C(100000));
+	server->budget.least_ns = -(int64_t)(server->config->burst_ms * UINT64_C(2000));
 }
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)

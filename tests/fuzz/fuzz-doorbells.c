@@ -194,7 +194,7 @@ static void sweep(void)
 		doorbells_wait(&doorbells, 0);
 		note();
 	}
-	doorbells_join(&doorbells, virtual_ns);
+	doorbells_join(&doorbells, virtual_ns, 0);
 	for (unsigned i = 0; i < USERS; i++)
 		users[i].claims &= !doorbells.places[i].joins;
 	virtual_ns += cost_ns;

@@ -80,7 +80,7 @@ static bool turn_at(uint64_t now_ns, uint64_t cost_ns)
 	bool admitted = listen_at(now_ns);
 
 	if (admitted)
-		doorbells_join(&doorbells, now_ns);
+		doorbells_join(&doorbells, now_ns, 0);
 	wake();
 	doorbells_charge(&doorbells, admitted ? now_ns : 0, cost_ns);
 	return admitted;
@@ -141,7 +141,7 @@ static void a_claim_that_is_put_off_says_so(void **state)
 	assert_false(turn_at(BEGIN_NS + 10 * MS - 1, 0));
 	assert_true(listen_at(BEGIN_NS + 10 * MS));
 	assert_true(page_bell_is_claimed(&bells[0]));
-	assert_true(doorbells_join(&doorbells, BEGIN_NS + 10 * MS));
+	assert_true(doorbells_join(&doorbells, BEGIN_NS + 10 * MS, 0));
 	assert_false(page_bell_is_claimed(&bells[0]));
 	assert_int_equal(bells[0].n_rung, 1); /* not before the sweep */
 	wake();
@@ -211,7 +211,7 @@ static void users_in_debt_by_less_than_a_sweep_join(void **state)
 		ring(i);
 	assert_true(listen_at(BEGIN_NS));
 	assert_true(page_bell_is_claimed(&bells[1]));
-	assert_false(doorbells_join(&doorbells, BEGIN_NS));
+	assert_false(doorbells_join(&doorbells, BEGIN_NS, 0));
 	assert_false(page_bell_is_claimed(&bells[1]));
 	assert_true(page_bell_is_claimed(&bells[2]));
 	wake();
@@ -340,7 +340,7 @@ static void turn_for_one_beside_many(void)
 
 	ring(0);
 	assert_true(listen_at(now_ns));
-	doorbells_join(&doorbells, now_ns);
+	doorbells_join(&doorbells, now_ns, 0);
 	for (unsigned i = 0; i < doorbells.n_busy; i++)
 		doorbells_wake(&doorbells, i, false);
 	assert_int_equal(bells[0].n_rung, 1);
@@ -364,7 +364,7 @@ static void many_sleepers_are_woken_in_portions(void **state)
 	wait_until_asleep(n_before + SLEEPERS);
 	ring(1);
 	assert_true(listen_at(now_ns));
-	doorbells_join(&doorbells, now_ns);
+	doorbells_join(&doorbells, now_ns, 0);
 	__atomic_store_n(&cell.finished, 1, __ATOMIC_RELEASE);
 	wake();
 	doorbells_charge(&doorbells, now_ns, 0);
@@ -396,7 +396,7 @@ static void intervals_do_not_keep_sleepers(void **state)
 	wait_until_asleep(n_before + SLEEPERS);
 	ring(1);
 	assert_true(listen_at(now_ns));
-	doorbells_join(&doorbells, now_ns);
+	doorbells_join(&doorbells, now_ns, 0);
 	__atomic_store_n(&cell.finished, 1, __ATOMIC_RELEASE);
 	wake();
 	doorbells_charge(&doorbells, now_ns, 0);
