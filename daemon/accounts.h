@@ -19,7 +19,8 @@ struct peer;
 struct account {
 	unsigned n_peers;     /* connections */
 	uint64_t left_ns;     /* when the last one went */
-	uint64_t unpark_ns;   /* when one of its peers that are parked may be read from again */
+	unsigned n_parked;    /* of its peers */
+	uint64_t unpark_ns;   /* when one of these may be read from again */
 	struct peer *longest; /* that is parked; while these are looked at */
 };
 

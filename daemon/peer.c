@@ -16,6 +16,10 @@
 /* CPU time for one message of an honest client, from or to it: it takes microseconds. */
 static const uint64_t DEAR_NS = 5000000;
 
+/* How long a connection is parked at most, and the account then waits for each of the others: with
+ * 512 of them, a client of the library is answered within its second. */
+static const uint64_t PARKED_MAX_NS = 200000000;
+
 /* --- what a peer holds --- */
 
 static void link_peer(struct peer *peer)
@@ -44,10 +48,18 @@ static void unlink_peer(struct peer *peer)
 	server_count_peer(server, -1);
 }
 
+static void leave_parking(struct peer *peer)
+{
+	if (peer->parked_ns)
+		peer->server->accounts.accounts[peer->account].n_parked--;
+	peer->parked_ns = 0;
+}
+
 struct peer *peer_free(struct peer *peer)
 {
 	if (!peer)
 		return NULL;
+	leave_parking(peer);
 	if (peer->user)
 		users_leave(&peer->server->users, peer->user);
 	sd_event_source_disable_unref(peer->source);
@@ -62,6 +74,8 @@ void peer_set_account(struct peer *peer, unsigned account)
 {
 	struct accounts *accounts = &peer->server->accounts;
 
+	if (peer->parked_ns)
+		peer_unpark(peer);
 	accounts_leave(accounts, peer->account, clock_now_ns());
 	accounts_enter(accounts, account);
 	peer->account = account;
@@ -243,16 +257,19 @@ static int serve(struct peer *peer)
 static void park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns)
 {
 	struct account *account = &peer->server->accounts.accounts[peer->account];
+	uint64_t until_ns = now_ns + (wait_ns < PARKED_MAX_NS ? wait_ns : PARKED_MAX_NS);
 
+	if (!account->n_parked++ || until_ns < account->unpark_ns)
+		account->unpark_ns = until_ns;
 	peer->parked_ns = now_ns;
-	account->unpark_ns = now_ns + wait_ns;
 	sd_event_source_set_enabled(peer->source, SD_EVENT_OFF);
 	server_wake_at(peer->server, account->unpark_ns);
 }
 
 void peer_unpark(struct peer *peer)
 {
-	peer->parked_ns = 0;
+	leave_parking(peer);
+	peer->is_due = true;
 	sd_event_source_set_enabled(peer->source, SD_EVENT_ON);
 }
 
@@ -267,11 +284,12 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 	(void)source;
 	(void)fd;
 	(void)events;
-	if (wait_ns) {
+	if (wait_ns && !peer->is_due) {
 		park(peer, now_ns, wait_ns);
 		budget_charge_unasked(&server->budget, account, server_take_cost(server));
 		return 0;
 	}
+	peer->is_due = false;
 	if (serve(peer) < 0)
 		peer_free(peer);
 	budget_charge(&server->budget, account, server_take_cost(server));

@@ -2,7 +2,8 @@
 /*
  * One connected client: its connection, and its part of its user (users.h). What it costs the main
  * thread is charged to its account, as sweeps are; while that is in debt, the connection is
- * *parked*: nobody reads from it. Those of an account come back one by one.
+ * *parked*: nobody reads from it. Those of an account come back one by one, and
+ * each of them soon: a client waits for the budget, and does not fail for it.
  */
 #pragma once
 
@@ -21,6 +22,7 @@ struct peer {
 	struct user *user; /* NULL: not welcomed */
 	sd_event_source *source;
 	uint64_t parked_ns; /* since when; 0: is not parked */
+	bool is_due;        /* has waited: what it says next is heard */
 };
 
 /*

@@ -79,8 +79,8 @@ static int connect_again(struct stat_run *run)
 }
 
 /*
- * Reads all sockets. A library's limit is short, for programs that others wait for; here the figures
- * are all that is wanted, so a reader that is late for once is asked again.
+ * Reads all sockets. A library's limit is short, for programs that others wait for; here the
+ * figures are all that is wanted, so a reader that is late for once is asked again.
  */
 static int read_patiently(const struct stat_run *run, struct uncore_sample samples[])
 {
