@@ -334,6 +334,8 @@ static uint32_t spin_ns_of(const struct page_cell *cell, const struct page_bell 
 {
 	uint32_t spin_ns = __atomic_load_n(&bell->spin_ns, __ATOMIC_RELAXED);
 
+	if (page_bell_is_claimed(bell))
+		return 0; /* it is due later */
 	return spin_ns ? spin_ns : __atomic_load_n(&cell->spin_ns, __ATOMIC_RELAXED);
 }
 

@@ -351,10 +351,11 @@ void closers_close_doorbell(struct closers *closers, unsigned account, int epoll
 
 bool closers_hang(struct closers *closers, unsigned account)
 {
-	uint64_t now_ns = clock_now_ns();
 	bool hang = false;
+	uint64_t now_ns;
 
 	pthread_mutex_lock(&closers->lock);
+	now_ns = clock_now_ns(); /* not before: a close may have begun since */
 	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
 		const struct closer *closer = &closers->closers[i];
 

@@ -16,6 +16,10 @@
 /* CPU time for one message of an honest client, from or to it: it takes microseconds. */
 static const uint64_t DEAR_NS = 5000000;
 
+/* Edge-triggered: what is readable and waits for its turn is reported once, not at each turn of the
+ * loop for every other one. */
+static const uint32_t READABLE = EPOLLIN | EPOLLET;
+
 /* How long a connection is parked at most, and the account then waits for each of the others: with
  * 512 of them, a client of the library is answered within its second. */
 static const uint64_t PARKED_MAX_NS = 200000000;
@@ -254,23 +258,30 @@ static int serve(struct peer *peer)
 	return r < 0 ? r : -ECONNRESET;
 }
 
+/* Its event comes no more until that is asked for: see READABLE. */
 static void park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns)
 {
 	struct account *account = &peer->server->accounts.accounts[peer->account];
 	uint64_t until_ns = now_ns + (wait_ns < PARKED_MAX_NS ? wait_ns : PARKED_MAX_NS);
 
-	if (!account->n_parked++ || until_ns < account->unpark_ns)
-		account->unpark_ns = until_ns;
 	peer->parked_ns = now_ns;
-	sd_event_source_set_enabled(peer->source, SD_EVENT_OFF);
-	server_wake_at(peer->server, account->unpark_ns);
+	if (account->n_parked++ && account->unpark_ns <= until_ns)
+		return;
+	account->unpark_ns = until_ns;
+	server_wake_at(peer->server, until_ns);
+}
+
+/* Has its event come again if there is something to be read. */
+static void look_again(struct peer *peer)
+{
+	sd_event_source_set_io_events(peer->source, READABLE);
 }
 
 void peer_unpark(struct peer *peer)
 {
 	leave_parking(peer);
 	peer->is_due = true;
-	sd_event_source_set_enabled(peer->source, SD_EVENT_ON);
+	look_again(peer);
 }
 
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -278,12 +289,14 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 	struct peer *peer = userdata;
 	struct server *server = peer->server;
 	unsigned account = peer->account;
-	uint64_t now_ns = clock_now_ns();
-	uint64_t wait_ns = budget_ask(&server->budget, account, now_ns);
+	uint64_t now_ns = clock_now_ns(), wait_ns;
 
 	(void)source;
 	(void)fd;
 	(void)events;
+	if (peer->parked_ns)
+		return 0;
+	wait_ns = budget_ask(&server->budget, account, now_ns);
 	if (wait_ns && !peer->is_due) {
 		park(peer, now_ns, wait_ns);
 		budget_charge_unasked(&server->budget, account, server_take_cost(server));
@@ -292,6 +305,8 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 	peer->is_due = false;
 	if (serve(peer) < 0)
 		peer_free(peer);
+	else
+		look_again(peer);
 	budget_charge(&server->budget, account, server_take_cost(server));
 	return 0;
 }
@@ -362,7 +377,7 @@ static int watch_peer(struct peer *peer)
 	if (setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &answers_bytes, sizeof answers_bytes) < 0)
 		return -errno;
 	r = sd_event_add_io(
-		peer->server->event, &peer->source, peer->fd, EPOLLIN, on_readable, peer);
+		peer->server->event, &peer->source, peer->fd, READABLE, on_readable, peer);
 
 	return r < 0 ? r : limit_rate(peer);
 }
@@ -385,6 +400,12 @@ static int link_new_peer(struct server *server, int *fd, uid_t uid, unsigned acc
 	return r;
 }
 
+/* A client that has gone again already, or that has sent an empty message, which is none. */
+static bool is_gone(int fd)
+{
+	return recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) == 0;
+}
+
 /* A peer that is taken in takes over *@fd. *@ret_account is set if this returns 0. */
 static int admit(struct server *server, int *fd, unsigned *ret_account)
 {
@@ -399,6 +420,9 @@ static int admit(struct server *server, int *fd, unsigned *ret_account)
 	if (account == ACCOUNTS_NONE)
 		return -ENOSPC;
 	*ret_account = account;
+	if (is_gone(*fd))
+		return 0;
+	server_take_bare_messages(*fd);
 	if (policy_admits(&server->config->access, server_owner(server), &who, &refusal) &&
 		has_room(server, who.uid, account, &refusal))
 		return link_new_peer(server, fd, who.uid, account);
@@ -411,7 +435,6 @@ int peer_accept(struct server *server, int fd)
 	unsigned account = ACCOUNTS_NONE;
 	int r;
 
-	server_take_bare_messages(fd);
 	r = admit(server, &fd, &account);
 	closers_close_connection(server->closers, account, &fd);
 	if (account != ACCOUNTS_NONE)

@@ -18,7 +18,8 @@ static const uint64_t REST_EVERY_NS = 1000000000;
 
 enum {
 	STACK_BYTES = 128 * 1024,
-	SPIN_MAX_NS = 100000,
+	SPIN_SWEEP_NS = 100000, /* a sweep that is short enough to spin for */
+	SPIN_MAX_NS = 200000,
 	REST_NS = 50000,       /* what is shorter may be over before it begins */
 	GATHER_NS = 20000,     /* a moment for others to ring */
 	GATHERS_MAX = 20,      /* ... waited for so often at most */
@@ -97,7 +98,7 @@ static uint32_t spin_ns(const struct reader *reader)
 {
 	uint64_t took_ns = reader->tally.sweep.end_ns - reader->tally.sweep.begin_ns;
 
-	return took_ns < SPIN_MAX_NS ? SPIN_MAX_NS : 0;
+	return took_ns < SPIN_SWEEP_NS ? SPIN_MAX_NS : 0;
 }
 
 /* Those of whom few wait come first. The lock is free between two portions. */

@@ -33,6 +33,7 @@ static const uint64_t REPORT_AGE_NS = 100000000; /* who asks sooner gets the sam
 enum {
 	CLOSING_MAX = 4096, /* descriptors yet to be closed, while others are taken in */
 	CLOSING_PAUSE_US = 20000,
+	ACCEPTED_AT_ONCE = 8,
 	NO_ROOM_PAUSE_US = 50000,
 	WAKE_ACCURACY_US = 250,
 	UNPARK_NS = 500000,
@@ -226,10 +227,26 @@ static void pause_without_room(struct server *server, int error)
 	pause_accepting(server, NO_ROOM_PAUSE_US);
 }
 
+/* False: that was all for now. */
+static bool accept_one(struct server *server, int fd)
+{
+	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), r;
+
+	if (accepted >= 0) {
+		r = peer_accept(server, accepted);
+		if (r < 0)
+			warn_at_times(&server->lost, "A client could not be taken in", -r);
+		return true;
+	}
+	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		pause_without_room(server, errno);
+	return false;
+}
+
+/* Some at once: a turn of the loop costs as much as one of them. */
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct server *server = userdata;
-	int accepted, r;
 
 	(void)source;
 	(void)events;
@@ -238,14 +255,8 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 		pause_accepting(server, CLOSING_PAUSE_US);
 		return 0;
 	}
-	accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (accepted >= 0) {
-		r = peer_accept(server, accepted);
-		if (r < 0)
-			warn_at_times(&server->lost, "A client could not be taken in", -r);
-	} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-		pause_without_room(server, errno);
-	}
+	for (int i = 0; i < ACCEPTED_AT_ONCE && accept_one(server, fd); i++)
+		;
 	return 0;
 }
 

@@ -24,6 +24,7 @@ static void connecting_without_end(void **state)
 {
 	const struct attack attack = {
 		.name = "connecting without end",
+		.factor = 30, /* seen: 7 to 16 */
 		.body = connect_and_close,
 		.n_processes = 1,
 		.deeds = CONNECTS,
@@ -37,6 +38,7 @@ static void connecting_from_64_processes(void **state)
 {
 	const struct attack attack = {
 		.name = "64 processes that connect without end",
+		.factor = 50, /* seen: 12 to 20 */
 		.body = connect_and_close,
 		.n_processes = STORM,
 		.deeds = CONNECTS,
