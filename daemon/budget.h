@@ -58,6 +58,9 @@ void budget_done(struct budget *budget);
 /* @account stands for another user from now on. */
 void budget_forget(struct budget *budget, unsigned account);
 
+/* A user who was charged as @from is charged as @to from now on: its interval goes on there. */
+void budget_move(struct budget *budget, unsigned from, unsigned to);
+
 /* @account asks for something that will be charged. 0: it is admitted; else how many ns it has to
  * wait, unless others make that longer: ask again then. */
 uint64_t budget_ask(struct budget *budget, unsigned account, uint64_t now_ns);

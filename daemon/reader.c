@@ -441,6 +441,7 @@ void reader_count_clients(struct reader *reader, unsigned place, int change)
 void reader_set_account(struct reader *reader, unsigned place, unsigned account)
 {
 	pthread_mutex_lock(&reader->lock);
+	budget_move(&reader->doorbells.budget, reader->doorbells.places[place].account, account);
 	reader->doorbells.places[place].account = account;
 	pthread_mutex_unlock(&reader->lock);
 }

@@ -259,6 +259,21 @@ static void the_interval_of_a_user_holds_back_nobody_else(void **state)
 	budget_done(&budget);
 }
 
+/* As when its uid was looked up. */
+static void the_interval_of_a_user_goes_with_it_to_another_account(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 100, 1000);
+	budget.rules.min_interval_per_user_ms = 20;
+	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
+	sweep_for(&budget, ALICE, 2 * MS);
+	budget_move(&budget, ALICE, BOB);
+	assert_int_equal(budget_ask(&budget, BOB, 5 * MS), 17 * MS);
+	budget_done(&budget);
+}
+
 static void the_longest_of_all_waits_counts(void **state)
 {
 	struct budget budget;
@@ -302,6 +317,8 @@ int main(void)
 			an_early_ring_waits_until_the_interval_is_over_and_no_longer),
 		CASE("the interval of a user holds back nobody else",
 			the_interval_of_a_user_holds_back_nobody_else),
+		CASE("the interval of a user goes with it to another account",
+			the_interval_of_a_user_goes_with_it_to_another_account),
 		CASE("the longest of all waits counts", the_longest_of_all_waits_counts),
 	};
 
