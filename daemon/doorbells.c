@@ -331,11 +331,12 @@ static void charge_shares(struct doorbells *d, bool for_sweep, uint64_t cost_ns)
 
 	for (unsigned i = 0; i < d->n_busy; i++)
 		n += pays(&d->places[d->busy[i]], for_sweep);
+	cost_ns /= n ? n : 1;
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
 		if (pays(doorbell, for_sweep))
-			budget_charge(&d->budget, doorbell->account, cost_ns / n);
+			budget_charge(&d->budget, doorbell->account, cost_ns);
 		if (doorbell->answered)
 			budget_answered(&d->budget, doorbell->account);
 	}

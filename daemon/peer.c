@@ -403,7 +403,9 @@ static int link_new_peer(struct server *server, int *fd, uid_t uid, unsigned acc
 /* A client that has gone again already, or that has sent an empty message, which is none. */
 static bool is_gone(int fd)
 {
-	return recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) == 0;
+	char first;
+
+	return recv(fd, &first, sizeof first, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) == 0;
 }
 
 /* A peer that is taken in takes over *@fd. *@ret_account is set if this returns 0. */

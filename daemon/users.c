@@ -242,13 +242,16 @@ static struct user *longest_away(const struct users *users)
 
 void users_leave(struct users *users, struct user *user)
 {
+	struct user *away;
+
 	count_clients(users, user, -1);
 	if (user->n_clients)
 		return;
 	user->left_ns = clock_now_ns();
 	users->n_away++;
-	if (users->n_away > users->most_away)
-		user_free(users, longest_away(users));
+	away = users->n_away > users->most_away ? longest_away(users) : NULL;
+	if (away)
+		user_free(users, away);
 }
 
 void users_set_account(struct users *users, uint32_t uid, unsigned account)
