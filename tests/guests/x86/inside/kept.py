@@ -69,8 +69,8 @@ class Traffic:
 
 
 def n_kept():
-    """How many descriptors systemd keeps: of the events, the page, the ledger and the configuration."""
-    return len(count_everything(MACHINE)[0]) + 3
+    """How many descriptors systemd keeps: of the events, page, ledger, configuration, and the owners of uids."""
+    return len(count_everything(MACHINE)[0]) + 4
 
 
 def generation():
