@@ -241,12 +241,13 @@ static void send_a_descriptor(void)
 	close(fd);
 }
 
-/* A client has its answer a moment before the daemon has closed its connection. */
-static bool comes_to_hold(long n)
+/* A client has its answer a moment before the daemon has closed its connection. At the start it may
+ * have had one open that it needs no more. */
+static bool comes_to_hold(long most)
 {
-	for (unsigned i = 0; i < 5000 && daemon_descriptors(&the_daemon) != n; i++)
+	for (unsigned i = 0; i < 5000 && daemon_descriptors(&the_daemon) > most; i++)
 		usleep(1000);
-	return daemon_descriptors(&the_daemon) == n;
+	return daemon_descriptors(&the_daemon) <= most;
 }
 
 /* Clients that say nothing and read nothing hold nothing of the daemon. */
