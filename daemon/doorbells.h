@@ -105,8 +105,9 @@ bool doorbells_admit(struct doorbells *doorbells, uint64_t now_ns);
 bool doorbells_expect_more(const struct doorbells *doorbells);
 
 /*
- * Who else can pay its part joins the sweep, which is about to begin. A client that is the only one
- * of its user may spin for @spin_ns when it waits next. True: the sweep answers a single client.
+ * All others that can pay their part join the sweep, which is about to begin. A client that is the
+ * only one of its user may spin for @spin_ns when it waits next. True: the sweep answers a single
+ * client.
  */
 bool doorbells_join(struct doorbells *doorbells, uint64_t now_ns, uint32_t spin_ns);
 

@@ -9,7 +9,8 @@
 enum subids_answer { SUBIDS_NOBODY, SUBIDS_ONE, SUBIDS_SEVERAL };
 
 /*
- * Who owns @uid by @file, which has lines "owner:first:count"; an owner is a name or a number, and
+ * Finds the owner of @uid in @file, which has lines "owner:first:count"; an owner is a name or a
+ * number, and
  * @find_uid says which number a name is (false: nobody knows, so it may be anybody, and counts as
  * several). Lines that are none are passed over. *@ret_owner is set for SUBIDS_ONE.
  */

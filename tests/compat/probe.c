@@ -143,7 +143,7 @@ static int check_cached(const struct uncore *uncore, const struct uncore_sample 
 					   : complain("a cached read is older than a fresh one");
 }
 
-/* The kernel's own count of page faults on the CPU: a perf event of whoever started us. */
+/* The kernel's own count of page faults on the CPU: a perf event of the process that started us. */
 static uint64_t kernel_count(int fd)
 {
 	uint64_t count;

@@ -330,7 +330,7 @@ static void step_fill(unsigned i)
 static void (*const steps[])(unsigned i) = { step_come, step_ring, step_renew, step_sleep,
 	step_change_account, step_time, step_costs, step_rules, step_fill, remove_user };
 
-/* Everybody is quiet by now, and sweeps cost nothing: whoever waits is answered. */
+/* Everybody is quiet by now, and sweeps cost nothing: every claim that waits is answered. */
 static void drain(void)
 {
 	cost_ns = wake_ns = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Very many epoll watchers of one file. Whoever wakes the file, or is the last to close it, walks
+ * Very many epoll watchers of one file. To wake the file, or to close it last, walks
  * them all. Each pair of an epoll and a descriptor is one, so a thousand of both are a million.
  */
 #include "tests/hostile/attack.h"
