@@ -108,7 +108,8 @@ class Attacked(Shipped):
         """in there, descriptors that take an hour to close, attached to a user's messages, hold nobody up"""
         pid = uncored_pid()
         descriptors = pathlib.Path(f"/proc/{pid}/fd")
-        run("uncore", "info", user=STRANGER)  # uncored keeps the answer
+        for user in (STRANGER, VISITOR):  # uncored keeps the answer, and a doorbell of each user
+            run("uncore", "info", user=user)
         before = len(list(descriptors.iterdir()))
         os.kill(pid, signal.SIGSTOP)
         try:
