@@ -17,6 +17,8 @@
  * on an emulated machine, or where the host takes the CPU away meanwhile. */
 static const uint64_t DEAR_NS = 50000000;
 
+enum { DEAR_MAX = 1 };
+
 /* Edge-triggered: what is readable and waits for its turn is reported once, not at each turn of the
  * loop for every other one. */
 static const uint32_t READABLE = EPOLLIN | EPOLLET;
@@ -92,22 +94,23 @@ void peer_set_account(struct peer *peer, unsigned account)
  * To receive from a client, to answer it and to let it go wakes all that watches its end of the
  * connection. Of that there may be very much: then it is dropped, for the closers to wake.
  */
-static int check_price(uint64_t before_ns)
+static int check_price(struct peer *peer, uint64_t before_ns)
 {
-	return server_thread_time_ns() - before_ns > DEAR_NS ? -ECONNABORTED : 0;
+	peer->n_dear += server_thread_time_ns() - before_ns > DEAR_NS;
+	return peer->n_dear > DEAR_MAX ? -ECONNABORTED : 0;
 }
 
 static int send_to(
-	const struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds)
+	struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds)
 {
 	uint64_t before_ns = server_thread_time_ns();
 	int r = wire_send(peer->fd, message, fds, n_fds);
 
-	return r < 0 ? r : check_price(before_ns);
+	return r < 0 ? r : check_price(peer, before_ns);
 }
 
 /* No request carries descriptors. One that does is left where it is: see undertaker.h. */
-static int receive_from(const struct peer *peer, struct wire_packet *ret)
+static int receive_from(struct peer *peer, struct wire_packet *ret)
 {
 	uint64_t before_ns = server_thread_time_ns();
 	int r = undertaker_finds_descriptors(peer->fd), price;
@@ -115,7 +118,7 @@ static int receive_from(const struct peer *peer, struct wire_packet *ret)
 	if (r < 0)
 		return r;
 	r = r ? -EBADMSG : wire_receive(peer->fd, WIRE_FROM_CLIENT, ret);
-	price = check_price(before_ns);
+	price = check_price(peer, before_ns);
 	return r >= 0 && price < 0 ? price : r;
 }
 

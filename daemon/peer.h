@@ -23,6 +23,7 @@ struct peer {
 	sd_event_source *source;
 	uint64_t parked_ns; /* since when; 0: is not parked */
 	bool is_due;        /* has waited: what it says next is heard */
+	unsigned n_dear;    /* messages from or to it that were */
 };
 
 /*
