@@ -31,7 +31,7 @@
 enum {
 	DOORBELLS_PLACES = 16384, /* as many users as there may be clients */
 	DOORBELLS_EVENTS = 1024,  /* looked at in one go */
-	DOORBELLS_PORTION = 16,   /* waiters woken in one go */
+	DOORBELLS_PORTION = 64,   /* waiters woken in one go */
 };
 
 /* All zero: free. */
