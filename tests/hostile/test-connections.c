@@ -24,7 +24,7 @@ static void connecting_without_end(void **state)
 {
 	const struct attack attack = {
 		.name = "connecting without end",
-		.factor = 30, /* seen: 7 to 16 */
+		.factor = 30, /* seen: 7 to 25 */
 		.body = connect_and_close,
 		.n_processes = 1,
 		.deeds = CONNECTS,
