@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one clock of page and library: CLOCK_MONOTONIC in ns. */
+/* The one clock of page and library, CLOCK_MONOTONIC, and the CPU time of a thread; both in ns. */
 #pragma once
 
 #include <stdint.h>
@@ -11,6 +11,15 @@ static inline uint64_t clock_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* CPU time that the calling thread has used. */
+static inline uint64_t clock_thread_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000U + (uint64_t)used.tv_nsec;
 }
 
 /* The time @timeout_ns from now; UINT64_MAX, never, where that is beyond the end of time. */

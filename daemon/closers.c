@@ -157,14 +157,6 @@ static void close_one(struct closer *closer, struct closing *closing)
 	close_fd(&closing->fd);
 }
 
-static uint64_t thread_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 /* If so many accounts close at once that there is no room, it is charged to none of them; nor is
  * what is nobody's. */
 static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
@@ -184,7 +176,7 @@ static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
 static void serve(struct closer *closer, struct closing *closing)
 {
 	struct closers *closers = closer->closers;
-	uint64_t before_ns = thread_time_ns();
+	uint64_t before_ns = clock_thread_ns();
 
 	closer->closing = closing;
 	closer->since_ns = clock_now_ns();
@@ -194,7 +186,7 @@ static void serve(struct closer *closer, struct closing *closing)
 	pthread_mutex_lock(&closers->lock);
 	closer->since_ns = 0;
 	closers->n_pending--;
-	note_cost(closers, closing->account, thread_time_ns() - before_ns);
+	note_cost(closers, closing->account, clock_thread_ns() - before_ns);
 	free(closing);
 }
 

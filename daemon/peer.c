@@ -96,14 +96,14 @@ void peer_set_account(struct peer *peer, unsigned account)
  */
 static int check_price(struct peer *peer, uint64_t before_ns)
 {
-	peer->n_dear += server_thread_time_ns() - before_ns > DEAR_NS;
+	peer->n_dear += clock_thread_ns() - before_ns > DEAR_NS;
 	return peer->n_dear > DEAR_MAX ? -ECONNABORTED : 0;
 }
 
 static int send_to(
 	struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds)
 {
-	uint64_t before_ns = server_thread_time_ns();
+	uint64_t before_ns = clock_thread_ns();
 	int r = wire_send(peer->fd, message, fds, n_fds);
 
 	return r < 0 ? r : check_price(peer, before_ns);
@@ -112,7 +112,7 @@ static int send_to(
 /* No request carries descriptors. One that does is left where it is: see undertaker.h. */
 static int receive_from(struct peer *peer, struct wire_packet *ret)
 {
-	uint64_t before_ns = server_thread_time_ns();
+	uint64_t before_ns = clock_thread_ns();
 	int r = undertaker_finds_descriptors(peer->fd), price;
 
 	if (r < 0)

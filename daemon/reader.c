@@ -116,10 +116,8 @@ static void wake_waiters(struct reader *reader)
 static uint64_t cpu_time_spent(struct reader *reader)
 {
 	uint64_t before_ns = reader->cpu_ns;
-	struct timespec now;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	reader->cpu_ns = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+	reader->cpu_ns = clock_thread_ns();
 	return reader->cpu_ns - before_ns;
 }
 

@@ -311,19 +311,11 @@ static int on_answer(sd_event_source *source, int fd, uint32_t events, void *use
 	return 0;
 }
 
-uint64_t server_thread_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 uint64_t server_take_cost(struct server *server)
 {
 	uint64_t before_ns = server->charged_ns;
 
-	server->charged_ns = server_thread_time_ns();
+	server->charged_ns = clock_thread_ns();
 	return server->charged_ns - before_ns;
 }
 

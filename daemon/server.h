@@ -80,9 +80,6 @@ void server_note_refusal(struct server *server, uint32_t uid, const struct polic
 /* The account of @uid, as far as is known, or ACCOUNTS_NONE. */
 unsigned server_account_of(struct server *server, uint32_t uid);
 
-/* CPU time that the calling thread has used. */
-uint64_t server_thread_time_ns(void);
-
 /* What the main thread has used since the last time that this was asked, to be charged. */
 uint64_t server_take_cost(struct server *server);
 

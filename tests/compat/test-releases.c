@@ -22,7 +22,7 @@
 
 enum { PAGES = 25600, PAGE_WORTH = 4096, FEW_PAGES = 2000 };
 
-/* Who is with whom: a daemon, and where library, command and probe are in the build tree. */
+/* A pair of releases: a daemon, and where library, command and probe are in the build tree. */
 struct pair {
 	const char *daemon; /* a release; NULL: this one */
 	const char *library, *command;

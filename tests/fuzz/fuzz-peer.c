@@ -34,7 +34,7 @@ enum { CLIENTS = 8, ROUNDS_MAX = 64, DOORBELLS = 16, DESCRIPTORS_MAX = 256 };
 /* Each connection of this one is another user's, with an account of its own. */
 enum { STRANGER = 100000 };
 
-/* Who a client is; see getsockopt() below. */
+/* What a client is known as; see getsockopt() below. */
 struct person {
 	uint32_t uid, gid, groups[2];
 	unsigned n_groups;

@@ -24,7 +24,7 @@ enum { PAUSE_US = 1000, PAUSE_MORE_US = 500 };
 /* The library waits for as long as the budget says; but what the victim asks for is within it. */
 static const uint64_t STARVED_NS = 1000000000;
 
-/* Whoever is hindered so much has seen enough. */
+/* A victim that is hindered so much has seen enough. */
 static const uint64_t LONGEST_NS = 5000000000, HANGS_NS = 30000000000;
 
 /* --- the process --- */

@@ -70,7 +70,7 @@ static void wait_until_closed(void)
 	assert_int_equal(closers_pending(closers), 0);
 }
 
-/* Who is heard in reader @s, if @fd is rung: the place, or -1. */
+/* The place that reader @s hears if @fd is rung, or -1. */
 static int ring(unsigned s, int fd)
 {
 	struct doorbells *doorbells = &readers[s].doorbells;
