@@ -2,7 +2,6 @@
 /* The turns of a reader, made by hand, at times that the case chooses. */
 #include "daemon/doorbells.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -270,66 +269,74 @@ static void new_rules_are_looked_at_at_once(void **state)
 
 static struct page_cell cell;
 
-static void *sleep_on(void *argument)
-{
-	const struct page_bell *bell = argument;
+struct sleeper {
+	pthread_t thread;
+	const struct page_bell *bell;
+	_Atomic pid_t tid;
+	int ret;
+};
 
-	return page_wait(&cell, bell, 0, clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000))) < 0
-		       ? argument
-		       : NULL;
+static void *sleep_on_bell(void *argument)
+{
+	struct sleeper *sleeper = argument;
+
+	sleeper->tid = gettid();
+	sleeper->ret = page_wait(
+		&cell, sleeper->bell, 0, clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000)));
+	return NULL;
 }
 
-static void start_sleepers(unsigned n, struct page_bell *bell, pthread_t *ret)
+static void start_sleepers(struct sleeper ret[SLEEPERS], const struct page_bell *bell)
 {
 	pthread_attr_t attr;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 128 * 1024);
-	for (unsigned i = 0; i < n; i++)
-		assert_int_equal(pthread_create(&ret[i], &attr, sleep_on, bell), 0);
+	for (unsigned i = 0; i < SLEEPERS; i++) {
+		ret[i] = (struct sleeper){ .bell = bell };
+		assert_int_equal(pthread_create(&ret[i].thread, &attr, sleep_on_bell, &ret[i]), 0);
+	}
 	pthread_attr_destroy(&attr);
 }
 
-static void join_sleepers(unsigned n, const pthread_t *sleepers)
+static void join_sleepers(struct sleeper sleepers[SLEEPERS])
 {
-	void *failed;
-
-	for (unsigned i = 0; i < n; i++) {
-		pthread_join(sleepers[i], &failed);
-		assert_null(failed);
+	for (unsigned i = 0; i < SLEEPERS; i++) {
+		pthread_join(sleepers[i].thread, NULL);
+		assert_int_equal(sleepers[i].ret, 0);
 	}
 }
 
-static bool is_asleep(const char *task)
+static bool is_asleep(pid_t tid)
 {
 	char path[64];
 	_cleanup_file_ FILE *file = NULL;
 	char state = '?';
 
-	snprintf(path, sizeof path, "/proc/self/task/%.16s/stat", task);
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
 	file = fopen(path, "re");
 	return file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1 && state == 'S';
 }
 
-static unsigned count_asleep(void)
+/* In one look at all: under emulation one may sleep for an instant on its way, too. */
+static bool are_asleep(const struct sleeper sleepers[SLEEPERS])
 {
-	DIR *directory = opendir("/proc/self/task");
-	unsigned n = 0;
-
-	assert_non_null(directory);
-	for (struct dirent *entry; (entry = readdir(directory));)
-		n += is_asleep(entry->d_name);
-	closedir(directory);
-	return n;
+	for (unsigned i = 0; i < SLEEPERS; i++)
+		if (!sleepers[i].tid || !is_asleep(sleepers[i].tid))
+			return false;
+	return true;
 }
 
-static void wait_until_asleep(unsigned n)
+/* All sleep on the bell of user 1. */
+static void put_to_sleep(struct sleeper ret[SLEEPERS])
 {
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
 
-	while (count_asleep() < n && clock_now_ns() < deadline_ns)
+	cell = (struct page_cell){ .finished = 0 };
+	start_sleepers(ret, &bells[1]);
+	while (!are_asleep(ret) && clock_now_ns() < deadline_ns)
 		usleep(10000);
-	assert_true(count_asleep() >= n);
+	assert_true(are_asleep(ret));
 }
 
 /* A turn in which user 0 rings while some of user 1 sleep on. */
@@ -353,15 +360,12 @@ static void turn_for_one_beside_many(void)
 
 static void many_sleepers_are_woken_in_portions(void **state)
 {
-	pthread_t sleepers[SLEEPERS];
+	struct sleeper sleepers[SLEEPERS];
 	uint64_t now_ns = clock_now_ns();
-	unsigned n_turns = 0, n_before;
+	unsigned n_turns = 0;
 
 	(void)state;
-	cell = (struct page_cell){ .finished = 0 };
-	n_before = count_asleep();
-	start_sleepers(SLEEPERS, &bells[1], sleepers);
-	wait_until_asleep(n_before + SLEEPERS);
+	put_to_sleep(sleepers);
 	ring(1);
 	assert_true(listen_at(now_ns));
 	doorbells_join(&doorbells, now_ns, 0);
@@ -372,7 +376,7 @@ static void many_sleepers_are_woken_in_portions(void **state)
 	turn_for_one_beside_many();
 	for (; doorbells_due_ns(&doorbells, clock_now_ns()) >= 0; n_turns++)
 		turn_at(clock_now_ns(), 0);
-	join_sleepers(SLEEPERS, sleepers);
+	join_sleepers(sleepers);
 	assert_int_equal(doorbells.places[1].n_woken, SLEEPERS);
 	assert_int_equal(n_turns, SLEEPERS / DOORBELLS_PORTION - 1);
 	assert_int_equal(bells[1].n_rung, 1);
@@ -385,15 +389,12 @@ static void intervals_do_not_keep_sleepers(void **state)
 		.burst_ms = 1000,
 		.min_interval_ms = 100000,
 		.min_interval_per_user_ms = 100000 };
-	pthread_t sleepers[SLEEPERS];
+	struct sleeper sleepers[SLEEPERS];
 	uint64_t now_ns = clock_now_ns();
-	unsigned n_before = count_asleep();
 
 	(void)state;
 	doorbells_set_rules(&doorbells, &rules);
-	cell = (struct page_cell){ .finished = 0 };
-	start_sleepers(SLEEPERS, &bells[1], sleepers);
-	wait_until_asleep(n_before + SLEEPERS);
+	put_to_sleep(sleepers);
 	ring(1);
 	assert_true(listen_at(now_ns));
 	doorbells_join(&doorbells, now_ns, 0);
@@ -406,7 +407,7 @@ static void intervals_do_not_keep_sleepers(void **state)
 	assert_int_equal(doorbells.places[1].n_woken, SLEEPERS);
 	assert_true(page_bell_is_claimed(&bells[1]));
 	assert_int_equal(doorbells.throttled, 1);
-	join_sleepers(SLEEPERS, sleepers);
+	join_sleepers(sleepers);
 }
 
 /* --- nobody who waits is forgotten --- */
