@@ -18,6 +18,8 @@
 #include "common/clock.h"
 
 #define ANSWER_WITHIN_NS 1000000000U
+#define AWAKE_NS         500000U
+#define ASLEEP_US        1000
 enum { REPORT_BYTES_MAX = 16 << 20 };
 
 /* --- sentences --- */
@@ -104,29 +106,53 @@ static bool time_left(const struct call *call, uint64_t *ret_ns)
 }
 
 /*
- * Only a blocking connect() waits while the daemon's backlog is full, for as long as SO_SNDTIMEO
- * says, and from the beginning again after each signal; hence the limit before each attempt.
+ * While the daemon's backlog is full, a blocking connect() sleeps in a queue; but one that is woken
+ * finds the place taken by somebody who happened to run, and goes to the end of the queue. Beside
+ * 64 processes that connect without end, one connect in a hundred took 10 ms. So we sleep and look
+ * by turns: one that looks without pause runs when a place becomes free.
  */
+static int sleep_in_queue(const struct call *call, const struct sockaddr_un *address)
+{
+	const struct timeval limit = { .tv_usec = ASLEEP_US };
+
+	if (setsockopt(call->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0 ||
+		fcntl(call->fd, F_SETFL, 0) < 0)
+		return -errno;
+	return connect(call->fd, (const struct sockaddr *)address, sizeof *address) < 0 ? -errno
+											: 0;
+}
+
+static int look_for_place(const struct call *call, const struct sockaddr_un *address)
+{
+	uint64_t end_ns = clock_deadline_ns(AWAKE_NS);
+	int r;
+
+	if (fcntl(call->fd, F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	do
+		r = connect(call->fd, (const struct sockaddr *)address, sizeof *address) < 0
+			    ? -errno
+			    : 0;
+	while (r == -EAGAIN && clock_now_ns() < end_ns);
+	return r;
+}
+
+static bool is_full(int r)
+{
+	return r == -EAGAIN || r == -EINTR;
+}
+
 static int connect_in_time(const struct call *call, const struct sockaddr_un *address)
 {
 	uint64_t left_ns;
+	int r = -EAGAIN;
 
-	while (time_left(call, &left_ns)) {
-		/* rounded up: 0 would be no limit at all */
-		struct timeval limit = {
-			.tv_sec = (time_t)(left_ns / 1000000000U),
-			.tv_usec = (suseconds_t)(left_ns % 1000000000U / 1000U),
-		};
-
-		limit.tv_usec += !limit.tv_sec && !limit.tv_usec;
-		if (setsockopt(call->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0)
-			return -errno;
-		if (connect(call->fd, (const struct sockaddr *)address, sizeof *address) == 0)
-			return 0;
-		if (errno != EINTR && errno != EAGAIN)
-			return -errno;
+	while (is_full(r) && time_left(call, &left_ns)) {
+		r = look_for_place(call, address);
+		if (is_full(r))
+			r = sleep_in_queue(call, address);
 	}
-	return -ETIMEDOUT;
+	return is_full(r) ? -ETIMEDOUT : r;
 }
 
 static int dial(struct call *call)

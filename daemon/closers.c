@@ -17,7 +17,15 @@
 static const uint64_t SLOW_NS = 5000000;    /* after which another thread takes over */
 static const uint64_t HANG_NS = 3000000000; /* a busy machine may let a thread wait for long */
 
-enum { STACK_BYTES = 128 * 1024, COSTS_MAX = 64, IDLE_MAX = 2, NS_PER_S = 1000000000 };
+enum {
+	STACK_BYTES = 128 * 1024,
+	COSTS_MAX = 64,
+	IDLE_MAX = 2,
+	/* So many at once: to wake a thread costs as much as to accept two connections. */
+	BATCH_MAX = 16,
+	DOORBELLS_MAX = 256,
+	NS_PER_S = 1000000000,
+};
 
 /* One descriptor to close. */
 struct closing {
@@ -30,9 +38,9 @@ struct closing {
 struct closer {
 	struct closers *closers;
 	pthread_t thread;
-	bool used, ended;              /* ended: to be joined */
-	uint64_t since_ns;             /* when its close began; 0: it is idle */
-	const struct closing *closing; /* ... and what it closes */
+	bool used, ended;            /* ended: to be joined */
+	uint64_t since_ns;           /* when its close began; 0: it is idle */
+	const struct closing *batch; /* ... and what it closes */
 	struct undertaker undertaker;
 };
 
@@ -41,17 +49,52 @@ struct cost {
 	uint64_t ns;
 };
 
+/* In the order in which they came. */
+struct queue {
+	struct closing *first, **end;
+	unsigned n;
+};
+
 struct closers {
+	struct queue staged;  /* of the main thread alone: yet to be handed over */
 	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t work, progress;
 	bool stop;
-	struct closing *first, **end;
-	unsigned n_pending; /* in the list, or being closed */
+	struct queue queue;
+	unsigned n_pending;                 /* in the queue, or being closed */
+	unsigned n_doorbells[ACCOUNTS_MAX]; /* of n_pending */
 	unsigned n_closers;
 	struct closer closers[CLOSERS_MAX];
 	unsigned n_costs;
 	struct cost costs[COSTS_MAX];
 };
+
+/* --- queues --- */
+
+static void queue_init(struct queue *queue)
+{
+	*queue = (struct queue){ .end = &queue->first };
+}
+
+static void queue_add(struct queue *queue, struct closing *closing)
+{
+	closing->next = NULL;
+	*queue->end = closing;
+	queue->end = &closing->next;
+	queue->n++;
+}
+
+/* Takes out the one that @at, a link of the queue, leads to. */
+static struct closing *queue_take(struct queue *queue, struct closing **at)
+{
+	struct closing *closing = *at;
+
+	*at = closing->next;
+	if (!*at)
+		queue->end = at;
+	queue->n--;
+	return closing;
+}
 
 /* --- starting and ending threads, with the lock held --- */
 
@@ -119,32 +162,36 @@ static bool is_connection(const struct closing *closing)
 	return closing->epoll_fd < 0;
 }
 
+/* Of those that are like each other, one thread closes one after the other. */
+static bool is_like(const struct closing *a, const struct closing *b)
+{
+	return a->account == b->account && is_connection(a) == is_connection(b);
+}
+
 static bool is_served(const struct closers *closers, const struct closing *closing)
 {
 	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
 		const struct closer *closer = &closers->closers[i];
 
-		if (closer->since_ns && closer->closing->account == closing->account &&
-			is_connection(closer->closing) == is_connection(closing))
+		if (closer->since_ns && is_like(closer->batch, closing))
 			return true;
 	}
 	return false;
 }
 
-/* The oldest of an account that no thread serves; NULL: there is none. */
-static struct closing *take(struct closers *closers)
+/* The oldest of an account that no thread serves, and if it is a connection, those that follow of
+ * the same account. @ret stays empty if there is none. */
+static void take(struct closers *closers, struct queue *ret)
 {
-	struct closing **at = &closers->first, *closing;
+	struct closing **at = &closers->queue.first;
 
 	while (*at && is_served(closers, *at))
 		at = &(*at)->next;
-	closing = *at;
-	if (!closing)
-		return NULL;
-	*at = closing->next;
 	if (!*at)
-		closers->end = at;
-	return closing;
+		return;
+	queue_add(ret, queue_take(&closers->queue, at));
+	while (*at && is_connection(ret->first) && is_like(*at, ret->first) && ret->n < BATCH_MAX)
+		queue_add(ret, queue_take(&closers->queue, at));
 }
 
 static void close_one(struct closer *closer, struct closing *closing)
@@ -172,22 +219,36 @@ static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
 	closers->costs[i].ns += ns;
 }
 
-/* The lock is held, but for the time of the close. */
-static void serve(struct closer *closer, struct closing *closing)
+static void close_all(struct closer *closer, struct queue *batch)
+{
+	for (struct closing *closing = batch->first; closing; closing = closing->next)
+		close_one(closer, closing);
+}
+
+static void free_all(struct queue *batch)
+{
+	while (batch->first)
+		free(queue_take(batch, &batch->first));
+}
+
+/* The lock is held, but for the time of the closes. */
+static void serve(struct closer *closer, struct queue *batch)
 {
 	struct closers *closers = closer->closers;
 	uint64_t before_ns = clock_thread_ns();
 
-	closer->closing = closing;
+	closer->batch = batch->first;
 	closer->since_ns = clock_now_ns();
 	keep_one_idle(closers);
 	pthread_mutex_unlock(&closers->lock);
-	close_one(closer, closing);
+	close_all(closer, batch);
 	pthread_mutex_lock(&closers->lock);
 	closer->since_ns = 0;
-	closers->n_pending--;
-	note_cost(closers, closing->account, clock_thread_ns() - before_ns);
-	free(closing);
+	closers->n_pending -= batch->n;
+	if (!is_connection(batch->first))
+		closers->n_doorbells[batch->first->account]--;
+	note_cost(closers, batch->first->account, clock_thread_ns() - before_ns);
+	free_all(batch);
 }
 
 /* One thread is enough until it has shown that it is slow. */
@@ -208,33 +269,41 @@ static void wait_for_work(struct closers *closers)
 	uint64_t due_ns = clock_now_ns() + SLOW_NS;
 	const struct timespec due = { (time_t)(due_ns / NS_PER_S), (long)(due_ns % NS_PER_S) };
 
-	if (closers->first && one_is_quick(closers))
+	if (closers->queue.first && one_is_quick(closers))
 		pthread_cond_timedwait(&closers->work, &closers->lock, &due);
 	else
 		pthread_cond_wait(&closers->work, &closers->lock);
 }
 
-/* Of one that found nothing to do. */
-static bool may_end(const struct closers *closers)
+/* Of one that found nothing to do. One that holds what could not be buried stays to do so. */
+static bool may_end(const struct closer *closer)
 {
+	const struct closers *closers = closer->closers;
+
 	if (closers->stop)
-		return !closers->first || !one_is_quick(closers);
-	return closers->n_closers - count_busy(closers) > IDLE_MAX;
+		return !closers->queue.first || !one_is_quick(closers);
+	return !closer->undertaker.n_waiting && closers->n_closers - count_busy(closers) > IDLE_MAX;
 }
 
 static void *run(void *argument)
 {
 	struct closer *closer = argument;
 	struct closers *closers = closer->closers;
-	struct closing *closing;
+	struct queue batch;
 
+	queue_init(&batch);
 	privilege_drop();
 	pthread_mutex_lock(&closers->lock);
-	while ((closing = one_is_quick(closers) ? NULL : take(closers)) || !may_end(closers))
-		if (closing)
-			serve(closer, closing);
+	for (;;) {
+		if (!one_is_quick(closers))
+			take(closers, &batch);
+		if (batch.n)
+			serve(closer, &batch);
+		else if (may_end(closer))
+			break;
 		else
 			wait_for_work(closers);
+	}
 	undertaker_done(&closer->undertaker);
 	closers->n_closers--;
 	closer->ended = true;
@@ -262,7 +331,8 @@ int closers_new(struct closers **ret)
 
 	if (!closers)
 		return -ENOMEM;
-	closers->end = &closers->first;
+	queue_init(&closers->staged);
+	queue_init(&closers->queue);
 	pthread_mutex_init(&closers->lock, NULL);
 	init_condition(&closers->work);
 	init_condition(&closers->progress);
@@ -295,6 +365,7 @@ struct closers *closers_free(struct closers *closers)
 
 	if (!closers)
 		return NULL;
+	closers_hand_over(closers);
 	pthread_mutex_lock(&closers->lock);
 	closers->stop = true;
 	pthread_cond_broadcast(&closers->work);
@@ -320,15 +391,35 @@ static void close_later(struct closers *closers, unsigned account, int epoll_fd,
 	/* Without memory it stays open: better one descriptor less than a thread that hangs. */
 	if (closing) {
 		*closing = (struct closing){ .account = account, .fd = *fd, .epoll_fd = epoll_fd };
-		pthread_mutex_lock(&closers->lock);
-		*closers->end = closing;
-		closers->end = &closing->next;
-		closers->n_pending++;
-		keep_one_idle(closers);
-		pthread_cond_signal(&closers->work);
-		pthread_mutex_unlock(&closers->lock);
+		queue_add(&closers->staged, closing);
 	}
 	*fd = -1;
+	if (closers->staged.n >= BATCH_MAX)
+		closers_hand_over(closers);
+}
+
+/* With the lock held. */
+static void take_staged(struct closers *closers)
+{
+	while (closers->staged.n) {
+		struct closing *closing = queue_take(&closers->staged, &closers->staged.first);
+
+		if (!is_connection(closing))
+			closers->n_doorbells[closing->account]++;
+		queue_add(&closers->queue, closing);
+		closers->n_pending++;
+	}
+}
+
+void closers_hand_over(struct closers *closers)
+{
+	if (!closers->staged.n)
+		return;
+	pthread_mutex_lock(&closers->lock);
+	take_staged(closers);
+	keep_one_idle(closers);
+	pthread_cond_signal(&closers->work);
+	pthread_mutex_unlock(&closers->lock);
 }
 
 void closers_close_connection(struct closers *closers, unsigned account, int *fd)
@@ -343,15 +434,16 @@ void closers_close_doorbell(struct closers *closers, unsigned account, int epoll
 
 bool closers_hang(struct closers *closers, unsigned account)
 {
-	bool hang = false;
 	uint64_t now_ns;
+	bool hang;
 
 	pthread_mutex_lock(&closers->lock);
+	hang = closers->n_doorbells[account] > DOORBELLS_MAX;
 	now_ns = clock_now_ns(); /* not before: a close may have begun since */
 	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
 		const struct closer *closer = &closers->closers[i];
 
-		hang |= closer->since_ns && closer->closing->account == account &&
+		hang |= closer->since_ns && closer->batch->account == account &&
 			now_ns - closer->since_ns > HANG_NS;
 	}
 	pthread_mutex_unlock(&closers->lock);
@@ -363,7 +455,7 @@ unsigned closers_pending(struct closers *closers)
 	unsigned n;
 
 	pthread_mutex_lock(&closers->lock);
-	n = closers->n_pending;
+	n = closers->staged.n + closers->n_pending;
 	pthread_mutex_unlock(&closers->lock);
 	return n;
 }

@@ -37,10 +37,16 @@ void closers_close_connection(struct closers *closers, unsigned account, int *fd
 /* Takes *@fd, a doorbell of @account, out of the epoll @epoll_fd and closes it. It is -1 then. */
 void closers_close_doorbell(struct closers *closers, unsigned account, int epoll_fd, int *fd);
 
-/* Has a close of @account been going on for so long that it must be called hanging? */
+/* The main thread hands over what it has closed so far. It does so by itself when that is much. */
+void closers_hand_over(struct closers *closers);
+
+/*
+ * Has a close of @account been going on for so long that it must be called hanging? Or has it more
+ * doorbells that are yet to be closed than any honest one?
+ */
 bool closers_hang(struct closers *closers, unsigned account);
 
-/* How many descriptors have yet to be closed. */
+/* How many descriptors have yet to be closed, handed over or not. */
 unsigned closers_pending(struct closers *closers);
 
 /* Charges accounts what closing has cost since the last time. */

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata)
@@ -21,12 +23,28 @@ int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata
 
 /* sd-event grows its tables while it turns. A turn that failed is as if it had not begun: what is
  * readable stays readable, what was due stays due. */
-int loop_run(sd_event *event)
+static void wait_for_memory(void)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };
-	int r;
 
-	while ((r = sd_event_loop(event)) == -ENOMEM)
-		nanosleep(&pause, NULL);
-	return r;
+	nanosleep(&pause, NULL);
+}
+
+int loop_run(sd_event *event, void (*at_rest)(void *userdata), void *userdata)
+{
+	bool rests = !at_rest;
+	int r = 0, status;
+
+	while (sd_event_get_state(event) != SD_EVENT_FINISHED) {
+		r = sd_event_run(event, rests ? UINT64_MAX : 0);
+		if (r == -ENOMEM)
+			wait_for_memory();
+		else if (r < 0)
+			return r;
+		if (r == 0 && at_rest)
+			at_rest(userdata);
+		rests = !at_rest || r == 0;
+	}
+	r = sd_event_get_exit_code(event, &status);
+	return r < 0 ? r : status;
 }

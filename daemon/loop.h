@@ -14,5 +14,7 @@ int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata
 /*
  * Turns until sd_event_exit(3): returns its status, or an error that will not pass. What is
  * refused for want of memory is tried again.
+ * Calls @at_rest with @userdata, unless it is NULL, each time that all is done and it is about to
+ * sleep.
  */
-int loop_run(sd_event *event);
+int loop_run(sd_event *event, void (*at_rest)(void *userdata), void *userdata);

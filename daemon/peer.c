@@ -288,30 +288,36 @@ void peer_unpark(struct peer *peer)
 	look_again(peer);
 }
 
+/* Serves the next message of a peer, or parks it. False: the peer has been dropped. */
+static bool hear(struct peer *peer)
+{
+	struct server *server = peer->server;
+	unsigned account = peer->account;
+	uint64_t now_ns = clock_now_ns(), wait_ns = budget_ask(&server->budget, account, now_ns);
+	int r;
+
+	if (wait_ns && !peer->is_due) {
+		park(peer, now_ns, wait_ns);
+		budget_charge_unasked(&server->budget, account, server_take_cost(server));
+		return true;
+	}
+	peer->is_due = false;
+	r = serve(peer);
+	if (r < 0)
+		peer_free(peer);
+	budget_charge(&server->budget, account, server_take_cost(server));
+	return r >= 0;
+}
+
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct peer *peer = userdata;
-	struct server *server = peer->server;
-	unsigned account = peer->account;
-	uint64_t now_ns = clock_now_ns(), wait_ns;
 
 	(void)source;
 	(void)fd;
 	(void)events;
-	if (peer->parked_ns)
-		return 0;
-	wait_ns = budget_ask(&server->budget, account, now_ns);
-	if (wait_ns && !peer->is_due) {
-		park(peer, now_ns, wait_ns);
-		budget_charge_unasked(&server->budget, account, server_take_cost(server));
-		return 0;
-	}
-	peer->is_due = false;
-	if (serve(peer) < 0)
-		peer_free(peer);
-	else
+	if (!peer->parked_ns && hear(peer) && !peer->parked_ns)
 		look_again(peer);
-	budget_charge(&server->budget, account, server_take_cost(server));
 	return 0;
 }
 
@@ -335,9 +341,11 @@ static void drop_one_of(struct server *server, unsigned account)
 
 /*
  * May this account have another connection? If all places are taken, the one that has most of them
- * gives one up, unless that is this one. False: *ret says why not.
+ * gives one up, unless that is this one. 1; 0: *ret says why not; -EAGAIN: not unless some leave,
+ * and @others_are_heard, which may have left already, is false.
  */
-static bool has_room(struct server *server, uid_t uid, unsigned account, struct policy_refusal *ret)
+static int has_room(struct server *server, const struct policy_peer *who, unsigned account,
+	bool others_are_heard, struct policy_refusal *ret)
 {
 	const struct account *own = &server->accounts.accounts[account];
 	const struct policy_load load = {
@@ -351,17 +359,19 @@ static bool has_room(struct server *server, uid_t uid, unsigned account, struct 
 	if (closers_hang(server->closers, account)) {
 		policy_refuse(ret, POLICY_CLOSING,
 			"What user %u held is still being closed, for its programs keep that up.",
-			uid);
-		return false;
+			who->uid);
+		return 0;
 	}
-	if (policy_has_room(&load, uid, ret))
-		return true;
+	if (policy_has_room(&load, who->uid, ret))
+		return 1;
+	if (!others_are_heard)
+		return -EAGAIN;
 	largest = accounts_largest(&server->accounts);
 	if (ret->rule != POLICY_CLIENTS ||
 		server->accounts.accounts[largest].n_peers <= own->n_peers + 1)
-		return false;
+		return 0;
 	drop_one_of(server, largest);
-	return true;
+	return 1;
 }
 
 /* A client that floods its connection is read no further until the second is over. */
@@ -371,26 +381,23 @@ static int limit_rate(struct peer *peer)
 		peer->source, 1000000, peer->server->config->requests_per_second);
 }
 
-static int watch_peer(struct peer *peer)
+/* Room for a few answers, no more: whoever does not read them is dropped, before the descriptors
+ * that they carry pile up. */
+static int limit_answers(int fd)
 {
-	/* Room for a few answers, no more: whoever does not read them is dropped, before the
-	 * descriptors that they carry pile up. */
-	const int answers_bytes = 8192;
-	int r;
+	const int bytes = 8192;
 
-	if (setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &answers_bytes, sizeof answers_bytes) < 0)
-		return -errno;
-	r = sd_event_add_io(
-		peer->server->event, &peer->source, peer->fd, READABLE, on_readable, peer);
-
-	return r < 0 ? r : limit_rate(peer);
+	return setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes) < 0 ? -errno : 0;
 }
 
-static int link_new_peer(struct server *server, int *fd, uid_t uid, unsigned account)
+static int new_peer(struct server *server, int *fd, uid_t uid, unsigned account, struct peer **ret)
 {
-	struct peer *peer = calloc(1, sizeof *peer);
-	int r;
+	struct peer *peer;
+	int r = limit_answers(*fd);
 
+	if (r < 0)
+		return r;
+	peer = calloc(1, sizeof *peer);
 	if (!peer)
 		return -ENOMEM;
 	peer->server = server;
@@ -398,22 +405,44 @@ static int link_new_peer(struct server *server, int *fd, uid_t uid, unsigned acc
 	peer->account = account;
 	peer->fd = take_fd(fd);
 	link_peer(peer);
-	r = watch_peer(peer);
-	if (r < 0)
-		peer_free(peer);
-	return r;
+	*ret = peer;
+	return 0;
 }
 
-/* A client that has gone again already, or that has sent an empty message, which is none. */
-static bool is_gone(int fd)
+/* The size of the first message; 0: the client has gone again already, or has sent an empty one,
+ * which is none; -EAGAIN: there is none yet. */
+static int first_bytes(int fd)
 {
 	char first;
+	ssize_t n = recv(fd, &first, sizeof first, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
 
-	return recv(fd, &first, sizeof first, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) == 0;
+	return n < 0 ? -errno : (int)n;
+}
+
+/*
+ * One that has gone without a word, which is what a storm of connections is made of, costs less to
+ * close than to hand to a closer. If the client is there yet, and has only shut its end down, then
+ * this wakes all that watches that end; but to watch costs a client ten times as much as to wake
+ * costs us, and it had no more time for that than we took to accept.
+ */
+static void close_gone(int *fd)
+{
+	if (undertaker_may_close(*fd))
+		close_fd(fd);
+}
+
+/* Whether *@who is taken in; as has_room(). */
+static int may_enter(struct server *server, const struct policy_peer *who, unsigned account,
+	bool others_are_heard, struct policy_refusal *ret)
+{
+	if (!policy_admits(&server->config->access, server_owner(server), who, ret))
+		return 0;
+	return has_room(server, who, account, others_are_heard, ret);
 }
 
 /* A peer that is taken in takes over *@fd. *@ret_account is set if this returns 0. */
-static int admit(struct server *server, int *fd, unsigned *ret_account)
+static int admit(struct server *server, int *fd, bool others_are_heard, unsigned *ret_account,
+	struct peer **ret)
 {
 	_cleanup_(credentials_done) struct policy_peer who = {};
 	struct policy_refusal refusal;
@@ -426,26 +455,52 @@ static int admit(struct server *server, int *fd, unsigned *ret_account)
 	if (account == ACCOUNTS_NONE)
 		return -ENOSPC;
 	*ret_account = account;
-	if (is_gone(*fd))
+	if (first_bytes(*fd) == 0) {
+		close_gone(fd);
 		return 0;
+	}
 	server_take_bare_messages(*fd);
-	if (policy_admits(&server->config->access, server_owner(server), &who, &refusal) &&
-		has_room(server, who.uid, account, &refusal))
-		return link_new_peer(server, fd, who.uid, account);
-	refuse(server, *fd, who.uid, &refusal);
-	return 0;
+	r = may_enter(server, &who, account, others_are_heard, &refusal);
+	if (r == 1)
+		return new_peer(server, fd, who.uid, account, ret);
+	if (r == 0)
+		refuse(server, *fd, who.uid, &refusal);
+	return r;
 }
 
-int peer_accept(struct server *server, int fd)
+static int watch(struct peer *peer)
 {
-	unsigned account = ACCOUNTS_NONE;
+	int r = sd_event_add_io(
+		peer->server->event, &peer->source, peer->fd, READABLE, on_readable, peer);
+
+	return r < 0 ? r : limit_rate(peer);
+}
+
+/* The library says hello at once. It is answered at once, too: another turn of the loop costs as
+ * much as the answer. */
+static int begin(struct peer *peer)
+{
 	int r;
 
-	r = admit(server, &fd, &account);
-	closers_close_connection(server->closers, account, &fd);
+	if (first_bytes(peer->fd) > 0 && !hear(peer))
+		return 0;
+	r = watch(peer);
+	if (r < 0)
+		peer_free(peer);
+	return r;
+}
+
+int peer_accept(struct server *server, int *fd, bool others_are_heard)
+{
+	unsigned account = ACCOUNTS_NONE;
+	struct peer *peer = NULL;
+	int r = admit(server, fd, others_are_heard, &account, &peer);
+
+	if (r != -EAGAIN)
+		closers_close_connection(server->closers, account, fd);
 	if (account != ACCOUNTS_NONE)
 		budget_charge_unasked(&server->budget, account, server_take_cost(server));
-	return r;
+	return peer ? begin(peer) : r;
 }
 
 void peer_review(struct peer *peer)

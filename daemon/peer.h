@@ -27,10 +27,11 @@ struct peer {
 };
 
 /*
- * Takes over @fd, just accepted, and links a peer into @server. Whom the policy refuses gets an
- * error message and is closed. 0 also then; -ENOMEM and errno of the event loop.
+ * Takes over *@fd, just accepted, and links a peer into @server. Whom the policy refuses gets an
+ * error message and is closed. 0 also then; -ENOMEM and errno of the event loop. -EAGAIN, with *@fd
+ * still the caller's: there is no room, and not all @others_are_heard, some of which may have left.
  */
-int peer_accept(struct server *server, int fd);
+int peer_accept(struct server *server, int *fd, bool others_are_heard);
 
 /* Applies a configuration that has changed: frees the peer if it may not connect any more. */
 void peer_review(struct peer *peer);

@@ -226,7 +226,7 @@ int refusing_run(struct refusing *refusing, struct server *server, struct fault 
 		log_error("uncored serves nothing, and tells that to all who connect: %s",
 			refusing->why.text);
 		say_ready(refusing);
-		r = loop_run(refusing->event);
+		r = loop_run(refusing->event, NULL, NULL);
 		sd_notify(0, "STOPPING=1");
 	}
 	refusing->event = sd_event_unref(refusing->event);

@@ -33,7 +33,6 @@ static const uint64_t REPORT_AGE_NS = 100000000; /* who asks sooner gets the sam
 enum {
 	CLOSING_MAX = 4096, /* descriptors yet to be closed, while others are taken in */
 	CLOSING_PAUSE_US = 20000,
-	ACCEPTED_AT_ONCE = 8,
 	NO_ROOM_PAUSE_US = 50000,
 	WAKE_ACCURACY_US = 250,
 	UNPARK_NS = 500000,
@@ -46,7 +45,7 @@ enum {
  * connects without pause fills any queue, and each newcomer waits behind it: with SOMAXCONN a
  * victim's uncore_open() took 70 ms instead of 0.14, with 32 it takes 0.7.
  */
-enum { BACKLOG = 32 };
+enum { BACKLOG = SERVER_AT_ONCE - 1 };
 
 #ifndef SO_PASSPIDFD
 #define SO_PASSPIDFD 76 /* asm-generic/socket.h since Linux 6.5 */
@@ -227,37 +226,87 @@ static void pause_without_room(struct server *server, int error)
 	pause_accepting(server, NO_ROOM_PAUSE_US);
 }
 
-/* False: that was all for now. */
-static bool accept_one(struct server *server, int fd)
+/* A connection, or -1: that was all for now. */
+static int accept_one(struct server *server, int fd)
 {
-	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), r;
+	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (accepted >= 0) {
-		r = peer_accept(server, accepted);
-		if (r < 0)
-			warn_at_times(&server->lost, "A client could not be taken in", -r);
-		return true;
-	}
-	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+	if (accepted < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 		pause_without_room(server, errno);
-	return false;
+	return accepted;
 }
 
-/* Some at once: a turn of the loop costs as much as one of them. */
+/* One for whom there is no room goes on waiting until others_are_heard(). */
+static void take_in(struct server *server, int fd, bool others_are_heard)
+{
+	int r = peer_accept(server, &fd, others_are_heard);
+
+	if (r == -EAGAIN)
+		server->waiting[server->n_waiting++] = fd;
+	else if (r < 0)
+		warn_at_times(&server->lost, "A client could not be taken in", -r);
+}
+
+/*
+ * All that wait, and only then the first of them is looked at. Where many connect without end, the
+ * places in the queue are taken by those that happen to run, and one that waits for a place is
+ * woken in vain, again and again. If all places become free at once, there is one for it.
+ */
+static void accept_all(struct server *server, int fd)
+{
+	int accepted[SERVER_AT_ONCE];
+	unsigned n = 0;
+
+	while (n < ARRAY_SIZE(accepted) && (accepted[n] = accept_one(server, fd)) >= 0)
+		n++;
+	for (unsigned i = 0; i < n; i++)
+		take_in(server, accepted[i], false);
+}
+
+/*
+ * A newcomer goes before the requests of those that are there, of which one client may have sent
+ * hundreds; further ones, which may come without end, take their turn until none is left waiting.
+ */
+static void prefer_newcomers(struct server *server, bool prefer)
+{
+	sd_event_source_set_priority(server->listen_source,
+		prefer ? SD_EVENT_PRIORITY_IMPORTANT : SD_EVENT_PRIORITY_NORMAL);
+}
+
+/* All that was pending when they were accepted is done: those that have left have made room. */
+static void others_are_heard(struct server *server)
+{
+	unsigned n = server->n_waiting;
+
+	server->n_waiting = 0;
+	for (unsigned i = 0; i < n; i++)
+		take_in(server, server->waiting[i], true);
+}
+
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct server *server = userdata;
 
 	(void)source;
 	(void)events;
+	others_are_heard(server);
 	closers_charge(server->closers, &server->budget);
-	if (closers_pending(server->closers) > CLOSING_MAX) {
+	if (closers_pending(server->closers) > CLOSING_MAX)
 		pause_accepting(server, CLOSING_PAUSE_US);
-		return 0;
-	}
-	for (int i = 0; i < ACCEPTED_AT_ONCE && accept_one(server, fd); i++)
-		;
+	else
+		accept_all(server, fd);
+	prefer_newcomers(server, false);
 	return 0;
+}
+
+/* One waking of a closer is for all that was closed since. */
+static void at_rest(void *userdata)
+{
+	struct server *server = userdata;
+
+	others_are_heard(server);
+	prefer_newcomers(server, true);
+	closers_hand_over(server->closers);
 }
 
 void server_resume_accepting(struct server *server)
@@ -666,7 +715,7 @@ int server_run(struct server *server, struct hardware *hardware, struct fault *f
 	if (r < 0)
 		return fault_set(fault, r, "Cannot set up the event loop: %s.", strerror(-r));
 	server_say_ready(server);
-	r = loop_run(server->event);
+	r = loop_run(server->event, at_rest, server);
 	sd_notify(0, "STOPPING=1");
 	return r < 0 ? fault_set(fault, r, "The event loop failed: %s.", strerror(-r)) : r;
 }
@@ -678,6 +727,9 @@ void server_done(struct server *server)
 	while (server->peers)
 		peer_free(server->peers);
 	users_done(&server->users);
+	while (server->n_waiting)
+		closers_close_connection(
+			server->closers, ACCOUNTS_NONE, &server->waiting[--server->n_waiting]);
 	closers_free(server->closers);
 	budget_done(&server->budget);
 	accounts_done(&server->accounts);

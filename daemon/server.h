@@ -25,6 +25,8 @@
 
 struct peer;
 
+enum { SERVER_AT_ONCE = 33 }; /* connections that are accepted in a turn */
+
 struct server {
 	struct hardware *hardware; /* borrowed */
 	struct config *config;     /* borrowed; SIGHUP replaces what it says */
@@ -34,7 +36,9 @@ struct server {
 	sd_event_source *listen_source;
 	sd_event_source *retry_source; /* while nobody is accepted */
 	sd_event_source *wake_source;  /* when a parked peer is due */
-	struct peer *peers;            /* doubly linked */
+	int waiting[SERVER_AT_ONCE]; /* accepted, and there may be room when all others are heard */
+	unsigned n_waiting;
+	struct peer *peers; /* doubly linked */
 	struct owners *owners;
 	struct accounts accounts;
 	struct budget budget; /* of the main thread and the closers */

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -50,10 +49,12 @@ static void drain(int socket_fd)
 }
 
 /*
- * An empty message looks like the end of the connection, but for the credentials that each message
- * has and the end has not. An error that was pending, of a peer that has gone, tells nothing.
+ * True only at the end of the connection, when nothing can be sent to us any more and nothing that
+ * was is left. An empty message looks like the end of the connection, but for the credentials that
+ * each message has and the end has not. An error that was pending, of a peer that has gone, tells
+ * nothing.
  */
-static bool is_empty(int socket_fd)
+bool undertaker_may_close(int socket_fd)
 {
 	const int on = 1;
 	int error, flags;
@@ -155,7 +156,7 @@ void undertaker_close(struct undertaker *undertaker, int *socket_fd)
 	/* After this nobody can send to it any more. */
 	shutdown(*socket_fd, SHUT_RDWR);
 	drain(*socket_fd);
-	if (is_empty(*socket_fd))
+	if (undertaker_may_close(*socket_fd))
 		close_fd(socket_fd);
 	else
 		undertaker_bury(undertaker, socket_fd);

@@ -12,6 +12,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /* Sockets for which there was no thread: tried again with the next. */
 struct undertaker {
 	int *waiting;
@@ -24,6 +26,13 @@ struct undertaker {
  * may be there all the same.
  */
 int undertaker_finds_descriptors(int socket_fd);
+
+/*
+ * Is @socket_fd at the end of its connection, with nothing left to receive, so that close(2) waits
+ * for no file? What the client watches its end with is woken by that, though. From here on each
+ * message brings the credentials of its sender.
+ */
+bool undertaker_may_close(int socket_fd);
 
 /*
  * Shuts *@socket_fd, a connected Unix socket, down and closes it, by way of a thread if descriptors

@@ -5,6 +5,7 @@
  * received, when the loop goes round, what the administrator does meanwhile. Whatever it is, the
  * loop goes on, and nobody's descriptors, memory or places are left behind.
  */
+#include <dlfcn.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -408,28 +409,22 @@ static bool close_hangs; /* at this moment */
 /* What the daemon closes is closed by threads, which makes no difference from here on. */
 static void wait_for_closers(void)
 {
+	closers_hand_over(server.closers);
 	while (closers_pending(server.closers) && !__atomic_load_n(&close_hangs, __ATOMIC_RELAXED))
 		usleep(100);
 }
 
 /* --- in the place of libsystemd: the input says when the loop goes round --- */
 
-/* Until nothing happens any more. 0; 1: it has ended; or as sd_event_run(3). */
-static int run_events(sd_event *event)
+static int run_real(sd_event *event, uint64_t timeout_us)
 {
-	for (unsigned i = 0; i < ROUNDS_MAX; i++) {
-		int r = sd_event_run(event, patience_us);
+	int (*real)(sd_event *, uint64_t) =
+		(int (*)(sd_event *, uint64_t))dlsym(RTLD_NEXT, "sd_event_run");
 
-		wait_for_closers();
-		if (sd_event_get_state(event) == SD_EVENT_FINISHED)
-			return 1;
-		if (r <= 0)
-			return r;
-	}
-	return 0;
+	return real(event, timeout_us);
 }
 
-static bool go_round(sd_event *event)
+static int go_round(sd_event *event)
 {
 	rlim_t limit = limit_of_descriptors();
 	int next = dup(STDIN_FILENO), r;
@@ -437,27 +432,44 @@ static bool go_round(sd_event *event)
 	close(next);
 	if (room < UINT_MAX)
 		limit_descriptors((rlim_t)next + room);
-	r = run_events(event);
+	r = run_real(event, patience_us);
 	limit_descriptors(limit);
 	patience_us = 0;
+	wait_for_closers();
 	if (r < 0) { /* nothing that a client does stops the loop */
 		stderr = complaints;
 		errx(1, "The event loop failed: %s.", strerror(-r));
 	}
-	return r == 0;
+	return r;
 }
 
-int sd_event_loop(sd_event *event)
+/* Up to one that lets the loop go round. False: that was all. */
+static bool take_steps(void)
 {
 	while (input.size_bytes) {
 		uint8_t byte = take_byte();
 
 		steps[byte & 15]((byte >> 4) % CLIENTS);
-		if (byte < 128 && !go_round(event))
-			return 0;
+		if (byte < 128)
+			return true;
 	}
-	go_round(event);
-	return 0;
+	return false;
+}
+
+static unsigned n_rounds; /* since the last step */
+static bool is_over;
+
+/* The loop asks for what is there, and at rest for what comes next, which is in the input. */
+int sd_event_run(sd_event *event, uint64_t timeout_us)
+{
+	if (timeout_us == UINT64_MAX || n_rounds >= ROUNDS_MAX) {
+		n_rounds = 0;
+		if (is_over)
+			sd_event_exit(event, 0);
+		is_over = !take_steps();
+	}
+	n_rounds++;
+	return go_round(event);
 }
 
 /* --- in the place of the names service --- */
@@ -746,6 +758,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	first_byte = take_byte();
 	passes_rights = first_byte & PASSES_RIGHTS;
 	room = UINT_MAX;
+	n_rounds = ROUNDS_MAX; /* steps come first */
+	is_over = false;
 	next_close_hangs = false;
 	mend_platforms();
 	reset_hardware(&config);

@@ -24,7 +24,6 @@ static void connecting_without_end(void **state)
 {
 	const struct attack attack = {
 		.name = "connecting without end",
-		.factor = 30, /* seen: 7 to 25 */
 		.body = connect_and_close,
 		.n_processes = 1,
 		.deeds = CONNECTS,
@@ -38,7 +37,6 @@ static void connecting_from_64_processes(void **state)
 {
 	const struct attack attack = {
 		.name = "64 processes that connect without end",
-		.factor = 50, /* seen: 12 to 20 */
 		.body = connect_and_close,
 		.n_processes = STORM,
 		.deeds = CONNECTS,

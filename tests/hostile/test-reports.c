@@ -63,7 +63,6 @@ static void asking_on_every_connection(void **state)
 {
 	const struct attack attack = {
 		.name = "reports for 512 connections, within the limits",
-		.factor = 50, /* seen: 12 to 27 */
 		.body = ask_on_every_connection,
 		.n_processes = 1,
 		.deeds = CONNECTIONS_MAX,

@@ -75,6 +75,7 @@ static void wait_until_pending(unsigned wanted)
 {
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
 
+	closers_hand_over(closers);
 	while (closers_pending(closers) != wanted && clock_now_ns() < deadline_ns)
 		usleep(1000);
 	assert_int_equal(closers_pending(closers), wanted);
@@ -85,6 +86,7 @@ static void hang(unsigned account, struct lingering *ret)
 {
 	assert_true(lingering_open(ret));
 	closers_close_doorbell(closers, account, epoll_fd, &ret->fd);
+	closers_hand_over(closers);
 	assert_int_equal(ret->fd, -1);
 }
 
@@ -94,6 +96,7 @@ static void close_connection_of(unsigned account)
 
 	closers_close_connection(closers, account, &fd);
 	assert_int_equal(fd, -1);
+	closers_hand_over(closers);
 	assert_true(is_over(client));
 	close(client);
 }
@@ -206,6 +209,27 @@ static void it_is_told_whose_close_hangs(void **state)
 	assert_false(closers_hang(closers, HANGING));
 }
 
+/* Before the first of them has been hanging for long. */
+static void one_that_heaps_doorbells_up_is_told_of(void **state)
+{
+	struct lingering lingering;
+	int doorbell;
+
+	(void)state;
+	hang(HANGING, &lingering);
+	for (unsigned i = 0; i < 300; i++) {
+		assert_false(i < 100 && closers_hang(closers, HANGING));
+		doorbell = make_doorbell();
+		closers_close_doorbell(closers, HANGING, epoll_fd, &doorbell);
+	}
+	closers_hand_over(closers);
+	assert_true(closers_hang(closers, HANGING));
+	assert_false(closers_hang(closers, OTHER));
+	lingering_close(&lingering);
+	wait_until_pending(0);
+	assert_false(closers_hang(closers, HANGING));
+}
+
 static void costs_are_charged_once(void **state)
 {
 	const struct budget_rules rules = { .percent = 1, .burst_ms = 10 };
@@ -306,6 +330,8 @@ int main(void)
 		CLOSERS_CASE("many that hang keep nobody else", many_that_hang_keep_nobody_else),
 		CLOSERS_CASE(
 			"after a while it is told whose close hangs", it_is_told_whose_close_hangs),
+		CLOSERS_CASE("an account that heaps up doorbells is told of",
+			one_that_heaps_doorbells_up_is_told_of),
 		CLOSERS_CASE("what closing cost is charged once", costs_are_charged_once),
 		CLOSERS_CASE("what is nobody's is charged to nobody",
 			what_is_nobodys_is_charged_to_nobody),
