@@ -105,36 +105,43 @@ static bool time_left(const struct call *call, uint64_t *ret_ns)
 	return true;
 }
 
+static int try_to_connect(const struct call *call, const struct sockaddr_un *address)
+{
+	int r = connect(call->fd, (const struct sockaddr *)address, sizeof *address);
+
+	return r < 0 ? -errno : 0;
+}
+
 /*
  * While the daemon's backlog is full, a blocking connect() sleeps in a queue; but one that is woken
  * finds the place taken by somebody who happened to run, and goes to the end of the queue. Beside
  * 64 processes that connect without end, one connect in a hundred took 10 ms. So we sleep and look
  * by turns: one that looks without pause runs when a place becomes free.
  */
-static int sleep_in_queue(const struct call *call, const struct sockaddr_un *address)
-{
-	const struct timeval limit = { .tv_usec = ASLEEP_US };
-
-	if (setsockopt(call->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0 ||
-		fcntl(call->fd, F_SETFL, 0) < 0)
-		return -errno;
-	return connect(call->fd, (const struct sockaddr *)address, sizeof *address) < 0 ? -errno
-											: 0;
-}
-
 static int look_for_place(const struct call *call, const struct sockaddr_un *address)
 {
 	uint64_t end_ns = clock_deadline_ns(AWAKE_NS);
 	int r;
 
-	if (fcntl(call->fd, F_SETFL, O_NONBLOCK) < 0)
-		return -errno;
 	do
-		r = connect(call->fd, (const struct sockaddr *)address, sizeof *address) < 0
-			    ? -errno
-			    : 0;
+		r = try_to_connect(call, address);
 	while (r == -EAGAIN && clock_now_ns() < end_ns);
 	return r;
+}
+
+/* Longer and longer, for a daemon that has stopped. */
+static int sleep_in_queue(
+	const struct call *call, const struct sockaddr_un *address, uint64_t since_ns)
+{
+	const uint64_t waited_us = (clock_now_ns() - since_ns) / 1000;
+	const struct timeval limit = { .tv_usec = (suseconds_t)(ASLEEP_US + waited_us / 8) };
+	int r;
+
+	if (setsockopt(call->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0 ||
+		fcntl(call->fd, F_SETFL, 0) < 0)
+		return -errno;
+	r = try_to_connect(call, address);
+	return fcntl(call->fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : r;
 }
 
 static bool is_full(int r)
@@ -144,13 +151,14 @@ static bool is_full(int r)
 
 static int connect_in_time(const struct call *call, const struct sockaddr_un *address)
 {
+	const uint64_t since_ns = clock_now_ns();
 	uint64_t left_ns;
 	int r = -EAGAIN;
 
 	while (is_full(r) && time_left(call, &left_ns)) {
 		r = look_for_place(call, address);
 		if (is_full(r))
-			r = sleep_in_queue(call, address);
+			r = sleep_in_queue(call, address, since_ns);
 	}
 	return is_full(r) ? -ETIMEDOUT : r;
 }
@@ -158,19 +166,12 @@ static int connect_in_time(const struct call *call, const struct sockaddr_un *ad
 static int dial(struct call *call)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int r;
 
 	if (strlen(call->path) >= sizeof address.sun_path)
 		return -ENAMETOOLONG;
 	strcpy(address.sun_path, call->path);
-	call->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (call->fd < 0)
-		return -errno;
-	r = connect_in_time(call, &address);
-	if (r < 0)
-		return r;
-	/* From here on poll() waits. */
-	return fcntl(call->fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+	call->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return call->fd < 0 ? -errno : connect_in_time(call, &address);
 }
 
 /* A profiler's signals end each wait with EINTR, whatever SA_RESTART says. */
