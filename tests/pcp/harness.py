@@ -17,22 +17,20 @@
 uncored runs as root, everything else as nobody, in a folder of its own: nothing below /etc, /var
 and /run is written. To be run by `meson test`, which says where the tree and the build are.
 """
-import ctypes
 import json
 import os
 import pathlib
-import platform
 import shutil
 import signal
 import socket
 import subprocess
-import struct
 import sys
 import tempfile
 import unittest
 
 import processes
 import tap
+from kernel import can_count
 from processes import NOBODY, wait_until
 
 DOMAIN = 470
@@ -423,20 +421,6 @@ class Case(unittest.TestCase):
 
     def wait_until(self, condition, seconds, what):
         return wait_until(condition, seconds, what)
-
-
-def can_count():
-    """Whether perf_event_open(2) opens a software event for all processes of a CPU."""
-    number = {"x86_64": 298, "ppc64le": 319, "ppc64": 319, "aarch64": 241}.get(platform.machine())
-    if number is None:
-        return True
-    first_version_bytes = 64
-    attributes = struct.pack("=IIQ", 1, first_version_bytes, 2).ljust(first_version_bytes, b"\0")
-    descriptor = ctypes.CDLL(None).syscall(number, attributes, -1, 0, -1, 8)
-    if descriptor < 0:
-        return False
-    os.close(descriptor)
-    return True
 
 
 def why_not():
