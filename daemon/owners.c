@@ -53,8 +53,8 @@ struct owners {
 	pthread_mutex_t lock; /* of all that follows */
 	bool orphaned;        /* nobody takes answers any more: the last thread frees it */
 	unsigned n_threads;
-	unsigned n_questions, n_answers;
-	uint32_t questions[QUEUE_MAX];
+	unsigned first_question, n_questions, n_answers;
+	uint32_t questions[QUEUE_MAX];                        /* a ring: in order of arrival */
 	struct entry answers[QUEUE_MAX + OWNERS_LOOKUPS_MAX]; /* as many may be on their way */
 };
 
@@ -109,11 +109,25 @@ static void owners_destroy(struct owners *owners)
 	free(owners);
 }
 
+static uint32_t take_question(struct owners *owners)
+{
+	uint32_t uid = owners->questions[owners->first_question];
+
+	owners->first_question = (owners->first_question + 1) % QUEUE_MAX;
+	owners->n_questions--;
+	return uid;
+}
+
+static void put_question(struct owners *owners, uint32_t uid)
+{
+	owners->questions[(owners->first_question + owners->n_questions++) % QUEUE_MAX] = uid;
+}
+
 /* Answers the questions until there is none. The lock is held, but for the time of a lookup. */
 static void answer_all(struct owners *owners)
 {
 	while (owners->n_questions && owners->n_answers < QUEUE_MAX && !owners->orphaned) {
-		uint32_t uid = owners->questions[--owners->n_questions];
+		uint32_t uid = take_question(owners);
 		struct entry entry;
 
 		pthread_mutex_unlock(&owners->lock);
@@ -168,7 +182,7 @@ static bool ask(struct owners *owners, uint32_t uid)
 	pthread_mutex_lock(&owners->lock);
 	has_room = owners->n_questions < QUEUE_MAX;
 	if (has_room)
-		owners->questions[owners->n_questions++] = uid;
+		put_question(owners, uid);
 	start_what_is_needed(owners);
 	pthread_mutex_unlock(&owners->lock);
 	return has_room;
@@ -176,8 +190,13 @@ static bool ask(struct owners *owners, uint32_t uid)
 
 /* --- the table: the main thread's alone --- */
 
-/* The entry of @uid, or the one to use for it: the one that was looked up first. */
-static struct entry *find_entry(struct table *table, uint32_t uid)
+static bool is_of(const struct entry *entry, uint32_t uid)
+{
+	return entry->looked_ns && entry->uid == uid;
+}
+
+/* The entry of @uid, or the one that would have to go for it: that which was looked up first. */
+static struct entry *find_place(struct table *table, uint32_t uid)
 {
 	uint32_t at = uid * 2654435761U; /* Knuth's multiplicative hash */
 	struct entry *oldest = &table->entries[at % ENTRIES];
@@ -185,12 +204,11 @@ static struct entry *find_entry(struct table *table, uint32_t uid)
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct entry *entry = &table->entries[(at + i) % ENTRIES];
 
-		if (entry->looked_ns && entry->uid == uid)
+		if (is_of(entry, uid))
 			return entry;
 		if (entry->looked_ns < oldest->looked_ns)
 			oldest = entry;
 	}
-	*oldest = (struct entry){ .uid = uid };
 	return oldest;
 }
 
@@ -205,15 +223,19 @@ static uint64_t account_id(const struct entry *entry)
 
 uint64_t owners_account_of(struct owners *owners, uint32_t uid)
 {
-	struct entry *entry;
+	struct entry *place, entry = { .uid = uid };
 	uint64_t now_ns = clock_now_ns();
 
 	if (!uid)
 		return 0;
-	entry = find_entry(owners->table, uid);
-	if ((!entry->looked_ns || now_ns - entry->looked_ns > LOOK_AGAIN_NS) && ask(owners, uid))
-		entry->looked_ns = now_ns;
-	return account_id(entry);
+	place = find_place(owners->table, uid);
+	if (is_of(place, uid))
+		entry = *place;
+	if ((!entry.looked_ns || now_ns - entry.looked_ns > LOOK_AGAIN_NS) && ask(owners, uid)) {
+		entry.looked_ns = now_ns;
+		*place = entry;
+	}
+	return account_id(&entry);
 }
 
 int owners_fd(const struct owners *owners)
@@ -223,7 +245,7 @@ int owners_fd(const struct owners *owners)
 
 bool owners_take_answer(struct owners *owners, uint32_t *ret_uid)
 {
-	struct entry answer, *entry;
+	struct entry answer;
 	bool taken;
 
 	pthread_mutex_lock(&owners->lock);
@@ -237,9 +259,8 @@ bool owners_take_answer(struct owners *owners, uint32_t *ret_uid)
 	*ret_uid = answer.uid;
 	if (answer.kind == NOT_KNOWN)
 		return true; /* what was known before is better than nothing */
-	entry = find_entry(owners->table, answer.uid);
-	*entry = answer;
-	entry->looked_ns = clock_now_ns();
+	answer.looked_ns = clock_now_ns();
+	*find_place(owners->table, answer.uid) = answer;
 	return true;
 }
 
