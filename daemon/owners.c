@@ -25,6 +25,7 @@ enum {
 	ENTRIES = 4096,
 	PROBES = 8, /* places that a uid can be at */
 	QUEUE_MAX = 256,
+	ANSWERS_MAX = QUEUE_MAX + OWNERS_LOOKUPS_MAX, /* as many may be on their way */
 	PASSWD_BYTES = 16384,
 	STACK_BYTES = 256 * 1024, /* name services are guests here */
 };
@@ -45,6 +46,11 @@ struct table {
 	struct entry entries[ENTRIES];
 };
 
+/* Of a ring: what came first is taken first. */
+struct queue {
+	unsigned first, n, most;
+};
+
 struct owners {
 	int fd; /* of the table */
 	struct table *table;
@@ -53,10 +59,26 @@ struct owners {
 	pthread_mutex_t lock; /* of all that follows */
 	bool orphaned;        /* nobody takes answers any more: the last thread frees it */
 	unsigned n_threads;
-	unsigned first_question, n_questions, n_answers;
-	uint32_t questions[QUEUE_MAX];                        /* a ring: in order of arrival */
-	struct entry answers[QUEUE_MAX + OWNERS_LOOKUPS_MAX]; /* as many may be on their way */
+	struct queue asked, answered;
+	uint32_t questions[QUEUE_MAX];
+	struct entry answers[ANSWERS_MAX];
 };
+
+/* Where the next one is put. */
+static unsigned queue_put(struct queue *queue)
+{
+	return (queue->first + queue->n++) % queue->most;
+}
+
+/* Where the first one is. */
+static unsigned queue_take(struct queue *queue)
+{
+	unsigned at = queue->first;
+
+	queue->first = (at + 1) % queue->most;
+	queue->n--;
+	return at;
+}
 
 /* --- one lookup --- */
 
@@ -109,31 +131,17 @@ static void owners_destroy(struct owners *owners)
 	free(owners);
 }
 
-static uint32_t take_question(struct owners *owners)
-{
-	uint32_t uid = owners->questions[owners->first_question];
-
-	owners->first_question = (owners->first_question + 1) % QUEUE_MAX;
-	owners->n_questions--;
-	return uid;
-}
-
-static void put_question(struct owners *owners, uint32_t uid)
-{
-	owners->questions[(owners->first_question + owners->n_questions++) % QUEUE_MAX] = uid;
-}
-
 /* Answers the questions until there is none. The lock is held, but for the time of a lookup. */
 static void answer_all(struct owners *owners)
 {
-	while (owners->n_questions && owners->n_answers < QUEUE_MAX && !owners->orphaned) {
-		uint32_t uid = take_question(owners);
+	while (owners->asked.n && owners->answered.n < QUEUE_MAX && !owners->orphaned) {
+		uint32_t uid = owners->questions[queue_take(&owners->asked)];
 		struct entry entry;
 
 		pthread_mutex_unlock(&owners->lock);
 		entry = look_up(uid);
 		pthread_mutex_lock(&owners->lock);
-		owners->answers[owners->n_answers++] = entry;
+		owners->answers[queue_put(&owners->answered)] = entry;
 		eventfd_write(owners->answer_fd, 1);
 	}
 }
@@ -169,7 +177,7 @@ static void start_thread(struct owners *owners)
 /* Threads end when there is no room for their answers, too. */
 static void start_what_is_needed(struct owners *owners)
 {
-	if (owners->n_questions && owners->n_answers < QUEUE_MAX &&
+	if (owners->asked.n && owners->answered.n < QUEUE_MAX &&
 		owners->n_threads < OWNERS_LOOKUPS_MAX)
 		start_thread(owners);
 }
@@ -180,9 +188,9 @@ static bool ask(struct owners *owners, uint32_t uid)
 	bool has_room;
 
 	pthread_mutex_lock(&owners->lock);
-	has_room = owners->n_questions < QUEUE_MAX;
+	has_room = owners->asked.n < QUEUE_MAX;
 	if (has_room)
-		put_question(owners, uid);
+		owners->questions[queue_put(&owners->asked)] = uid;
 	start_what_is_needed(owners);
 	pthread_mutex_unlock(&owners->lock);
 	return has_room;
@@ -249,9 +257,9 @@ bool owners_take_answer(struct owners *owners, uint32_t *ret_uid)
 	bool taken;
 
 	pthread_mutex_lock(&owners->lock);
-	taken = owners->n_answers;
+	taken = owners->answered.n;
 	if (taken)
-		answer = owners->answers[--owners->n_answers];
+		answer = owners->answers[queue_take(&owners->answered)];
 	start_what_is_needed(owners);
 	pthread_mutex_unlock(&owners->lock);
 	if (!taken)
@@ -313,6 +321,8 @@ int owners_new(struct store *store, struct owners **ret)
 		free(owners);
 		return r;
 	}
+	owners->asked.most = QUEUE_MAX;
+	owners->answered.most = ANSWERS_MAX;
 	pthread_mutex_init(&owners->lock, NULL);
 	*ret = owners;
 	return 0;

@@ -322,6 +322,29 @@ static void who_asked_first_is_answered_first(void **state)
 		take_answer();
 }
 
+static void wait_for_answer(void)
+{
+	struct pollfd poll_fd = { .fd = owners_fd(owners), .events = POLLIN };
+	eventfd_t count;
+
+	assert_int_equal(poll(&poll_fd, 1, PATIENCE_S * 1000), 1);
+	eventfd_read(owners_fd(owners), &count);
+}
+
+/* So of two answers about one uid the later one holds. */
+static void what_was_found_first_is_told_first(void **state)
+{
+	enum { N = 10 };
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++) {
+		ask_for(i, 1);
+		wait_for_answer();
+	}
+	for (unsigned i = 0; i < N; i++)
+		assert_int_equal(take_answer(), STRANGER + i);
+}
+
 /* Uids that are 4096 apart share their 8 places in the table; the others here are far from those.
  */
 static void who_cannot_be_asked_for_takes_no_place(void **state)
@@ -437,6 +460,8 @@ int main(void)
 		OWNERS_CASE("what could not be asked is asked the next time",
 			what_could_not_be_asked_is_asked_again),
 		OWNERS_CASE("who asked first is answered first", who_asked_first_is_answered_first),
+		OWNERS_CASE(
+			"what was found first is told first", what_was_found_first_is_told_first),
 		OWNERS_CASE("who cannot be asked for takes nobody's place",
 			who_cannot_be_asked_for_takes_no_place),
 		OWNERS_CASE("the next daemon knows what this one knew",
