@@ -32,6 +32,7 @@ import processes
 import tap
 from kernel import can_count
 from processes import NOBODY, wait_until
+from reading import is_served
 
 DOMAIN = 470
 PCP_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"  # pmrep and pcp-dstat need Debian's own python3
@@ -311,6 +312,19 @@ class PrivatePcp:
     def values(self, *metrics):
         """{metric: {instance number: value}}, or an error code in place of the inner one."""
         return self.fetch(*metrics)[0]["values"]
+
+    def served(self, *metrics, n=1):
+        """As fetch(), of a uncored that is there. On a busy machine its answer may come later than
+        the agent waits for it, 45 ms, and then there are no values for a moment."""
+        def fetch():
+            fetches = self.fetch(*metrics, n=n)
+            return fetches if all(is_served(fetch["values"]) for fetch in fetches) else None
+
+        return wait_until(fetch, READY_SECONDS, "the agent has values")
+
+    def served_values(self, *metrics):
+        """As values(), likewise."""
+        return self.served(*metrics)[0]["values"]
 
     def talk_to(self, *argv):
         """Starts a program that answers lines."""

@@ -14,8 +14,9 @@ import re
 import time
 
 from harness import Case, n_sockets, run_cases
-from kernel import KernelCount
+from kernel import KernelCount, Reading, difference
 from processes import end
+from reading import is_served
 
 PAGES = 102400
 TRUTH = PAGES * 4096
@@ -23,8 +24,6 @@ RECORD_MS = 100
 STEP_SECONDS = 0.2  # of what is interpolated between records
 DAY_SECONDS = 86400
 
-# {metric: bytes by socket} of uncored, and of the kernel before and after it.
-Reading = collections.namedtuple("Reading", "values before after")
 # The work in an archive: when it began (of the epoch), the times of the last record before it and of
 # one after it (since it began), and the kernel's counts before and after each of the two.
 Recording = collections.namedtuple("Recording", "archive began first last before_first after_first "
@@ -50,27 +49,18 @@ class Truth(Case):
         """Touches the pages."""
         self.assertEqual(self.workers[socket].ask(PAGES), "done")
 
-    def read(self, fetch):
-        """fetch() returns {metric: bytes by socket}."""
-        before = self.kernel.read()
-        values = fetch()
-        return Reading(values, before, self.kernel.read())
-
     def each_socket(self, fetch):
         """Touches pages on each socket, and fetches before and after it."""
         for socket in range(n_sockets()):
             with self.subTest(socket=socket):
-                first = self.read(fetch)
+                first = self.kernel.around(fetch)
                 self.work(socket)
-                self.assert_true(socket, first, self.read(fetch))
+                self.assert_true(socket, first, self.kernel.around(fetch))
 
     def assert_true(self, busy_socket, first, last):
         for metric in first.values:
             for socket in range(n_sockets()):
-                n_bytes, least, most = (end[metric][socket] - begin[metric][socket]
-                                        for end, begin in ((last.values, first.values),
-                                                           (last.before, first.after),
-                                                           (last.after, first.before)))
+                n_bytes, least, most = difference(first, last, metric, socket)
                 self.assertTrue(least <= n_bytes <= most, (metric, socket, least, n_bytes, most))
                 if socket == busy_socket:
                     self.assertGreaterEqual(n_bytes, TRUTH)
@@ -80,8 +70,12 @@ class Truth(Case):
         metrics = ["uncore.dram.read", "uncore.dram.write", "uncore.channel.read"]
         client = self.pcp.talk_to("pcp-fetch", 0, 0, *metrics)
 
-        def fetch():
+        def ask():
             values = json.loads(client.ask())["values"]
+            return values if is_served(values) else None
+
+        def fetch():
+            values = self.wait_until(ask, 10, "the agent has values")
             return {metric: list(values[metric].values()) for metric in metrics}
 
         self.each_socket(fetch)
