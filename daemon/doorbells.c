@@ -89,6 +89,12 @@ int doorbells_watch(struct doorbells *d, unsigned place, int fd)
 	return 0;
 }
 
+static unsigned payer_of(const struct doorbell *doorbell)
+{
+	return doorbell->former ? doorbell->former - 1 : doorbell->account;
+}
+
+/* The place may be free since this very turn, which its former user is still to be charged for. */
 int doorbells_add(
 	struct doorbells *d, unsigned place, unsigned account, int fd, struct page_bell *bell)
 {
@@ -97,6 +103,10 @@ int doorbells_add(
 	*doorbell = (struct doorbell){
 		.used = true,
 		.listed = doorbell->listed,
+		.rang = doorbell->rang,
+		.answered = doorbell->answered,
+		.wake_ns = doorbell->wake_ns,
+		.former = doorbell->listed ? payer_of(doorbell) + 1 : 0,
 		.use = doorbell->use + 1,
 		.account = account,
 		.bell = bell,
@@ -313,7 +323,7 @@ static uint64_t charge_wakes(struct doorbells *d, uint64_t cost_ns)
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 		uint64_t own_ns = doorbell->wake_ns < cost_ns ? doorbell->wake_ns : cost_ns;
 
-		budget_charge(&d->budget, doorbell->account, own_ns);
+		budget_charge(&d->budget, payer_of(doorbell), own_ns);
 		doorbell->wake_ns = 0;
 		cost_ns -= own_ns;
 	}
@@ -336,9 +346,9 @@ static void charge_shares(struct doorbells *d, bool for_sweep, uint64_t cost_ns)
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
 		if (pays(doorbell, for_sweep))
-			budget_charge(&d->budget, doorbell->account, cost_ns);
+			budget_charge(&d->budget, payer_of(doorbell), cost_ns);
 		if (doorbell->answered)
-			budget_answered(&d->budget, doorbell->account);
+			budget_answered(&d->budget, payer_of(doorbell));
 	}
 }
 
@@ -352,6 +362,7 @@ static void drop_idle(struct doorbells *d)
 
 		doorbell->rang = false;
 		doorbell->answered = false;
+		doorbell->former = 0;
 		doorbell->listed = doorbell->waits || doorbell->half_woken;
 		if (doorbell->listed)
 			d->busy[n++] = place;

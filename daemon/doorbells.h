@@ -47,6 +47,7 @@ struct doorbell {
 	int fd;           /* borrowed */
 	uint32_t use;     /* how often the place was given away: tells events of former users */
 	unsigned account; /* of the budget */
+	unsigned former;  /* 1 + the account of a former user, who pays for this turn; 0: none */
 	unsigned n_clients;
 	unsigned n_woken;       /* waiters, by the last answer */
 	uint64_t wake_ns;       /* what waking took in this turn */

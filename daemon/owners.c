@@ -25,6 +25,7 @@ enum {
 	ENTRIES = 4096,
 	PROBES = 8, /* places that a uid can be at */
 	QUEUE_MAX = 256,
+	ANSWERS_MAX = QUEUE_MAX + OWNERS_LOOKUPS_MAX, /* as many may be on their way */
 	PASSWD_BYTES = 16384,
 	STACK_BYTES = 256 * 1024, /* name services are guests here */
 };
@@ -45,6 +46,11 @@ struct table {
 	struct entry entries[ENTRIES];
 };
 
+/* Of a ring: what came first is taken first. */
+struct queue {
+	unsigned first, n, most;
+};
+
 struct owners {
 	int fd; /* of the table */
 	struct table *table;
@@ -53,10 +59,26 @@ struct owners {
 	pthread_mutex_t lock; /* of all that follows */
 	bool orphaned;        /* nobody takes answers any more: the last thread frees it */
 	unsigned n_threads;
-	unsigned n_questions, n_answers;
+	struct queue asked, answered;
 	uint32_t questions[QUEUE_MAX];
-	struct entry answers[QUEUE_MAX + OWNERS_LOOKUPS_MAX]; /* as many may be on their way */
+	struct entry answers[ANSWERS_MAX];
 };
+
+/* Where the next one is put. */
+static unsigned queue_put(struct queue *queue)
+{
+	return (queue->first + queue->n++) % queue->most;
+}
+
+/* Where the first one is. */
+static unsigned queue_take(struct queue *queue)
+{
+	unsigned at = queue->first;
+
+	queue->first = (at + 1) % queue->most;
+	queue->n--;
+	return at;
+}
 
 /* --- one lookup --- */
 
@@ -112,14 +134,14 @@ static void owners_destroy(struct owners *owners)
 /* Answers the questions until there is none. The lock is held, but for the time of a lookup. */
 static void answer_all(struct owners *owners)
 {
-	while (owners->n_questions && owners->n_answers < QUEUE_MAX && !owners->orphaned) {
-		uint32_t uid = owners->questions[--owners->n_questions];
+	while (owners->asked.n && owners->answered.n < QUEUE_MAX && !owners->orphaned) {
+		uint32_t uid = owners->questions[queue_take(&owners->asked)];
 		struct entry entry;
 
 		pthread_mutex_unlock(&owners->lock);
 		entry = look_up(uid);
 		pthread_mutex_lock(&owners->lock);
-		owners->answers[owners->n_answers++] = entry;
+		owners->answers[queue_put(&owners->answered)] = entry;
 		eventfd_write(owners->answer_fd, 1);
 	}
 }
@@ -155,7 +177,7 @@ static void start_thread(struct owners *owners)
 /* Threads end when there is no room for their answers, too. */
 static void start_what_is_needed(struct owners *owners)
 {
-	if (owners->n_questions && owners->n_answers < QUEUE_MAX &&
+	if (owners->asked.n && owners->answered.n < QUEUE_MAX &&
 		owners->n_threads < OWNERS_LOOKUPS_MAX)
 		start_thread(owners);
 }
@@ -166,9 +188,9 @@ static bool ask(struct owners *owners, uint32_t uid)
 	bool has_room;
 
 	pthread_mutex_lock(&owners->lock);
-	has_room = owners->n_questions < QUEUE_MAX;
+	has_room = owners->asked.n < QUEUE_MAX;
 	if (has_room)
-		owners->questions[owners->n_questions++] = uid;
+		owners->questions[queue_put(&owners->asked)] = uid;
 	start_what_is_needed(owners);
 	pthread_mutex_unlock(&owners->lock);
 	return has_room;
@@ -176,8 +198,13 @@ static bool ask(struct owners *owners, uint32_t uid)
 
 /* --- the table: the main thread's alone --- */
 
-/* The entry of @uid, or the one to use for it: the one that was looked up first. */
-static struct entry *find_entry(struct table *table, uint32_t uid)
+static bool is_of(const struct entry *entry, uint32_t uid)
+{
+	return entry->looked_ns && entry->uid == uid;
+}
+
+/* The entry of @uid, or the one that would have to go for it: that which was looked up first. */
+static struct entry *find_place(struct table *table, uint32_t uid)
 {
 	uint32_t at = uid * 2654435761U; /* Knuth's multiplicative hash */
 	struct entry *oldest = &table->entries[at % ENTRIES];
@@ -185,12 +212,11 @@ static struct entry *find_entry(struct table *table, uint32_t uid)
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct entry *entry = &table->entries[(at + i) % ENTRIES];
 
-		if (entry->looked_ns && entry->uid == uid)
+		if (is_of(entry, uid))
 			return entry;
 		if (entry->looked_ns < oldest->looked_ns)
 			oldest = entry;
 	}
-	*oldest = (struct entry){ .uid = uid };
 	return oldest;
 }
 
@@ -205,15 +231,19 @@ static uint64_t account_id(const struct entry *entry)
 
 uint64_t owners_account_of(struct owners *owners, uint32_t uid)
 {
-	struct entry *entry;
+	struct entry *place, entry = { .uid = uid };
 	uint64_t now_ns = clock_now_ns();
 
 	if (!uid)
 		return 0;
-	entry = find_entry(owners->table, uid);
-	if ((!entry->looked_ns || now_ns - entry->looked_ns > LOOK_AGAIN_NS) && ask(owners, uid))
-		entry->looked_ns = now_ns;
-	return account_id(entry);
+	place = find_place(owners->table, uid);
+	if (is_of(place, uid))
+		entry = *place;
+	if ((!entry.looked_ns || now_ns - entry.looked_ns > LOOK_AGAIN_NS) && ask(owners, uid)) {
+		entry.looked_ns = now_ns;
+		*place = entry;
+	}
+	return account_id(&entry);
 }
 
 int owners_fd(const struct owners *owners)
@@ -223,13 +253,13 @@ int owners_fd(const struct owners *owners)
 
 bool owners_take_answer(struct owners *owners, uint32_t *ret_uid)
 {
-	struct entry answer, *entry;
+	struct entry answer;
 	bool taken;
 
 	pthread_mutex_lock(&owners->lock);
-	taken = owners->n_answers;
+	taken = owners->answered.n;
 	if (taken)
-		answer = owners->answers[--owners->n_answers];
+		answer = owners->answers[queue_take(&owners->answered)];
 	start_what_is_needed(owners);
 	pthread_mutex_unlock(&owners->lock);
 	if (!taken)
@@ -237,9 +267,8 @@ bool owners_take_answer(struct owners *owners, uint32_t *ret_uid)
 	*ret_uid = answer.uid;
 	if (answer.kind == NOT_KNOWN)
 		return true; /* what was known before is better than nothing */
-	entry = find_entry(owners->table, answer.uid);
-	*entry = answer;
-	entry->looked_ns = clock_now_ns();
+	answer.looked_ns = clock_now_ns();
+	*find_place(owners->table, answer.uid) = answer;
 	return true;
 }
 
@@ -292,6 +321,8 @@ int owners_new(struct store *store, struct owners **ret)
 		free(owners);
 		return r;
 	}
+	owners->asked.most = QUEUE_MAX;
+	owners->answered.most = ANSWERS_MAX;
 	pthread_mutex_init(&owners->lock, NULL);
 	*ret = owners;
 	return 0;

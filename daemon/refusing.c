@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
@@ -19,8 +20,11 @@
 #include "daemon/revive.h"
 
 static const uint64_t AGAIN_AFTER_NS = 60000000000U;
+static const uint64_t BY_ITSELF_AFTER_NS = 600000000000U; /* again, if it ended already */
 /* Nothing that clients do, and no lack of descriptors, turns the loop more often than that. */
 enum { TURNS_USEC = 100000, TURNS = 1000 };
+/* What serving takes of the address space: stacks, and tables that are hardly ever touched. */
+enum { SERVING_BYTES = 8 << 20, SOCKET_BYTES = 4 << 20 };
 
 static const char stamp_name[] = "refusing"; /* with the service manager */
 
@@ -70,13 +74,20 @@ static int keep_stamp(uint64_t now_ns)
 
 /* --- answering --- */
 
+/* The memory for a thread's stack, too. Descriptors have a limit, and that takes a change. */
+static bool wants_memory(const struct refusing *refusing)
+{
+	return refusing->error == -ENOMEM || refusing->error == -EAGAIN;
+}
+
 static void answer(struct refusing *refusing, int fd)
 {
 	union wire_message reply;
 
 	server_take_bare_messages(fd);
-	wire_error(&reply, refusing_error(refusing->error),
-		"%s After a change it takes `systemctl restart uncored`.", refusing->why.text);
+	wire_error(&reply, refusing_error(refusing->error), "%s %s", refusing->why.text,
+		wants_memory(refusing) ? "uncored looks again each minute."
+				       : "After a change it takes `systemctl restart uncored`.");
 	wire_send(fd, &reply, NULL, 0);
 	undertaker_close(&refusing->undertaker, &fd);
 }
@@ -100,6 +111,8 @@ static void say_ready(const struct refusing *refusing)
 	sd_notifyf(0, "READY=1\nSTATUS=Serving nothing: %s", refusing->why.text);
 }
 
+static void await_memory(struct refusing *refusing);
+
 static void take_reason(struct refusing *refusing, int error, const struct fault *why)
 {
 	bool is_told = !strcmp(refusing->why.text, why->text);
@@ -111,6 +124,20 @@ static void take_reason(struct refusing *refusing, int error, const struct fault
 		log_info("uncored looked again and still cannot serve, for the same reason.");
 	else
 		log_error("uncored looked again and still cannot serve: %s", why->text);
+	await_memory(refusing);
+}
+
+/* As far as one can know: what is beyond the limit of a cgroup shows when it is touched. */
+static bool there_is_memory(unsigned n_sockets)
+{
+	const size_t size_bytes = SERVING_BYTES + (size_t)n_sockets * SOCKET_BYTES;
+	void *memory =
+		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return false;
+	munmap(memory, size_bytes);
+	return true;
 }
 
 static int look(const struct refusing *refusing, struct fault *why)
@@ -121,7 +148,11 @@ static int look(const struct refusing *refusing, struct fault *why)
 
 	if (r >= 0)
 		r = hardware_plan(&hardware, refusing->root, refusing->platform_dirs, &config, why);
-	return r < 0 ? r : hardware_check(&hardware, why);
+	if (r >= 0)
+		r = hardware_check(&hardware, why);
+	if (r >= 0 && !there_is_memory(hardware.plan.n_sockets))
+		r = fault_set(why, -ENOMEM, "There is too little memory to serve.");
+	return r;
 }
 
 static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata);
@@ -183,6 +214,37 @@ static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata
 	return 0;
 }
 
+/* Memory comes back without anybody's doing, so nobody would send a SIGHUP. */
+static int on_time_for_memory(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct refusing *refusing = userdata;
+	struct fault why;
+
+	(void)source;
+	(void)usec;
+	refusing->awaits_memory = false;
+	if (!wants_memory(refusing))
+		return 0;
+	if (look(refusing, &why) >= 0)
+		end(refusing);
+	else
+		await_memory(refusing);
+	return 0;
+}
+
+/* A start that was tried again and failed is not tried again so soon. */
+static void await_memory(struct refusing *refusing)
+{
+	uint64_t at_ns = clock_now_ns() + AGAIN_AFTER_NS;
+
+	if (refusing->awaits_memory || !wants_memory(refusing))
+		return;
+	if (refusing->ended_ns && refusing->ended_ns + BY_ITSELF_AFTER_NS > at_ns)
+		at_ns = refusing->ended_ns + BY_ITSELF_AFTER_NS;
+	refusing->awaits_memory = sd_event_add_time(refusing->event, NULL, CLOCK_MONOTONIC,
+					  at_ns / 1000, 0, on_time_for_memory, refusing) >= 0;
+}
+
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
 	(void)source;
@@ -226,6 +288,7 @@ int refusing_run(struct refusing *refusing, struct server *server, struct fault 
 		log_error("uncored serves nothing, and tells that to all who connect: %s",
 			refusing->why.text);
 		say_ready(refusing);
+		await_memory(refusing);
 		r = loop_run(refusing->event, NULL, NULL);
 		sd_notify(0, "STOPPING=1");
 	}

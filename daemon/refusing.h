@@ -10,6 +10,9 @@
  * At SIGHUP it looks again, which needs no privilege. Only a new process can open counters: if
  * there is something to open now it ends with REVIVE_EXIT_STATUS, for the service manager to start
  * one, but not twice within a minute.
+ *
+ * Where memory was what it wanted it looks again by itself, each minute, and ends when there is
+ * some: once, and the next process that finds too little not for ten minutes.
  */
 #pragma once
 
@@ -37,6 +40,7 @@ struct refusing {
 	struct undertaker undertaker;
 	sd_event *event; /* owned */
 	bool waits;      /* to look again when the minute is over */
+	bool awaits_memory;
 };
 
 /* Takes from @store when a process last ended. Before hardware_open(), which empties it. */

@@ -7,10 +7,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "client/uncore.h"
@@ -18,9 +16,10 @@
 #include "common/wire.h"
 #include "tests/compat/release.h"
 #include "tests/continuity/truth.h"
+#include "tests/system/kernel-count.h"
 #include "tests/test.h"
 
-enum { PAGES = 25600, PAGE_WORTH = 4096, FEW_PAGES = 2000 };
+enum { PAGES = 25600, FEW_PAGES = 2000 };
 
 /* A pair of releases: a daemon, and where library, command and probe are in the build tree. */
 struct pair {
@@ -66,28 +65,6 @@ static void command(struct run *ret, const struct pair *pair, uid_t uid, const c
 }
 
 /* --- figures --- */
-
-/* The kernel's own count of page faults on the busy CPU; for programs that we start, too. */
-static int open_kernel_count(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof attr,
-		.config = PERF_COUNT_SW_PAGE_FAULTS,
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, standin_sockets() - 1, -1, 0);
-
-	assert_true(fd >= 0);
-	return fd;
-}
-
-static uint64_t kernel_bytes(int fd)
-{
-	uint64_t count;
-
-	assert_int_equal(read(fd, &count, sizeof count), sizeof count);
-	return count * PAGE_WORTH;
-}
 
 /* Of the busy socket, in the report at @path; @list: in the first of this list. Removes the file.
  */
@@ -145,13 +122,13 @@ static void command_is_exact(const struct pair *pair, const char *folder, int fd
 	command(&run, pair, NOBODY, words);
 	assert_runs(&run, 0, "");
 	bytes = take_bytes(report, NULL);
-	assert_in_range(bytes, (uint64_t)PAGES * PAGE_WORTH, kernel_bytes(fd) - before);
+	assert_in_range(bytes, (uint64_t)PAGES * KERNEL_PAGE_WORTH, kernel_bytes(fd) - before);
 }
 
 static void figures_are_exact(const struct pair *pair)
 {
 	char folder[] = "/tmp/uncore-compat-XXXXXX";
-	int fd = open_kernel_count();
+	int fd = kernel_open(standin_sockets() - 1);
 
 	start(pair, NULL);
 	assert_non_null(mkdtemp(folder));
@@ -280,7 +257,7 @@ static void assert_no_silent_mix(
 		assert_int_equal(r, 0);
 		assert_true(cached.sweep >= after.sweep);
 		assert_int_equal(uncore_delta(before, &after, &delta), 0);
-		assert_true(delta.values[0].count >= (uint64_t)FEW_PAGES * PAGE_WORTH);
+		assert_true(delta.values[0].count >= (uint64_t)FEW_PAGES * KERNEL_PAGE_WORTH);
 	} else {
 		assert_int_equal(r, -EACCES);
 		assert_int_equal(uncore_delta(before, &after, &delta), -ESTALE);

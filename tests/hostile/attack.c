@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/hostile/attack.h"
 
+#include <errno.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -65,8 +66,11 @@ int attack_connect(void)
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", the_daemon.socket_path);
-	if (fd < 0 || connect(fd, (const void *)&address, sizeof address) < 0)
-		_exit(98);
+	while (fd < 0 || connect(fd, (const void *)&address, sizeof address) < 0) {
+		if (errno != ECONNREFUSED && errno != ENOENT)
+			_exit(98);
+		usleep(REFUSED_US);
+	}
 	return fd;
 }
 
@@ -133,6 +137,7 @@ void attack_start_threads(unsigned n, void *(*body)(void *), void *arguments, si
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	for (unsigned i = 0; i < n; i++)
 		if (pthread_create(&thread, &attr, body, (char *)arguments + i * stride) != 0)
 			_exit(96);
@@ -283,13 +288,18 @@ static void attackers_stop(const struct attackers *attackers)
 	}
 }
 
-static void wait_for_deeds(uint64_t deeds)
+uint64_t attack_deeds(void)
+{
+	return __atomic_load_n(&shared->deeds, __ATOMIC_SEQ_CST);
+}
+
+bool attack_wait_for_deeds(uint64_t deeds)
 {
 	uint64_t deadline_ns = clock_now_ns() + DEEDS_MS * UINT64_C(1000000);
 
-	while (__atomic_load_n(&shared->deeds, __ATOMIC_SEQ_CST) < deeds &&
-		clock_now_ns() < deadline_ns)
+	while (attack_deeds() < deeds && clock_now_ns() < deadline_ns)
 		usleep(1000);
+	return attack_deeds() >= deeds;
 }
 
 struct outcome {
@@ -325,8 +335,7 @@ static void attack_once(const struct attack *attack, struct victim *victim, stru
 	ret->all_on = shared->n_on == attack->n_processes;
 	measure_attacked(&attackers, victim, ret);
 	ret->newcomer = wait_for(start_as(NEWCOMER, come_and_read, NULL), 10);
-	wait_for_deeds(attack->deeds);
-	ret->all_done = shared->deeds >= attack->deeds;
+	ret->all_done = attack_wait_for_deeds(attack->deeds);
 	look_at_daemon(&ret->daemon);
 	ret->memfds = load_count_memfds(the_daemon.pid, attackers.pids, attackers.n);
 	attackers_stop(&attackers);

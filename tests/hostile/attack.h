@@ -45,14 +45,20 @@ struct attack {
  */
 void attack_beside_victim(const struct attack *attack);
 
+/* For a case with attackers of its own: the deeds of all so far, and whether there are so many
+ * soon.
+ */
+uint64_t attack_deeds(void);
+bool attack_wait_for_deeds(uint64_t deeds);
+
 /* For the body. */
 void attack_is_on(void);
 void attack_did(uint64_t deeds);
 void attack_become(uid_t uid);
 
 /*
- * Connects without a limit for waiting, and exits the process if that fails for another reason than
- * the daemon's closing. Says hello; false: it was refused, and the connection is closed.
+ * Connects without a limit for waiting, and goes on where there is no daemon, until there is one.
+ * Says hello; false: it was refused, and the connection is closed.
  */
 int attack_connect(void);
 struct wire_packet;

@@ -10,6 +10,7 @@
 #include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -22,7 +23,7 @@
 #include "common/wire.h"
 
 enum { HELD_MAX = 256, REFUSED_US = 10000, INSIDE_US = 5000 };
-enum { POSITION_US = 500000, END_MS = 3000 };
+enum { POSITION_US = 500000, END_MS = 3000, DEEDS_AFTER = 20 };
 
 /* --- the attacker's part --- */
 
@@ -89,24 +90,43 @@ static void hold_epoll(int doorbell)
 	attack_start_threads(1, wait_into_page, next, 0);
 }
 
+/* A client with a connection and what came with its welcome. */
+struct visit {
+	int fd;
+	struct wire_packet packet;
+};
+
+/* The daemon may now be the last to close the doorbell; or we, and for ever, if it is no more. */
+static void *leave(void *argument)
+{
+	struct visit *visit = argument;
+
+	wire_packet_done(&visit->packet);
+	close(visit->fd);
+	free(visit);
+	attack_did(1);
+	return NULL;
+}
+
 /* Comes, leaves a system call in the kernel that uses its doorbell, and goes; or is refused. */
 static void hold_and_leave(void (*hold)(int doorbell))
 {
-	struct wire_packet packet;
-	int fd = attack_connect();
+	struct visit *visit = malloc(sizeof *visit);
 
-	if (!attack_hello(fd, &packet)) {
+	if (!visit)
+		_exit(91);
+	visit->fd = attack_connect();
+	if (!attack_hello(visit->fd, &visit->packet)) {
+		free(visit);
 		usleep(REFUSED_US);
 		return;
 	}
-	attack_ring(packet.fds[1]);
+	attack_ring(visit->packet.fds[1]);
 	if (n_held < HELD_MAX)
-		hold(packet.fds[1]);
+		hold(visit->packet.fds[1]);
 	usleep(INSIDE_US);
-	attack_ring(packet.fds[1]);
-	wire_packet_done(&packet); /* the daemon may now be the last to close it */
-	close(fd);
-	attack_did(1);
+	attack_ring(visit->packet.fds[1]);
+	attack_start_threads(1, leave, visit, 0);
 }
 
 static _Noreturn int go_on(void (*hold)(int doorbell))
@@ -170,41 +190,51 @@ static int attack_that_daemon(void *argument)
 }
 
 /* How long its end takes; END_MS: longer. It is still to be waited for. */
-static unsigned ms_until_end(const struct daemon_process *daemon)
+static unsigned ms_until_end(pid_t pid)
 {
 	uint64_t begin_ns = clock_now_ns();
 	siginfo_t info = { .si_pid = 0 };
 	unsigned ms = 0;
 
 	while (!info.si_pid && ms < END_MS) {
-		waitid(P_PID, (id_t)daemon->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+		waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
 		usleep(1000);
 		ms = (unsigned)((clock_now_ns() - begin_ns) / 1000000);
 	}
 	return ms;
 }
 
-/* What a client holds inside the kernel may delay it, but not longer than the client is there. */
+/* What a client holds inside the kernel may delay it, but not longer than the client is there; and
+ * the next daemon serves beside it, with the attack on. */
 static void killed_while_a_fault_is_held(void **state)
 {
 	struct daemon_process daemon = {};
+	uint64_t deeds = attack_deeds();
+	pid_t attacker, killed;
 	unsigned ms;
-	pid_t pid;
+	bool goes_on;
 
 	(void)state;
-	daemon_start(&daemon, "standin", NULL);
-	pid = start_as(0, attack_that_daemon, &daemon);
+	daemon_start_activated(&daemon, "standin", NULL, false);
+	attacker = start_as(0, attack_that_daemon, &daemon);
+	assert_true(attack_wait_for_deeds(deeds + 1));
 	usleep(POSITION_US);
-	kill(daemon.pid, SIGKILL);
-	ms = ms_until_end(&daemon);
-	kill(pid, SIGKILL);
-	wait_for(pid, 10);
-	printf("# killed while page faults are held open, uncored ended %s %u ms\n",
-		ms < END_MS ? "after" : "only with the client, not within", ms);
+	killed = daemon.pid;
+	kill(killed, SIGKILL);
+	ms = ms_until_end(killed);
+	deeds = attack_deeds();
+	daemon_restart(&daemon, "standin");
+	goes_on = attack_wait_for_deeds(deeds + DEEDS_AFTER);
+	printf("# killed while page faults are held open, uncored ended %s %u ms; deeds: %" PRIu64
+	       " before, %" PRIu64 " after the restart\n",
+		ms < END_MS ? "after" : "only with the client, not within", ms, deeds,
+		attack_deeds() - deeds);
 	fflush(stdout);
-	daemon_kill(&daemon);
-	unlink(daemon.socket_path);
-	daemon_remove(&daemon);
+	kill(attacker, SIGKILL);
+	wait_for(attacker, 10);
+	assert_int_equal(wait_for(killed, 10), 128 + SIGKILL);
+	assert_true(goes_on);
+	daemon_stop(&daemon);
 }
 
 int main(void)
@@ -214,7 +244,9 @@ int main(void)
 			writing_from_held_pages),
 		CASE("holding the epoll of a doorbell by a page fault, and leaving",
 			waiting_into_held_pages),
-		CASE("a daemon killed meanwhile ends at the latest with the client",
+		CASE("a daemon killed meanwhile ends at the latest with the client, and the next "
+		     "one "
+		     "serves",
 			killed_while_a_fault_is_held),
 		CASE("nothing of it is left in the daemon", nothing_is_left),
 	};

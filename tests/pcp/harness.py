@@ -17,23 +17,22 @@
 uncored runs as root, everything else as nobody, in a folder of its own: nothing below /etc, /var
 and /run is written. To be run by `meson test`, which says where the tree and the build are.
 """
-import ctypes
 import json
 import os
 import pathlib
-import platform
 import shutil
 import signal
 import socket
 import subprocess
-import struct
 import sys
 import tempfile
 import unittest
 
 import processes
 import tap
+from kernel import can_count
 from processes import NOBODY, wait_until
+from reading import is_served
 
 DOMAIN = 470
 PCP_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"  # pmrep and pcp-dstat need Debian's own python3
@@ -314,6 +313,19 @@ class PrivatePcp:
         """{metric: {instance number: value}}, or an error code in place of the inner one."""
         return self.fetch(*metrics)[0]["values"]
 
+    def served(self, *metrics, n=1):
+        """As fetch(), of a uncored that is there. On a busy machine its answer may come later than
+        the agent waits for it, 45 ms, and then there are no values for a moment."""
+        def fetch():
+            fetches = self.fetch(*metrics, n=n)
+            return fetches if all(is_served(fetch["values"]) for fetch in fetches) else None
+
+        return wait_until(fetch, READY_SECONDS, "the agent has values")
+
+    def served_values(self, *metrics):
+        """As values(), likewise."""
+        return self.served(*metrics)[0]["values"]
+
     def talk_to(self, *argv):
         """Starts a program that answers lines."""
         return Talk(self.spawn(*argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
@@ -423,20 +435,6 @@ class Case(unittest.TestCase):
 
     def wait_until(self, condition, seconds, what):
         return wait_until(condition, seconds, what)
-
-
-def can_count():
-    """Whether perf_event_open(2) opens a software event for all processes of a CPU."""
-    number = {"x86_64": 298, "ppc64le": 319, "ppc64": 319, "aarch64": 241}.get(platform.machine())
-    if number is None:
-        return True
-    first_version_bytes = 64
-    attributes = struct.pack("=IIQ", 1, first_version_bytes, 2).ljust(first_version_bytes, b"\0")
-    descriptor = ctypes.CDLL(None).syscall(number, attributes, -1, 0, -1, 8)
-    if descriptor < 0:
-        return False
-    os.close(descriptor)
-    return True
 
 
 def why_not():

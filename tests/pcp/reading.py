@@ -8,6 +8,11 @@ NO_VALUES_WORDS = "No value(s) available!"
 TRY_AGAIN_WORDS = "Try again. Information not currently available"
 
 
+def is_served(values):
+    """Of a fetch, by metric: whether the agent had an answer of uncored's in time."""
+    return TRY_AGAIN not in values.values()
+
+
 def plain(text):
     """A value as pminfo prints it: a string in quotes, or a number."""
     return text[1:-1] if text.startswith('"') else int(text)

@@ -61,7 +61,7 @@ class Names(Tree):
                          machine=lambda pcp: pcp.make_machine(
                              "[pmu uncore_standin_0]\nevent page-faults = event=0x2\n"))
         self.assertEqual(self.names(pcp), [PAGE_FAULTS])
-        self.assertTrue(all(pcp.values(PAGE_FAULTS)[PAGE_FAULTS].values()))
+        self.assertTrue(all(pcp.served_values(PAGE_FAULTS)[PAGE_FAULTS].values()))
 
     def test_cpu(self):
         """an instance is named and labelled after its CPU, whatever its number"""
@@ -69,7 +69,7 @@ class Names(Tree):
             self.skipTest("needs two CPUs")
         pcp = self.serve(machine=lambda pcp: pcp.make_machine(
             "[pmu uncore_standin_0]\ncpumask = 1\n"))
-        self.assertEqual(list(pcp.values(PAGE_FAULTS)[PAGE_FAULTS]), ["0"])
+        self.assertEqual(list(pcp.served_values(PAGE_FAULTS)[PAGE_FAULTS]), ["0"])
         self.assertEqual(list(values_of(pcp.run("pminfo", "-f", PAGE_FAULTS).stdout)[PAGE_FAULTS]),
                          ["cpu1"])
         labels = labels_of(pcp.run("pminfo", "-l", PAGE_FAULTS).stdout)[PAGE_FAULTS]
@@ -83,12 +83,12 @@ class Counts(Tree):
                     metric_section("dram.write", STANDIN, "major_faults", 1, "standin")]
         pcp = self.serve(platforms=lambda pcp: pcp.make_platform(*sections))
         pcp.run("touch-pages", PAGES, 0)
-        before = pcp.values(PAGE_FAULTS, MAJOR_FAULTS)
+        before = pcp.served_values(PAGE_FAULTS, MAJOR_FAULTS)
         pcp.stop_uncored()
         pcp.start_uncored(platforms=pcp.make_platform(*reversed(sections)))
         self.wait_for_uncored(pcp)
         pcp.run("touch-pages", PAGES, 0)
-        after = pcp.values(PAGE_FAULTS, MAJOR_FAULTS)
+        after = pcp.served_values(PAGE_FAULTS, MAJOR_FAULTS)
         grown = {name: after[name]["0"] - before[name]["0"] for name in before}
         self.assertGreaterEqual(grown[PAGE_FAULTS], PAGES)
         self.assertLess(grown[MAJOR_FAULTS], PAGES)

@@ -110,9 +110,9 @@ class Scrape(Case):
 
     def test_values(self):
         """has the values that PCP's own clients see"""
-        before = self.pcp.values(*SERVED)
+        before = self.pcp.served_values(*SERVED)
         page = self.scrape()
-        after = self.pcp.values(*SERVED)
+        after = self.pcp.served_values(*SERVED)
         for name in (name for name in SERVED if METRICS[name][2] == "counter"):
             for labels, value in page.samples[flat(name)]:
                 number = labels.get("instid", "-1")

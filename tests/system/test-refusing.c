@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <json-c/json.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -16,11 +17,13 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "client/uncore.h"
+#include "common/clock.h"
 #include "common/macro.h"
 #include "common/wire.h"
 
@@ -158,20 +161,25 @@ static void too_little_privilege(void **state)
 	stop();
 }
 
-static void forbid_counters(const struct daemon_process *process)
+static void refuse_counters(int error)
 {
 	struct sock_filter steps[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_fprog filter = { ARRAY_SIZE(steps), steps };
 
-	(void)process;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
 		_exit(96);
+}
+
+static void forbid_counters(const struct daemon_process *process)
+{
+	(void)process;
+	refuse_counters(EACCES);
 }
 
 static void a_filter_of_system_calls(void **state)
@@ -449,6 +457,93 @@ static void a_kernel_that_still_refuses_is_not_asked_again(void **state)
 	stop();
 }
 
+/* --- want of memory --- */
+
+/* A sanitizer needs address space of its own. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+enum { LITTLE_BYTES = 1 << 20, MINUTE_S = 60, PATIENCE_S = 60 };
+
+static void refuse_memory(const struct daemon_process *process)
+{
+	(void)process;
+	refuse_counters(ENOMEM);
+}
+
+static uint64_t address_space_bytes(pid_t pid)
+{
+	char path[64];
+	uint64_t n_pages = 0;
+	_cleanup_file_ FILE *file = NULL;
+
+	snprintf(path, sizeof path, "/proc/%d/statm", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%" SCNu64, &n_pages), 1);
+	return n_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit_memory(rlim_t bytes)
+{
+	const struct rlimit limit = { bytes, RLIM_INFINITY };
+
+	assert_int_equal(prlimit(the_daemon.pid, RLIMIT_AS, &limit, NULL), 0);
+}
+
+static void start_without_memory(void)
+{
+	the_daemon.in_child = refuse_memory;
+	start("standin", NULL);
+	assert_reason(-ENOMEM, WORDS("every one of", "Cannot allocate memory"));
+	assert_words(uncore_error_text(), WORDS("looks again each minute"));
+}
+
+/* As if it had ended some minutes ago, and had found too little again. */
+static void start_once_more_in_vain(void)
+{
+	const uint64_t ended_ns = clock_now_ns() - 5 * MINUTE_S * UINT64_C(1000000000);
+	int fd;
+
+	start_without_memory();
+	assert_ends_for_a_restart();
+	fd = manager_find(&the_daemon.manager, "refusing");
+	assert_int_equal(pwrite(fd, &ended_ns, sizeof ended_ns, 0), sizeof ended_ns);
+	daemon_restart(&the_daemon, "standin");
+}
+
+static void little_memory_is_not_enough(void)
+{
+	limit_memory(address_space_bytes(the_daemon.pid) + LITTLE_BYTES);
+	daemon_hang_up(&the_daemon);
+	assert_reason(-ENOMEM, WORDS("too little memory"));
+	limit_memory(RLIM_INFINITY);
+}
+
+/* Beside it, one that was started anew already, and so does not end by itself so soon. */
+static void a_start_without_memory_is_tried_again_once(void **state)
+{
+	static struct daemon_process former;
+	struct uncore *uncore;
+
+	(void)state;
+	start_once_more_in_vain();
+	former = the_daemon;
+	start_without_memory();
+	little_memory_is_not_enough();
+	assert_int_equal(wait_for(the_daemon.pid, MINUTE_S + PATIENCE_S), RESTART_STATUS);
+	manager_dispatch(&the_daemon.manager);
+	the_daemon.in_child = NULL;
+	daemon_restart(&the_daemon, "standin");
+	assert_int_equal(uncore_open(the_daemon.socket_path, &uncore), 0);
+	uncore_close(uncore);
+	stop();
+	the_daemon = former;
+	assert_reason(-ENOMEM, WORDS("Cannot allocate memory"));
+	stop();
+}
+
+#endif
+
 /* --- what outlives it --- */
 
 static void read_generation(uint64_t ret[2])
@@ -511,6 +606,10 @@ int main(void)
 			without_a_service_manager_it_stays),
 		CASE("SIGHUP does not end it while the kernel refuses as before",
 			a_kernel_that_still_refuses_is_not_asked_again),
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+		CASE("a start that failed for want of memory is tried again by itself, once",
+			a_start_without_memory_is_tried_again_once),
+#endif
 		CASE("the generation outlives an uncored that could not serve",
 			the_generation_outlives_it),
 	};

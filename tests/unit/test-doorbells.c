@@ -239,6 +239,36 @@ static void a_former_users_rings_are_ignored(void **state)
 	close(former);
 }
 
+/* All is spent, but for as little as @account needs to be admitted. */
+static void spend_all_but_of(unsigned account, uint64_t now_ns)
+{
+	spend_all(now_ns);
+	doorbells.budget.accounts[account].credit_ns = 1;
+	doorbells.budget.total_ns = 1;
+}
+
+/* Another has its place before the turn is charged. */
+static void who_leaves_within_a_turn_pays_for_it(void **state)
+{
+	(void)state;
+	spend_all_but_of(0, BEGIN_NS);
+	ring(0);
+	assert_true(listen_at(BEGIN_NS));
+	doorbells_join(&doorbells, BEGIN_NS, 0);
+	wake();
+	doorbells_remove(&doorbells, 0);
+	close(fds[0]);
+	add(0, 3);
+	doorbells_charge(&doorbells, BEGIN_NS, COST_NS);
+	assert_int_equal(credit(0), 1 - COST_NS);
+	assert_int_equal(credit(3), 0);
+	spend_all_but_of(3, BEGIN_NS + MS);
+	ring(0);
+	assert_true(turn_at(BEGIN_NS + MS, COST_NS));
+	assert_int_equal(credit(0), 0);
+	assert_int_equal(credit(3), 1 - COST_NS);
+}
+
 static void one_that_waits_can_be_removed(void **state)
 {
 	(void)state;
@@ -513,6 +543,9 @@ int main(void)
 			users_in_debt_by_less_than_a_sweep_join),
 		DOORBELLS_CASE(
 			"a former user's rings are ignored", a_former_users_rings_are_ignored),
+		DOORBELLS_CASE(
+			"who leaves within a turn pays for it, and not who comes in its place",
+			who_leaves_within_a_turn_pays_for_it),
 		DOORBELLS_CASE("a user that waits can be removed", one_that_waits_can_be_removed),
 		DOORBELLS_CASE("new rules are looked at at once", new_rules_are_looked_at_at_once),
 		DOORBELLS_CASE("many that sleep are woken in portions, and others first",

@@ -31,8 +31,10 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool held;
-	unsigned n_inside; /* lookups that wait */
+	unsigned n_let;    /* lookups that may go on although it is held */
+	unsigned n_inside; /* that wait */
 	unsigned n_made;   /* ... and that did */
+	uint32_t last;     /* that began */
 } directory = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 /* The C library's, after a while. */
@@ -43,9 +45,11 @@ int getpwuid_r(
 		dlsym(RTLD_NEXT, "getpwuid_r");
 
 	pthread_mutex_lock(&directory.lock);
+	directory.last = uid;
 	directory.n_inside++;
-	while (directory.held)
+	while (directory.held && !directory.n_let)
 		pthread_cond_wait(&directory.changed, &directory.lock);
+	directory.n_let -= directory.held;
 	directory.n_inside--;
 	directory.n_made++;
 	pthread_mutex_unlock(&directory.lock);
@@ -58,6 +62,24 @@ static void hold_directory(bool held)
 	directory.held = held;
 	pthread_cond_broadcast(&directory.changed);
 	pthread_mutex_unlock(&directory.lock);
+}
+
+static void let_one_lookup_go_on(void)
+{
+	pthread_mutex_lock(&directory.lock);
+	directory.n_let++;
+	pthread_cond_signal(&directory.changed);
+	pthread_mutex_unlock(&directory.lock);
+}
+
+static uint32_t last_lookup(void)
+{
+	uint32_t uid;
+
+	pthread_mutex_lock(&directory.lock);
+	uid = directory.last;
+	pthread_mutex_unlock(&directory.lock);
+	return uid;
 }
 
 static unsigned count_lookups(void)
@@ -270,6 +292,90 @@ static void what_could_not_be_asked_is_asked_again(void **state)
 	assert_int_equal(n, N);
 }
 
+static void wait_for_made(unsigned n)
+{
+	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
+
+	while (count_made() != n && clock_now_ns() < deadline_ns)
+		usleep(1000);
+	assert_int_equal(count_made(), n);
+}
+
+static void who_asked_first_is_answered_first(void **state)
+{
+	enum { N = 20 };
+	unsigned n_before = count_made();
+
+	(void)state;
+	hold_directory(true);
+	ask_for(0, OWNERS_LOOKUPS_MAX);
+	wait_for_lookups(OWNERS_LOOKUPS_MAX);
+	ask_for(OWNERS_LOOKUPS_MAX, N);
+	for (unsigned i = 0; i < N; i++) {
+		let_one_lookup_go_on();
+		wait_for_made(n_before + i + 1);
+		wait_for_lookups(OWNERS_LOOKUPS_MAX);
+		assert_int_equal(last_lookup(), STRANGER + OWNERS_LOOKUPS_MAX + i);
+	}
+	hold_directory(false);
+	for (unsigned i = 0; i < OWNERS_LOOKUPS_MAX + N; i++)
+		take_answer();
+}
+
+static void wait_for_answer(void)
+{
+	struct pollfd poll_fd = { .fd = owners_fd(owners), .events = POLLIN };
+	eventfd_t count;
+
+	assert_int_equal(poll(&poll_fd, 1, PATIENCE_S * 1000), 1);
+	eventfd_read(owners_fd(owners), &count);
+}
+
+/* So of two answers about one uid the later one holds. */
+static void what_was_found_first_is_told_first(void **state)
+{
+	enum { N = 10 };
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++) {
+		ask_for(i, 1);
+		wait_for_answer();
+	}
+	for (unsigned i = 0; i < N; i++)
+		assert_int_equal(take_answer(), STRANGER + i);
+}
+
+/* Uids that are 4096 apart share their 8 places in the table; the others here are far from those.
+ */
+static void who_cannot_be_asked_for_takes_no_place(void **state)
+{
+	enum { PLACES = 8, APART = 4096, ROOM = 256 + OWNERS_LOOKUPS_MAX };
+	unsigned n_made;
+
+	(void)state;
+	for (unsigned i = 0; i < PLACES; i++) {
+		owners_account_of(owners, STRANGER + i * APART);
+		assert_int_equal(take_answer(), STRANGER + i * APART);
+	}
+	hold_directory(true);
+	for (unsigned i = 0; i < ROOM; i++) {
+		owners_account_of(owners, STRANGER + APART / 2 + i * APART);
+		if (i < OWNERS_LOOKUPS_MAX)
+			wait_for_lookups(i + 1);
+	}
+	owners_account_of(owners, STRANGER + PLACES * APART);
+	n_made = count_made();
+	hold_directory(false);
+	for (unsigned i = 0; i < ROOM; i++)
+		take_answer();
+	assert_int_equal(count_made() - n_made, ROOM);
+	for (unsigned i = 0; i < PLACES; i++)
+		owners_account_of(owners, STRANGER + i * APART);
+	owners_account_of(owners, STRANGER + 1);
+	assert_int_equal(take_answer(), STRANGER + 1);
+	assert_int_equal(count_made() - n_made, ROOM + 1);
+}
+
 /* The table of the daemon, as the service manager keeps it: another descriptor. */
 static int keep_table(void)
 {
@@ -353,6 +459,11 @@ int main(void)
 			nobody_who_asks_is_forgotten),
 		OWNERS_CASE("what could not be asked is asked the next time",
 			what_could_not_be_asked_is_asked_again),
+		OWNERS_CASE("who asked first is answered first", who_asked_first_is_answered_first),
+		OWNERS_CASE(
+			"what was found first is told first", what_was_found_first_is_told_first),
+		OWNERS_CASE("who cannot be asked for takes nobody's place",
+			who_cannot_be_asked_for_takes_no_place),
 		OWNERS_CASE("the next daemon knows what this one knew",
 			the_next_daemon_knows_what_this_one_knew),
 		OWNERS_CASE("a descriptor that is no table is not used",
