@@ -192,6 +192,8 @@ static void sweep(void)
 		abort();
 	if (doorbells_expect_more(&doorbells)) {
 		doorbells_wait(&doorbells, 0);
+		if (doorbells.n_events <= 0)
+			doorbells_expect_fewer(&doorbells);
 		note();
 	}
 	doorbells_join(&doorbells, virtual_ns, 0);
@@ -215,7 +217,7 @@ static void take_turn(void)
 		for (unsigned i = 0; i < doorbells.n_busy; i++)
 			doorbells_wake(&doorbells, i, many);
 	before_ns = doorbells.budget.total_ns;
-	doorbells_charge(&doorbells, swept ? begin_ns : 0, virtual_ns - begin_ns);
+	doorbells_charge(&doorbells, swept ? begin_ns : 0, virtual_ns - begin_ns, virtual_ns);
 	check_charge(before_ns, virtual_ns - begin_ns);
 	check_claims();
 }
