@@ -8,9 +8,10 @@
  * keeps count. That quarter is the reserve. Out of it a user is admitted who has credit of its own.
  * Users who asked within the last second earn that credit in equal parts; idle ones earn nothing
  * and cost the others nothing. So a user who asks without pause spends what it earns, and leaves
- * the reserve for thrifty ones. A user who has saved up some credit may draw on the next earnings,
- * too, as much as the reserve is: it waits for nobody who has just spent what was left. Credit
- * begins with nothing, so that coming under a new name collects nothing.
+ * the reserve for thrifty ones. A user who has saved up credit may draw on the next earnings, too:
+ * on the more of them, the more it has, and with all that can be saved up on as much as the reserve
+ * is. So it waits for nobody who has just spent what was left, be it what that one had saved up.
+ * Credit begins with nothing, so that coming under a new name collects nothing.
  *
  * A ring may also come too early: sooner than an interval after the last sweep, or after the last
  * sweep that answered this user. It waits in the same way.

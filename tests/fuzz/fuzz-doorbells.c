@@ -186,9 +186,10 @@ static void note(void)
 static void sweep(void)
 {
 	const struct budget *budget = &doorbells.budget;
+	int64_t burst_ns = (int64_t)budget->rules.burst_ms * NS_PER_MS;
 
-	/* what is spent was earned, and never more was saved up than the burst */
-	if (budget->total_ns <= 0 || budget->total_ns > (int64_t)budget->rules.burst_ms * NS_PER_MS)
+	/* no more is spent in advance than the reserve, nor saved up than the burst */
+	if (budget->total_ns <= -burst_ns / 4 || budget->total_ns > burst_ns)
 		abort();
 	if (doorbells_expect_more(&doorbells)) {
 		doorbells_wait(&doorbells, 0);

@@ -198,6 +198,29 @@ static void a_user_who_has_saved_up_waits_for_no_total(void **state)
 	budget_done(&budget);
 }
 
+/* Both have saved up all that they can, and one spends it. */
+static void who_keeps_its_credit_waits_for_nobody_who_spends_it(void **state)
+{
+	struct budget budget;
+	uint64_t now = 10 * SECOND;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(budget_ask(&budget, ALICE, 1 + i * now), 0);
+		assert_int_equal(budget_ask(&budget, BOB, 1 + i * now), 0);
+	}
+	assert_int_equal(budget.accounts[ALICE].credit_ns, 100 * MS);
+	for (unsigned i = 0; i < 1000; i++) {
+		now += 2 * MS;
+		ask_without_pause(&budget, ALICE, now, 2 * MS);
+		assert_int_equal(budget_ask(&budget, BOB, now + 2 * MS), 0);
+		sweep_for(&budget, BOB, now + 2 * MS);
+	}
+	assert_true(budget.accounts[ALICE].credit_ns < budget.accounts[BOB].credit_ns);
+	budget_done(&budget);
+}
+
 static void what_nobody_could_make_wait_puts_only_its_account_in_debt(void **state)
 {
 	struct budget budget;
@@ -309,6 +332,8 @@ int main(void)
 			users_in_debt_by_a_sweep_join_the_sweep_of_another),
 		CASE("a user who has saved up waits for no total",
 			a_user_who_has_saved_up_waits_for_no_total),
+		CASE("who keeps its credit waits for nobody who spends it",
+			who_keeps_its_credit_waits_for_nobody_who_spends_it),
 		CASE("what nobody could make wait puts only its account in debt",
 			what_nobody_could_make_wait_puts_only_its_account_in_debt),
 		CASE("a number that stands for another user begins with nothing",
