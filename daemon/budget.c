@@ -223,9 +223,12 @@ bool budget_may_join(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	struct budget_account *account = &budget->accounts[index];
 
+	int64_t debt_ns = (int64_t)budget->sweep_cost_ns;
+
 	bring_up_to_date(budget, account, now_ns);
 	account->counts = !has_plenty(budget);
-	return !account->counts || account->credit_ns > -(int64_t)budget->sweep_cost_ns;
+	return !account->counts || (account->credit_ns > -debt_ns &&
+					   budget->total_ns > least_total_ns(account) - debt_ns);
 }
 
 /* --- spending --- */

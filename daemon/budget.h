@@ -71,7 +71,8 @@ uint64_t budget_ask_within_intervals(struct budget *budget, unsigned account, ui
 
 /*
  * May @account, which waits, be answered by a sweep that another one is admitted to? It may be in
- * debt by the cost of a sweep then, so that users who wait together pay and are answered together.
+ * debt by the cost of a sweep then, so that users who wait together pay and are answered together;
+ * but it draws on the next earnings no more than alone, for waking its clients may cost much more.
  */
 bool budget_may_join(struct budget *budget, unsigned account, uint64_t now_ns);
 

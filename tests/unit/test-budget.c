@@ -179,6 +179,26 @@ static void users_in_debt_by_a_sweep_join_the_sweep_of_another(void **state)
 	budget_done(&budget);
 }
 
+/* BOB is admitted to it alone, for it has more credit. */
+static void nobody_joins_a_sweep_to_draw_on_the_next_earnings(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	budget.sweep_cost_ns = SWEEP_NS;
+	budget_ask(&budget, ALICE, SECOND);
+	budget_ask(&budget, BOB, SECOND);
+	budget.accounts[ALICE].credit_ns = 8 * MS;
+	budget.accounts[BOB].credit_ns = 80 * MS;
+	budget.total_ns = -10 * (int64_t)MS;
+	assert_int_equal(budget_ask(&budget, BOB, SECOND), 0);
+	assert_false(budget_may_join(&budget, ALICE, SECOND));
+	budget.total_ns = -1 * (int64_t)MS;
+	assert_true(budget_may_join(&budget, ALICE, SECOND));
+	budget_done(&budget);
+}
+
 /* It was idle for a while, and the flood has just spent what there was. */
 static void a_user_who_has_saved_up_waits_for_no_total(void **state)
 {
@@ -330,6 +350,8 @@ int main(void)
 			while_there_is_plenty_nobody_keeps_count),
 		CASE("users in debt by a sweep join the sweep of another",
 			users_in_debt_by_a_sweep_join_the_sweep_of_another),
+		CASE("nobody joins a sweep to draw on the next earnings",
+			nobody_joins_a_sweep_to_draw_on_the_next_earnings),
 		CASE("a user who has saved up waits for no total",
 			a_user_who_has_saved_up_waits_for_no_total),
 		CASE("who keeps its credit waits for nobody who spends it",
