@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 static const uint64_t NS_PER_MS = 1000000, ACTIVE_NS = 1000000000;
-static const int64_t SAVED_NS = 1000000; /* credit of a user who asks for less than it may have */
 
 enum {
 	RESERVE_PARTS = 4, /* a quarter of the burst is kept for users with credit */
@@ -171,12 +170,21 @@ static bool has_plenty(const struct budget *budget)
 	return budget->total_ns > reserve_ns(budget);
 }
 
+/*
+ * How far the total may have gone down when a user is admitted: the deeper, the more credit it has,
+ * to the whole reserve at most. Who spends what it has saved up so leaves something for those who
+ * have more.
+ */
+static int64_t least_total_ns(const struct budget_account *account)
+{
+	return account->credit_ns > 0 ? -account->credit_ns / RESERVE_PARTS : 0;
+}
+
 /* Until there is plenty, or both credit and a total to spend it from. */
 static uint64_t credit_wait_ns(const struct budget *budget, const struct budget_account *account)
 {
 	uint64_t plenty_ns = earning_ns(budget, budget->total_ns, reserve_ns(budget), 100);
-	int64_t needed_ns = account->credit_ns > SAVED_NS ? -reserve_ns(budget) : 0;
-	uint64_t total_ns = earning_ns(budget, budget->total_ns, needed_ns, 100);
+	uint64_t total_ns = earning_ns(budget, budget->total_ns, least_total_ns(account), 100);
 	uint64_t own_ns = earning_ns(budget, account->credit_ns, 0, share_parts(budget));
 
 	return sooner(plenty_ns, later(total_ns, own_ns));
@@ -215,9 +223,12 @@ bool budget_may_join(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	struct budget_account *account = &budget->accounts[index];
 
+	int64_t debt_ns = (int64_t)budget->sweep_cost_ns;
+
 	bring_up_to_date(budget, account, now_ns);
 	account->counts = !has_plenty(budget);
-	return !account->counts || account->credit_ns > -(int64_t)budget->sweep_cost_ns;
+	return !account->counts || (account->credit_ns > -debt_ns &&
+					   budget->total_ns > least_total_ns(account) - debt_ns);
 }
 
 /* --- spending --- */

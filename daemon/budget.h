@@ -8,9 +8,10 @@
  * keeps count. That quarter is the reserve. Out of it a user is admitted who has credit of its own.
  * Users who asked within the last second earn that credit in equal parts; idle ones earn nothing
  * and cost the others nothing. So a user who asks without pause spends what it earns, and leaves
- * the reserve for thrifty ones. A user who has saved up some credit may draw on the next earnings,
- * too, as much as the reserve is: it waits for nobody who has just spent what was left. Credit
- * begins with nothing, so that coming under a new name collects nothing.
+ * the reserve for thrifty ones. A user who has saved up credit may draw on the next earnings, too:
+ * on the more of them, the more it has, and with all that can be saved up on as much as the reserve
+ * is. So it waits for nobody who has just spent what was left, be it what that one had saved up.
+ * Credit begins with nothing, so that coming under a new name collects nothing.
  *
  * A ring may also come too early: sooner than an interval after the last sweep, or after the last
  * sweep that answered this user. It waits in the same way.
@@ -70,7 +71,8 @@ uint64_t budget_ask_within_intervals(struct budget *budget, unsigned account, ui
 
 /*
  * May @account, which waits, be answered by a sweep that another one is admitted to? It may be in
- * debt by the cost of a sweep then, so that users who wait together pay and are answered together.
+ * debt by the cost of a sweep then, so that users who wait together pay and are answered together;
+ * but it draws on the next earnings no more than alone, for waking its clients may cost much more.
  */
 bool budget_may_join(struct budget *budget, unsigned account, uint64_t now_ns);
 

@@ -22,6 +22,8 @@ enum {
 	NS_PER_MS = 1000000,
 	LOOK_NS = 1000000,
 	CROWD_MIN = 2,
+	SOON_NS = 50000, /* after an answer: who rings then was too late for it, in a crowd */
+	LATE_ONES = 16,  /* that make a crowd: it may be one client that reads without pause */
 };
 
 /* --- watching --- */
@@ -201,12 +203,19 @@ bool doorbells_note(struct doorbells *d, uint64_t now_ns)
 
 /* --- who is admitted --- */
 
-/* The library need not ring again, and knows how long to wait. */
-static void put_off(struct doorbells *d, struct doorbell *doorbell, uint64_t due_ns)
+/* Too late for an answer, of a crowd, as it seems. */
+static void learn_if_late(struct doorbell *doorbell, uint64_t now_ns)
 {
-	d->throttled += !doorbell->check_ns;
-	doorbell->check_ns = due_ns;
-	page_bell_claim(doorbell->bell, due_ns);
+	bool all_came = doorbell->all_came;
+
+	doorbell->all_came = false;
+	if (all_came || now_ns - doorbell->answered_ns > SOON_NS)
+		return;
+	if (!doorbell->moments && ++doorbell->n_late < LATE_ONES)
+		return;
+	doorbell->n_late = 0;
+	if (doorbell->moments < DOORBELLS_MOMENTS)
+		doorbell->moments++;
 }
 
 /* All of them at each turn: one that was put off may find that others needed less. */
@@ -217,30 +226,51 @@ bool doorbells_admit(struct doorbells *d, uint64_t now_ns)
 	d->n_waiting = 0;
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		struct doorbell *doorbell = &d->places[d->busy[i]];
-		uint64_t wait_ns;
 
 		if (!doorbell->waits)
 			continue;
-		wait_ns = budget_ask(&d->budget, doorbell->account, now_ns);
-		doorbell->joins = !wait_ns;
-		admitted |= !wait_ns;
-		d->n_waiting += wait_ns != 0;
-		if (wait_ns)
-			put_off(d, doorbell, now_ns + wait_ns);
+		doorbell->joins = !budget_ask(&d->budget, doorbell->account, now_ns);
+		if (doorbell->joins)
+			learn_if_late(doorbell, now_ns);
+		admitted |= doorbell->joins;
+		d->n_waiting += !doorbell->joins;
 	}
 	return admitted;
 }
 
 /* One that was put off has waited for the others long enough. */
-bool doorbells_expect_more(const struct doorbells *d)
+static bool may_be_crowd(const struct doorbell *doorbell)
 {
+	return doorbell->n_clients >= CROWD_MIN && !doorbell->check_ns;
+}
+
+unsigned doorbells_expect_more(const struct doorbells *d)
+{
+	unsigned moments = DOORBELLS_MOMENTS;
+
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		const struct doorbell *doorbell = &d->places[d->busy[i]];
 
-		if (doorbell->joins && !doorbell->check_ns && doorbell->n_woken >= CROWD_MIN)
-			return true;
+		if (!doorbell->rang && !doorbell->joins)
+			continue;
+		if (!may_be_crowd(doorbell))
+			return 0;
+		if (doorbell->moments < moments)
+			moments = doorbell->moments;
 	}
-	return false;
+	return moments;
+}
+
+void doorbells_expect_fewer(struct doorbells *d)
+{
+	for (unsigned i = 0; i < d->n_busy; i++) {
+		struct doorbell *doorbell = &d->places[d->busy[i]];
+
+		if (!doorbell->joins || !doorbell->moments)
+			continue;
+		doorbell->moments--;
+		doorbell->all_came = true;
+	}
 }
 
 bool doorbells_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
@@ -352,7 +382,7 @@ static void charge_shares(struct doorbells *d, bool for_sweep, uint64_t cost_ns)
 	}
 }
 
-static void drop_idle(struct doorbells *d)
+static void end_turn(struct doorbells *d, uint64_t now_ns)
 {
 	unsigned n = 0;
 
@@ -360,6 +390,8 @@ static void drop_idle(struct doorbells *d)
 		uint32_t place = d->busy[i];
 		struct doorbell *doorbell = &d->places[place];
 
+		if (doorbell->answered)
+			doorbell->answered_ns = now_ns;
 		doorbell->rang = false;
 		doorbell->answered = false;
 		doorbell->former = 0;
@@ -370,13 +402,36 @@ static void drop_idle(struct doorbells *d)
 	d->n_busy = n;
 }
 
-void doorbells_charge(struct doorbells *d, uint64_t begin_ns, uint64_t cost_ns)
+/* --- who waits on --- */
+
+/* The library need not ring again, and knows how long to wait. */
+static void put_off(struct doorbells *d, struct doorbell *doorbell, uint64_t due_ns)
+{
+	d->throttled += !doorbell->check_ns;
+	doorbell->check_ns = due_ns;
+	page_bell_claim(doorbell->bell, due_ns);
+}
+
+/* After all is paid, or they would be looked at before they can be admitted. */
+static void put_off_waiting(struct doorbells *d, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < d->n_busy; i++) {
+		struct doorbell *doorbell = &d->places[d->busy[i]];
+
+		if (doorbell->waits)
+			put_off(d, doorbell,
+				now_ns + budget_ask(&d->budget, doorbell->account, now_ns));
+	}
+}
+
+void doorbells_charge(struct doorbells *d, uint64_t begin_ns, uint64_t cost_ns, uint64_t now_ns)
 {
 	cost_ns = charge_wakes(d, cost_ns);
 	if (begin_ns)
 		budget_swept(&d->budget, begin_ns, cost_ns);
 	charge_shares(d, begin_ns != 0, cost_ns);
-	drop_idle(d);
+	put_off_waiting(d, now_ns);
+	end_turn(d, now_ns);
 }
 
 int64_t doorbells_due_ns(const struct doorbells *d, uint64_t now_ns)

@@ -10,9 +10,12 @@
  * answered, by EPOLL_CTL_MOD, which looks at the doorbell's count and at nothing that its clients
  * hold (fs/eventpoll.c, ep_modify; fs/eventfd.c, eventfd_poll).
  *
- * Users whose clients ring together, such as the ranks of a job behind a barrier, are told by how
- * many of them the last answer woke. For such a crowd the sweep waits some moments, so that one
- * answers them all. A client that reads alone never waits.
+ * Clients of a user that ring together, such as the ranks of a job behind a barrier, had better be
+ * answered by one sweep: it waits for some moments, in which they get the reader's CPU. How many
+ * moments they take is learned from those who are late, and ring soon after an answer. A client may
+ * do so that reads alone, but without pause: only many late rings make a crowd, and moments in
+ * which nobody rings unmake it. The only client of a user waits neither for others of its own nor
+ * for another user's crowd.
  *
  * Waiters are woken in portions, with the lock free in between, and the users of whom few wait come
  * first. What waking a user's clients takes is charged to that user alone.
@@ -32,6 +35,7 @@ enum {
 	DOORBELLS_PLACES = 16384, /* as many users as there may be clients */
 	DOORBELLS_EVENTS = 1024,  /* looked at in one go */
 	DOORBELLS_PORTION = 64,   /* waiters woken in one go */
+	DOORBELLS_MOMENTS = 20,   /* that a crowd is waited for at most */
 };
 
 /* All zero: free. */
@@ -44,15 +48,19 @@ struct doorbell {
 	bool answered;    /* by the sweep of this turn */
 	bool half_woken;  /* some of its waiters sleep on */
 	bool muted;       /* rang although its claim waits */
+	bool all_came;    /* in time for the last answer, as it seems: no ring is late for it */
 	int fd;           /* borrowed */
 	uint32_t use;     /* how often the place was given away: tells events of former users */
 	unsigned account; /* of the budget */
 	unsigned former;  /* 1 + the account of a former user, who pays for this turn; 0: none */
 	unsigned n_clients;
-	unsigned n_woken;       /* waiters, by the last answer */
-	uint64_t wake_ns;       /* what waking took in this turn */
-	uint64_t check_ns;      /* when to look at its claim again; 0: now */
-	uint64_t more_ns;       /* when to wake more of its waiters, if it is half woken; 0: now */
+	unsigned n_woken;     /* waiters, by the last answer */
+	unsigned moments;     /* in which its clients ring, where they ring together; 0: at once */
+	unsigned n_late;      /* rings soon after an answer, as long as that is 0 */
+	uint64_t answered_ns; /* when its waiters were last woken */
+	uint64_t wake_ns;     /* what waking took in this turn */
+	uint64_t check_ns;    /* when to look at its claim again; 0: now */
+	uint64_t more_ns;     /* when to wake more of its waiters, if it is half woken; 0: now */
 	struct page_bell *bell; /* borrowed */
 };
 
@@ -102,8 +110,11 @@ bool doorbells_note(struct doorbells *doorbells, uint64_t now_ns);
 /* Looks at the claims. True: one is admitted, so a sweep is to be made. */
 bool doorbells_admit(struct doorbells *doorbells, uint64_t now_ns);
 
-/* Is a crowd admitted, of which more may ring in a moment? */
-bool doorbells_expect_more(const struct doorbells *doorbells);
+/* For how many moments all who are admitted, and who rang since, have to wait for their crowds. */
+unsigned doorbells_expect_more(const struct doorbells *doorbells);
+
+/* ... and in the last of them nobody rang: one fewer will do. */
+void doorbells_expect_fewer(struct doorbells *doorbells);
 
 /*
  * All others that can pay their part join the sweep, which is about to begin. A client that is the
@@ -118,8 +129,12 @@ bool doorbells_join(struct doorbells *doorbells, uint64_t now_ns, uint32_t spin_
  */
 void doorbells_wake(struct doorbells *doorbells, unsigned i, bool many);
 
-/* The turn cost @cost_ns, with a sweep that began at @begin_ns (0: none), and is over. */
-void doorbells_charge(struct doorbells *doorbells, uint64_t begin_ns, uint64_t cost_ns);
+/*
+ * The turn cost @cost_ns, with a sweep that began at @begin_ns (0: none), and is over. Who waits on
+ * is told until when.
+ */
+void doorbells_charge(
+	struct doorbells *doorbells, uint64_t begin_ns, uint64_t cost_ns, uint64_t now_ns);
 
 /* When to look at the claims again if nobody rings: in so many ns; negative: never. */
 int64_t doorbells_due_ns(const struct doorbells *doorbells, uint64_t now_ns);

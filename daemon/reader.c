@@ -20,10 +20,8 @@ enum {
 	STACK_BYTES = 128 * 1024,
 	SPIN_SWEEP_NS = 100000, /* a sweep that is short enough to spin for */
 	SPIN_MAX_NS = 200000,
-	REST_NS = 50000,       /* what is shorter may be over before it begins */
-	GATHER_NS = 20000,     /* a moment for others to ring */
-	GATHERS_MAX = 20,      /* ... waited for so often at most */
-	GATHERS_QUIET_MAX = 3, /* ... and so often in vain */
+	REST_NS = 50000,   /* what is shorter may be over before it begins */
+	GATHER_NS = 20000, /* a moment for others to ring */
 };
 
 /* --- where it publishes, and where it runs --- */
@@ -70,23 +68,25 @@ static void sweep(struct reader *reader)
 
 /* --- whom it answers --- */
 
-/* Waits for the rest of a crowd, until nobody rings for some moments. Returns whether there is an
- * order. */
+/* Waits for the rest of a crowd. Returns whether there is an order. */
 static bool gather(struct reader *reader)
 {
 	const struct timespec moment = { .tv_nsec = GATHER_NS };
 	struct doorbells *doorbells = &reader->doorbells;
-	bool ordered = false;
-	int n_quiet = 0;
+	bool ordered = false, quiet = false;
 
-	for (int i = 0; i < GATHERS_MAX && n_quiet < GATHERS_QUIET_MAX; i++) {
+	pthread_mutex_lock(&reader->lock);
+	for (unsigned i = 0; i < doorbells_expect_more(doorbells); i++) {
+		pthread_mutex_unlock(&reader->lock);
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
 		doorbells_wait(doorbells, 0);
-		n_quiet += doorbells->n_events <= 0;
 		pthread_mutex_lock(&reader->lock);
+		quiet = doorbells->n_events <= 0;
 		ordered |= doorbells_note(doorbells, clock_now_ns());
-		pthread_mutex_unlock(&reader->lock);
 	}
+	if (quiet)
+		doorbells_expect_fewer(doorbells);
+	pthread_mutex_unlock(&reader->lock);
 	return ordered;
 }
 
@@ -163,8 +163,9 @@ static void charge(struct reader *reader, bool swept)
 	if (swept)
 		note_sweep(reader);
 	reader->state.cpu_ns += cost_ns;
+	doorbells_charge(&reader->doorbells, swept ? reader->tally.sweep.begin_ns : 0, cost_ns,
+		clock_now_ns());
 	page_tell_cost(reader->cell, reader->state.cpu_ns, reader->doorbells.throttled);
-	doorbells_charge(&reader->doorbells, swept ? reader->tally.sweep.begin_ns : 0, cost_ns);
 	pthread_mutex_unlock(&reader->lock);
 }
 
@@ -237,12 +238,8 @@ static bool admit(struct reader *reader, bool *ret_admitted)
 /* One sweep for those who are admitted, and all who can join them. */
 static bool answer(struct reader *reader)
 {
-	bool is_one, is_crowd, ordered;
+	bool ordered = gather(reader), is_one;
 
-	pthread_mutex_lock(&reader->lock);
-	is_crowd = doorbells_expect_more(&reader->doorbells);
-	pthread_mutex_unlock(&reader->lock);
-	ordered = is_crowd && gather(reader);
 	pthread_mutex_lock(&reader->lock);
 	is_one = doorbells_join(&reader->doorbells, clock_now_ns(), spin_ns(reader));
 	pthread_mutex_unlock(&reader->lock);

@@ -186,12 +186,15 @@ static void note(void)
 static void sweep(void)
 {
 	const struct budget *budget = &doorbells.budget;
+	int64_t burst_ns = (int64_t)budget->rules.burst_ms * NS_PER_MS;
 
-	/* what is spent was earned, and never more was saved up than the burst */
-	if (budget->total_ns <= 0 || budget->total_ns > (int64_t)budget->rules.burst_ms * NS_PER_MS)
+	/* no more is spent in advance than the reserve, nor saved up than the burst */
+	if (budget->total_ns <= -burst_ns / 4 || budget->total_ns > burst_ns)
 		abort();
 	if (doorbells_expect_more(&doorbells)) {
 		doorbells_wait(&doorbells, 0);
+		if (doorbells.n_events <= 0)
+			doorbells_expect_fewer(&doorbells);
 		note();
 	}
 	doorbells_join(&doorbells, virtual_ns, 0);
@@ -215,7 +218,7 @@ static void take_turn(void)
 		for (unsigned i = 0; i < doorbells.n_busy; i++)
 			doorbells_wake(&doorbells, i, many);
 	before_ns = doorbells.budget.total_ns;
-	doorbells_charge(&doorbells, swept ? begin_ns : 0, virtual_ns - begin_ns);
+	doorbells_charge(&doorbells, swept ? begin_ns : 0, virtual_ns - begin_ns, virtual_ns);
 	check_charge(before_ns, virtual_ns - begin_ns);
 	check_claims();
 }

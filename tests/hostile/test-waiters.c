@@ -87,7 +87,6 @@ static void waiting_and_ringing(void **state)
 {
 	const struct attack attack = {
 		.name = "1000 threads that wait, and rings for all of them",
-		.factor = 40, /* seen: 11 to 29 */
 		.body = wait_at_the_bell_and_ring,
 		.n_processes = PROCESSES,
 		.deeds = WAITERS,
@@ -139,7 +138,6 @@ static void waiting_without_threads(void **state)
 {
 	const struct attack attack = {
 		.name = "1.5 million waiters without threads, rung for",
-		.factor = 40, /* seen: 8 to 17 */
 		.body = wait_without_threads,
 		.n_processes = 1,
 		.deeds = ROUND_WAITERS,

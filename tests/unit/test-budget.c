@@ -179,6 +179,26 @@ static void users_in_debt_by_a_sweep_join_the_sweep_of_another(void **state)
 	budget_done(&budget);
 }
 
+/* BOB is admitted to it alone, for it has more credit. */
+static void nobody_joins_a_sweep_to_draw_on_the_next_earnings(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	budget.sweep_cost_ns = SWEEP_NS;
+	budget_ask(&budget, ALICE, SECOND);
+	budget_ask(&budget, BOB, SECOND);
+	budget.accounts[ALICE].credit_ns = 8 * MS;
+	budget.accounts[BOB].credit_ns = 80 * MS;
+	budget.total_ns = -10 * (int64_t)MS;
+	assert_int_equal(budget_ask(&budget, BOB, SECOND), 0);
+	assert_false(budget_may_join(&budget, ALICE, SECOND));
+	budget.total_ns = -1 * (int64_t)MS;
+	assert_true(budget_may_join(&budget, ALICE, SECOND));
+	budget_done(&budget);
+}
+
 /* It was idle for a while, and the flood has just spent what there was. */
 static void a_user_who_has_saved_up_waits_for_no_total(void **state)
 {
@@ -195,6 +215,29 @@ static void a_user_who_has_saved_up_waits_for_no_total(void **state)
 	assert_int_equal(budget_ask(&budget, BOB, now), 0);
 	budget_charge(&budget, ALICE, 20 * MS);
 	assert_true(budget_ask(&budget, BOB, now) > 0);
+	budget_done(&budget);
+}
+
+/* Both have saved up all that they can, and one spends it. */
+static void who_keeps_its_credit_waits_for_nobody_who_spends_it(void **state)
+{
+	struct budget budget;
+	uint64_t now = 10 * SECOND;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(budget_ask(&budget, ALICE, 1 + i * now), 0);
+		assert_int_equal(budget_ask(&budget, BOB, 1 + i * now), 0);
+	}
+	assert_int_equal(budget.accounts[ALICE].credit_ns, 100 * MS);
+	for (unsigned i = 0; i < 1000; i++) {
+		now += 2 * MS;
+		ask_without_pause(&budget, ALICE, now, 2 * MS);
+		assert_int_equal(budget_ask(&budget, BOB, now + 2 * MS), 0);
+		sweep_for(&budget, BOB, now + 2 * MS);
+	}
+	assert_true(budget.accounts[ALICE].credit_ns < budget.accounts[BOB].credit_ns);
 	budget_done(&budget);
 }
 
@@ -307,8 +350,12 @@ int main(void)
 			while_there_is_plenty_nobody_keeps_count),
 		CASE("users in debt by a sweep join the sweep of another",
 			users_in_debt_by_a_sweep_join_the_sweep_of_another),
+		CASE("nobody joins a sweep to draw on the next earnings",
+			nobody_joins_a_sweep_to_draw_on_the_next_earnings),
 		CASE("a user who has saved up waits for no total",
 			a_user_who_has_saved_up_waits_for_no_total),
+		CASE("who keeps its credit waits for nobody who spends it",
+			who_keeps_its_credit_waits_for_nobody_who_spends_it),
 		CASE("what nobody could make wait puts only its account in debt",
 			what_nobody_could_make_wait_puts_only_its_account_in_debt),
 		CASE("a number that stands for another user begins with nothing",

@@ -81,7 +81,7 @@ static bool turn_at(uint64_t now_ns, uint64_t cost_ns)
 	if (admitted)
 		doorbells_join(&doorbells, now_ns, 0);
 	wake();
-	doorbells_charge(&doorbells, admitted ? now_ns : 0, cost_ns);
+	doorbells_charge(&doorbells, admitted ? now_ns : 0, cost_ns, now_ns);
 	return admitted;
 }
 
@@ -145,7 +145,7 @@ static void a_claim_that_is_put_off_says_so(void **state)
 	assert_int_equal(bells[0].n_rung, 1); /* not before the sweep */
 	wake();
 	assert_int_equal(bells[0].n_rung, 2);
-	doorbells_charge(&doorbells, BEGIN_NS + 10 * MS, COST_NS);
+	doorbells_charge(&doorbells, BEGIN_NS + 10 * MS, COST_NS, BEGIN_NS + 10 * MS);
 	assert_int_equal(doorbells.throttled, 1);
 }
 
@@ -209,14 +209,61 @@ static void users_in_debt_by_less_than_a_sweep_join(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		ring(i);
 	assert_true(listen_at(BEGIN_NS));
-	assert_true(page_bell_is_claimed(&bells[1]));
 	assert_false(doorbells_join(&doorbells, BEGIN_NS, 0));
+	wake();
+	doorbells_charge(&doorbells, BEGIN_NS, COST_NS, BEGIN_NS);
 	assert_false(page_bell_is_claimed(&bells[1]));
 	assert_true(page_bell_is_claimed(&bells[2]));
-	wake();
-	doorbells_charge(&doorbells, BEGIN_NS, COST_NS);
 	assert_int_equal(bells[1].n_rung, 1);
 	assert_int_equal(bells[2].n_rung, 0);
+}
+
+/* A turn that costs so much may not be what keeps the claim from being admitted when it is due. */
+static void what_a_ring_costs_is_waited_for(void **state)
+{
+	(void)state;
+	spend_all(BEGIN_NS);
+	ring(0);
+	assert_false(turn_at(BEGIN_NS, COST_NS));
+	assert_true(turn_at(page_bell_due_ns(&bells[0]), COST_NS));
+	assert_int_equal(doorbells.throttled, 1);
+}
+
+/* Rings and is answered, again and again. Returns how many moments the last sweep was to wait. */
+static unsigned ring_often(unsigned n_times)
+{
+	static uint64_t now_ns = BEGIN_NS;
+	unsigned moments = 0;
+
+	for (unsigned i = 0; i < n_times; i++) {
+		ring(0);
+		assert_true(listen_at(++now_ns));
+		moments = doorbells_expect_more(&doorbells);
+		doorbells_join(&doorbells, now_ns, 0);
+		wake();
+		doorbells_charge(&doorbells, now_ns, 0, now_ns);
+	}
+	return moments;
+}
+
+static void late_rings_make_a_crowd(void **state)
+{
+	(void)state;
+	doorbells.places[0].n_clients = 2;
+	assert_int_equal(ring_often(3), 0);
+	assert_int_equal(ring_often(30), 17);
+	assert_int_equal(ring_often(30), DOORBELLS_MOMENTS);
+	ring(0);
+	assert_true(listen_at(BEGIN_NS + 10 * MS));
+	doorbells_expect_fewer(&doorbells);
+	assert_int_equal(doorbells_expect_more(&doorbells), DOORBELLS_MOMENTS - 1);
+}
+
+static void the_only_client_of_a_user_is_no_crowd(void **state)
+{
+	(void)state;
+	doorbells.places[0].n_clients = 1;
+	assert_int_equal(ring_often(100), 0);
 }
 
 static void a_former_users_rings_are_ignored(void **state)
@@ -385,7 +432,7 @@ static void turn_for_one_beside_many(void)
 	for (unsigned i = 0; i < doorbells.n_busy; i++)
 		doorbells_wake(&doorbells, i, true);
 	assert_int_equal(doorbells.places[1].n_woken, n_before + DOORBELLS_PORTION);
-	doorbells_charge(&doorbells, now_ns, 0);
+	doorbells_charge(&doorbells, now_ns, 0, now_ns);
 }
 
 static void many_sleepers_are_woken_in_portions(void **state)
@@ -401,7 +448,7 @@ static void many_sleepers_are_woken_in_portions(void **state)
 	doorbells_join(&doorbells, now_ns, 0);
 	__atomic_store_n(&cell.finished, 1, __ATOMIC_RELEASE);
 	wake();
-	doorbells_charge(&doorbells, now_ns, 0);
+	doorbells_charge(&doorbells, now_ns, 0, now_ns);
 	assert_int_equal(doorbells.places[1].n_woken, DOORBELLS_PORTION);
 	turn_for_one_beside_many();
 	for (; doorbells_due_ns(&doorbells, clock_now_ns()) >= 0; n_turns++)
@@ -430,7 +477,7 @@ static void intervals_do_not_keep_sleepers(void **state)
 	doorbells_join(&doorbells, now_ns, 0);
 	__atomic_store_n(&cell.finished, 1, __ATOMIC_RELEASE);
 	wake();
-	doorbells_charge(&doorbells, now_ns, 0);
+	doorbells_charge(&doorbells, now_ns, 0, now_ns);
 	ring(1); /* one that was woken wants the next sweep */
 	for (unsigned i = 0; i < SLEEPERS / DOORBELLS_PORTION; i++)
 		turn_at(clock_now_ns(), 0);
@@ -541,6 +588,13 @@ int main(void)
 			the_sweep_is_charged_to_those_it_answers),
 		DOORBELLS_CASE("users in debt by less than a sweep join one",
 			users_in_debt_by_less_than_a_sweep_join),
+		DOORBELLS_CASE(
+			"what a ring costs is waited for at once", what_a_ring_costs_is_waited_for),
+		DOORBELLS_CASE("late rings, again and again, make a crowd, and quiet moments "
+			       "unmake it",
+			late_rings_make_a_crowd),
+		DOORBELLS_CASE("the only client of a user is no crowd",
+			the_only_client_of_a_user_is_no_crowd),
 		DOORBELLS_CASE(
 			"a former user's rings are ignored", a_former_users_rings_are_ignored),
 		DOORBELLS_CASE(

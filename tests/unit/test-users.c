@@ -78,10 +78,10 @@ static int ring(unsigned s, int fd)
 
 	doorbells_wait(doorbells, 0);
 	doorbells_note(doorbells, 1);
-	doorbells_charge(doorbells, 0, 0);
+	doorbells_charge(doorbells, 0, 0, 1);
 	for (unsigned i = 0; i < doorbells->n_busy; i++)
 		doorbells->places[doorbells->busy[i]].waits = false;
-	doorbells_charge(doorbells, 0, 0);
+	doorbells_charge(doorbells, 0, 0, 1);
 	eventfd_write(fd, 1);
 	doorbells_wait(doorbells, 0);
 	doorbells_note(doorbells, 1);
