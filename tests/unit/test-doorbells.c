@@ -306,7 +306,7 @@ static void who_leaves_within_a_turn_pays_for_it(void **state)
 	doorbells_remove(&doorbells, 0);
 	close(fds[0]);
 	add(0, 3);
-	doorbells_charge(&doorbells, BEGIN_NS, COST_NS);
+	doorbells_charge(&doorbells, BEGIN_NS, COST_NS, BEGIN_NS);
 	assert_int_equal(credit(0), 1 - COST_NS);
 	assert_int_equal(credit(3), 0);
 	spend_all_but_of(3, BEGIN_NS + MS);
