@@ -406,11 +406,11 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool figure_is_good(struct figure *figure, double factor)
+static bool figure_is_good(struct figure *figure)
 {
 	qsort(figure->attacked, figure->n, sizeof *figure->attacked, compare);
 	qsort(figure->rest, figure->n, sizeof *figure->rest, compare);
-	return figure->attacked[0] <= factor * figure->rest[figure->n / 2];
+	return figure->attacked[0] <= FACTOR * figure->rest[figure->n / 2];
 }
 
 struct batches {
@@ -420,9 +420,8 @@ struct batches {
 
 static bool are_good(const struct attack *attack, struct batches *batches)
 {
-	double factor = attack->factor > 0 ? attack->factor : FACTOR;
-	bool opens = figure_is_good(&batches->open, factor);
-	bool reads = figure_is_good(&batches->read, factor);
+	bool opens = figure_is_good(&batches->open);
+	bool reads = figure_is_good(&batches->read);
 
 	return opens && reads &&
 	       (!attack->busy_percent || batches->more_percent <= attack->busy_percent);

@@ -30,7 +30,6 @@ struct attack {
 	unsigned n_processes;
 	bool begins_as_root;   /* for what only root may make: the body calls attack_become() */
 	uint64_t deeds;        /* how many attack_did() there must be before it is over */
-	double factor;         /* of the limit, where the goal of 10 is not reached yet; 0: it is */
 	unsigned busy_percent; /* of a CPU, that the main thread may take more; 0: not asked */
 	unsigned memfds;       /* that daemon and attackers may hold together; 0: a few */
 	unsigned kept;         /* descriptors, for users who have left; 0: next to none */
