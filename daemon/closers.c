@@ -23,7 +23,8 @@ enum {
 	IDLE_MAX = 2,
 	/* So many at once: to wake a thread costs as much as to accept two connections. */
 	BATCH_MAX = 16,
-	DOORBELLS_MAX = 256,
+	DOORBELLS_MAX =
+		256, /* of an account, yet to be closed: no honest one has a tenth of that */
 	NS_PER_S = 1000000000,
 };
 
@@ -401,7 +402,7 @@ static void close_later(struct closers *closers, unsigned account, int epoll_fd,
 /* With the lock held. */
 static void take_staged(struct closers *closers)
 {
-	while (closers->staged.n) {
+	while (closers->staged.first) {
 		struct closing *closing = queue_take(&closers->staged, &closers->staged.first);
 
 		if (!is_connection(closing))
