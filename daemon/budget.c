@@ -7,6 +7,7 @@
 static const uint64_t NS_PER_MS = 1000000, ACTIVE_NS = 1000000000;
 
 enum {
+	MORE_IN_A_ROW = 3, /* sweeps for one who is alone */
 	RESERVE_PARTS = 4, /* a quarter of the burst is kept for users with credit */
 	COSTS_AVERAGED = 8,
 	NOBODY = UINT32_MAX,
@@ -219,10 +220,20 @@ uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
 		interval_wait_ns(account->swept_ns, rules->min_interval_per_user_ms, now_ns));
 }
 
+uint64_t budget_ask_for_some(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	uint64_t wait_ns = budget_ask(budget, index, now_ns);
+	uint64_t credit_ns = credit_wait_ns(budget, &budget->accounts[index]);
+	int64_t more_ns = (int64_t)(budget->sweep_cost_ns * MORE_IN_A_ROW);
+
+	if (!credit_ns || budget->n_active > 1)
+		return wait_ns;
+	return later(wait_ns, credit_ns + earning_ns(budget, 0, more_ns, 100));
+}
+
 bool budget_may_join(struct budget *budget, unsigned index, uint64_t now_ns)
 {
 	struct budget_account *account = &budget->accounts[index];
-
 	int64_t debt_ns = (int64_t)budget->sweep_cost_ns;
 
 	bring_up_to_date(budget, account, now_ns);

@@ -66,6 +66,12 @@ void budget_move(struct budget *budget, unsigned from, unsigned to);
  * wait, unless others make that longer: ask again then. */
 uint64_t budget_ask(struct budget *budget, unsigned account, uint64_t now_ns);
 
+/*
+ * Likewise, for one client alone. If nobody else asks, it waits until it has earned some sweeps in
+ * a row: to be put off and woken costs as much as two of those.
+ */
+uint64_t budget_ask_for_some(struct budget *budget, unsigned account, uint64_t now_ns);
+
 /* Likewise, for something that is no sweep: no interval matters. */
 uint64_t budget_ask_within_intervals(struct budget *budget, unsigned account, uint64_t now_ns);
 

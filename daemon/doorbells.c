@@ -23,6 +23,7 @@ enum {
 	LOOK_NS = 1000000,
 	CROWD_MIN = 2,
 	SOON_NS = 50000, /* after an answer: who rings then was too late for it, in a crowd */
+	QUIET_ONES = 2,  /* last moments without a ring: one fewer will do */
 	LATE_ONES = 16,  /* that make a crowd: it may be one client that reads without pause */
 };
 
@@ -214,6 +215,7 @@ static void learn_if_late(struct doorbell *doorbell, uint64_t now_ns)
 	if (!doorbell->moments && ++doorbell->n_late < LATE_ONES)
 		return;
 	doorbell->n_late = 0;
+	doorbell->n_quiet = 0;
 	if (doorbell->moments < DOORBELLS_MOMENTS)
 		doorbell->moments++;
 }
@@ -268,8 +270,11 @@ void doorbells_expect_fewer(struct doorbells *d)
 
 		if (!doorbell->joins || !doorbell->moments)
 			continue;
-		doorbell->moments--;
 		doorbell->all_came = true;
+		if (++doorbell->n_quiet < QUIET_ONES)
+			continue;
+		doorbell->n_quiet = 0;
+		doorbell->moments--;
 	}
 }
 
@@ -412,6 +417,13 @@ static void put_off(struct doorbells *d, struct doorbell *doorbell, uint64_t due
 	page_bell_claim(doorbell->bell, due_ns);
 }
 
+static uint64_t wait_ns(struct doorbells *d, const struct doorbell *doorbell, uint64_t now_ns)
+{
+	if (doorbell->n_clients == 1)
+		return budget_ask_for_some(&d->budget, doorbell->account, now_ns);
+	return budget_ask(&d->budget, doorbell->account, now_ns);
+}
+
 /* After all is paid, or they would be looked at before they can be admitted. */
 static void put_off_waiting(struct doorbells *d, uint64_t now_ns)
 {
@@ -419,8 +431,7 @@ static void put_off_waiting(struct doorbells *d, uint64_t now_ns)
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
 		if (doorbell->waits)
-			put_off(d, doorbell,
-				now_ns + budget_ask(&d->budget, doorbell->account, now_ns));
+			put_off(d, doorbell, now_ns + wait_ns(d, doorbell, now_ns));
 	}
 }
 

@@ -56,6 +56,7 @@ struct doorbell {
 	unsigned n_clients;
 	unsigned n_woken;     /* waiters, by the last answer */
 	unsigned moments;     /* in which its clients ring, where they ring together; 0: at once */
+	unsigned n_quiet;     /* answers before whose last moment nobody rang, since one was late */
 	unsigned n_late;      /* rings soon after an answer, as long as that is 0 */
 	uint64_t answered_ns; /* when its waiters were last woken */
 	uint64_t wake_ns;     /* what waking took in this turn */
@@ -113,7 +114,7 @@ bool doorbells_admit(struct doorbells *doorbells, uint64_t now_ns);
 /* For how many moments all who are admitted, and who rang since, have to wait for their crowds. */
 unsigned doorbells_expect_more(const struct doorbells *doorbells);
 
-/* ... and in the last of them nobody rang: one fewer will do. */
+/* ... and in the last of them nobody rang. If that goes on, one fewer will do. */
 void doorbells_expect_fewer(struct doorbells *doorbells);
 
 /*

@@ -10,7 +10,7 @@
 #include "client/uncore.h"
 
 enum { SHARED, FAILED, TORN_APART };
-enum { CLIENTS = 64, ROUNDS = 50, BATCHES = 20 };
+enum { CLIENTS = 64, ROUNDS = 50, BATCHES = 60 };
 
 struct client {
 	struct uncore *uncore;

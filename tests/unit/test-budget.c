@@ -128,6 +128,24 @@ static void coming_under_new_names_gets_no_more_than_the_total(void **state)
 	budget_done(&budget);
 }
 
+static void one_who_is_alone_waits_for_some_sweeps_in_a_row(void **state)
+{
+	struct budget budget;
+	uint64_t wait_ns;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	assert_int_equal(budget_ask_for_some(&budget, ALICE, 1), 0);
+	budget.total_ns = 0;
+	sweep_for(&budget, ALICE, 1);
+	budget.sweep_cost_ns = SWEEP_NS;
+	wait_ns = budget_ask(&budget, ALICE, 1);
+	assert_int_equal(budget_ask_for_some(&budget, ALICE, 1), wait_ns + 10 * (3 * SWEEP_NS + 1));
+	budget_ask(&budget, BOB, 1);
+	assert_int_equal(budget_ask_for_some(&budget, ALICE, 1), budget_ask(&budget, ALICE, 1));
+	budget_done(&budget);
+}
+
 static void debts_are_kept_and_the_wait_for_them_ends_when_there_is_credit(void **state)
 {
 	struct budget budget;
@@ -344,6 +362,8 @@ int main(void)
 		CASE("a thrifty user waits for no flood", a_thrifty_user_waits_for_no_flood),
 		CASE("coming under new names gets no more than the total",
 			coming_under_new_names_gets_no_more_than_the_total),
+		CASE("one who is alone waits for some sweeps in a row",
+			one_who_is_alone_waits_for_some_sweeps_in_a_row),
 		CASE("debts are kept, and the wait for them ends when there is credit",
 			debts_are_kept_and_the_wait_for_them_ends_when_there_is_credit),
 		CASE("while there is plenty nobody keeps count",
