@@ -173,8 +173,8 @@ static bool has_plenty(const struct budget *budget)
 
 /*
  * How far the total may have gone down when a user is admitted: the deeper, the more credit it has,
- * to the whole reserve at most. Who spends what it has saved up so leaves something for those who
- * have more.
+ * to the whole reserve at most. A user who spends what it has saved up so leaves something for
+ * those who have more.
  */
 static int64_t least_total_ns(const struct budget_account *account)
 {

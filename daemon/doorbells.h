@@ -131,8 +131,8 @@ bool doorbells_join(struct doorbells *doorbells, uint64_t now_ns, uint32_t spin_
 void doorbells_wake(struct doorbells *doorbells, unsigned i, bool many);
 
 /*
- * The turn cost @cost_ns, with a sweep that began at @begin_ns (0: none), and is over. Who waits on
- * is told until when.
+ * The turn cost @cost_ns, with a sweep that began at @begin_ns (0: none), and is over. Users who
+ * wait on are told until when.
  */
 void doorbells_charge(
 	struct doorbells *doorbells, uint64_t begin_ns, uint64_t cost_ns, uint64_t now_ns);

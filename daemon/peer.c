@@ -381,8 +381,8 @@ static int limit_rate(struct peer *peer)
 		peer->source, 1000000, peer->server->config->requests_per_second);
 }
 
-/* Room for a few answers, no more: whoever does not read them is dropped, before the descriptors
- * that they carry pile up. */
+/* Room for a few answers, no more: a client that does not read them is dropped, before the
+ * descriptors that they carry pile up. */
 static int limit_answers(int fd)
 {
 	const int bytes = 8192;

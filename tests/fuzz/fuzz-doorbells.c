@@ -20,6 +20,7 @@
 #include "common/macro.h"
 #include "daemon/accounts.h"
 #include "daemon/doorbells.h"
+#include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 
 enum { USERS = 8, IDS = 5, STEPS_MAX = 2048, QUIET_TURNS_MAX = 20000, NS_PER_MS = 1000000 };
@@ -117,21 +118,6 @@ int epoll_wait(int epoll_fd, struct epoll_event *ret_events, int most, int timeo
 {
 	(void)timeout_ms;
 	return (int)syscall(SYS_epoll_pwait, epoll_fd, ret_events, most, 0, NULL, 0);
-}
-
-/* --- the input --- */
-
-static struct {
-	const uint8_t *data;
-	size_t size_bytes;
-} input;
-
-static uint8_t take_byte(void)
-{
-	if (!input.size_bytes)
-		return 0;
-	input.size_bytes--;
-	return *input.data++;
 }
 
 /* --- what must hold --- */

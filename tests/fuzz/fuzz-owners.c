@@ -22,6 +22,7 @@
 #include "daemon/memory.h"
 #include "daemon/owners.h"
 #include "daemon/privilege.h"
+#include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 
 enum { USERS = 1024, STEPS_MAX = 1024, OWNER = 1000 };
@@ -37,21 +38,6 @@ static uint32_t uid_of(unsigned user)
 static unsigned user_of(uint32_t uid)
 {
 	return uid / 1024;
-}
-
-/* --- the input --- */
-
-static struct {
-	const uint8_t *data;
-	size_t size_bytes;
-} input;
-
-static uint8_t take_byte(void)
-{
-	if (!input.size_bytes)
-		return 0;
-	input.size_bytes--;
-	return *input.data++;
 }
 
 /* --- in the place of the kernel: time and threads --- */

@@ -26,6 +26,7 @@
 #include "common/macro.h"
 #include "common/wire.h"
 #include "daemon/server.h"
+#include "tests/fuzz/input.h"
 #include "tests/fuzz/machine.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
@@ -158,22 +159,6 @@ static void limit_descriptors(rlim_t n)
 }
 
 static rlim_t usual_limit;
-
-/* --- the input --- */
-
-static struct {
-	const uint8_t *data;
-	size_t size_bytes;
-} input;
-
-/* 0 after the end. */
-static uint8_t take_byte(void)
-{
-	if (!input.size_bytes)
-		return 0;
-	input.size_bytes--;
-	return *input.data++;
-}
 
 /* --- the clients --- */
 

@@ -12,8 +12,8 @@
 enum { KERNEL_SOCKETS_MAX = 2, KERNEL_PAGE_WORTH = 4096 };
 
 /*
- * A perf event of the page faults of @socket, since now. Needs privilege, but whoever has the
- * descriptor can read it. Fails the case if there is none.
+ * A perf event of the page faults of @socket, since now. Needs privilege, but a process that has
+ * the descriptor can read it. Fails the case if there is none.
  */
 int kernel_open(unsigned socket);
 
