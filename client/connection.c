@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -18,8 +19,9 @@
 #include "common/clock.h"
 
 #define ANSWER_WITHIN_NS 1000000000U
-#define AWAKE_NS         500000U
-#define ASLEEP_US        1000
+#define AWAKE_NS         1000000U
+#define ASLEEP_LEAST_US  1000U
+#define ASLEEP_MOST_US   100000U
 enum { REPORT_BYTES_MAX = 16 << 20 };
 
 /* --- sentences --- */
@@ -115,8 +117,10 @@ static int try_to_connect(const struct call *call, const struct sockaddr_un *add
 /*
  * While the daemon's backlog is full, a blocking connect() sleeps in a queue; but one that is woken
  * finds the place taken by somebody who happened to run, and goes to the end of the queue. Beside
- * 64 processes that connect without end, one connect in a hundred took 10 ms. So we sleep and look
- * by turns: one that looks without pause runs when a place becomes free.
+ * 64 processes that connect without end, one connect in a hundred took 20 ms. So we sleep and look
+ * by turns: one that looks runs when a place becomes free. It yields to the daemon, which makes
+ * that place, and to others that look: without that, 576 processes that came at once waited for
+ * 0.95 s instead of 0.13.
  */
 static int look_for_place(const struct call *call, const struct sockaddr_un *address)
 {
@@ -125,16 +129,23 @@ static int look_for_place(const struct call *call, const struct sockaddr_un *add
 
 	do
 		r = try_to_connect(call, address);
-	while (r == -EAGAIN && clock_now_ns() < end_ns);
+	while (r == -EAGAIN && clock_now_ns() < end_ns && sched_yield() == 0);
 	return r;
 }
 
-/* Longer and longer, for a daemon that has stopped. */
-static int sleep_in_queue(
-	const struct call *call, const struct sockaddr_un *address, uint64_t since_ns)
+/* Longer and longer, for a daemon that has stopped; but not beyond the deadline. */
+static useconds_t sleep_us(uint64_t waited_ns, uint64_t left_ns)
 {
-	const uint64_t waited_us = (clock_now_ns() - since_ns) / 1000;
-	const struct timeval limit = { .tv_usec = (suseconds_t)(ASLEEP_US + waited_us / 8) };
+	uint64_t us = ASLEEP_LEAST_US + waited_ns / 1000 / 8;
+
+	if (us > ASLEEP_MOST_US)
+		us = ASLEEP_MOST_US;
+	return (useconds_t)(us > left_ns / 1000 ? left_ns / 1000 : us);
+}
+
+static int sleep_in_queue(const struct call *call, const struct sockaddr_un *address, useconds_t us)
+{
+	const struct timeval limit = { .tv_usec = us ? us : 1 }; /* 0 would be no limit */
 	int r;
 
 	if (setsockopt(call->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0 ||
@@ -158,7 +169,8 @@ static int connect_in_time(const struct call *call, const struct sockaddr_un *ad
 	while (is_full(r) && time_left(call, &left_ns)) {
 		r = look_for_place(call, address);
 		if (is_full(r))
-			r = sleep_in_queue(call, address, since_ns);
+			r = sleep_in_queue(
+				call, address, sleep_us(clock_now_ns() - since_ns, left_ns));
 	}
 	return is_full(r) ? -ETIMEDOUT : r;
 }

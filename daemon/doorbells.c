@@ -22,6 +22,7 @@ enum {
 	NS_PER_MS = 1000000,
 	LOOK_NS = 1000000,
 	CROWD_MIN = 2,
+	SPINNERS = 2,    /* a client, and one that goes, or another handle of the same process */
 	SOON_NS = 50000, /* after an answer: who rings then was too late for it, in a crowd */
 	QUIET_ONES = 2,  /* last moments without a ring: one fewer will do */
 	LATE_ONES = 16,  /* that make a crowd: it may be one client that reads without pause */
@@ -289,7 +290,7 @@ bool doorbells_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
 			doorbell->joins = budget_may_join(&d->budget, doorbell->account, now_ns);
 		if (!doorbell->joins)
 			continue;
-		page_bell_let_spin(doorbell->bell, doorbell->n_clients == 1 ? spin_ns : 0);
+		page_bell_let_spin(doorbell->bell, doorbell->n_clients <= SPINNERS ? spin_ns : 0);
 		page_bell_redeem(doorbell->bell);
 		mute(d, d->busy[i], false);
 		n_clients += doorbell->n_clients;

@@ -118,9 +118,9 @@ unsigned doorbells_expect_more(const struct doorbells *doorbells);
 void doorbells_expect_fewer(struct doorbells *doorbells);
 
 /*
- * All others that can pay their part join the sweep, which is about to begin. A client that is the
- * only one of its user may spin for @spin_ns when it waits next. True: the sweep answers a single
- * client.
+ * All others that can pay their part join the sweep, which is about to begin. One or two clients of
+ * a user may spin for @spin_ns when they wait next: on a busy machine, one that sleeps may get its
+ * CPU back a tick later. True: the sweep answers a single client.
  */
 bool doorbells_join(struct doorbells *doorbells, uint64_t now_ns, uint32_t spin_ns);
 

@@ -91,8 +91,8 @@ static bool gather(struct reader *reader)
 }
 
 /*
- * A client that reads alone may spin while a short sweep runs: on an idle machine, being woken
- * takes about as long again. In a crowd, or for long sweeps, waiters had better sleep.
+ * Few clients may spin while a short sweep runs: on an idle machine, being woken takes about as
+ * long again. In a crowd, or for long sweeps, waiters had better sleep.
  */
 static uint32_t spin_ns(const struct reader *reader)
 {

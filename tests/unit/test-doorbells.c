@@ -406,6 +406,29 @@ static bool are_asleep(const struct sleeper sleepers[SLEEPERS])
 	return true;
 }
 
+/* For how long the clients of user 0, of whom there are so many, may spin. */
+static uint32_t spin_allowed(unsigned n_clients)
+{
+	const uint32_t spin_ns = 1234;
+
+	doorbells.places[0].n_clients = n_clients;
+	ring(0);
+	assert_true(listen_at(BEGIN_NS));
+	doorbells_join(&doorbells, BEGIN_NS, spin_ns);
+	wake();
+	doorbells_charge(&doorbells, BEGIN_NS, 0, BEGIN_NS);
+	return bells[0].spin_ns;
+}
+
+static void few_clients_may_spin(void **state)
+{
+	(void)state;
+	assert_int_equal(spin_allowed(1), 1234);
+	assert_int_equal(spin_allowed(2), 1234);
+	assert_int_equal(spin_allowed(3), 0);
+	assert_int_equal(spin_allowed(1), 1234);
+}
+
 /* All sleep on the bell of user 1. */
 static void put_to_sleep(struct sleeper ret[SLEEPERS])
 {
@@ -604,6 +627,8 @@ int main(void)
 			who_leaves_within_a_turn_pays_for_it),
 		DOORBELLS_CASE("a user that waits can be removed", one_that_waits_can_be_removed),
 		DOORBELLS_CASE("new rules are looked at at once", new_rules_are_looked_at_at_once),
+		DOORBELLS_CASE("one or two clients of a user may spin, more had better sleep",
+			few_clients_may_spin),
 		DOORBELLS_CASE("many that sleep are woken in portions, and others first",
 			many_sleepers_are_woken_in_portions),
 		DOORBELLS_CASE("intervals do not keep them from being woken",
