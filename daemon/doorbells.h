@@ -12,10 +12,10 @@
  *
  * Clients of a user that ring together, such as the ranks of a job behind a barrier, had better be
  * answered by one sweep: it waits for some moments, in which they get the reader's CPU. How many
- * moments they take is learned from those who are late, and ring soon after an answer. A client may
- * do so that reads alone, but without pause: only many late rings make a crowd, and moments in
- * which nobody rings unmake it. The only client of a user waits neither for others of its own nor
- * for another user's crowd.
+ * moments they take, one each at most, is learned from those who are late, and ring soon after an
+ * answer. A client may do so that reads alone, but without pause: only many late rings make a
+ * crowd, and moments in which nobody rings unmake it. The only client of a user waits neither for
+ * others of its own nor for another user's crowd.
  *
  * Waiters are woken in portions, with the lock free in between, and the users of whom few wait come
  * first. What waking a user's clients takes is charged to that user alone.

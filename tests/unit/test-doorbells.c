@@ -249,7 +249,7 @@ static unsigned ring_often(unsigned n_times)
 static void late_rings_make_a_crowd(void **state)
 {
 	(void)state;
-	doorbells.places[0].n_clients = 2;
+	doorbells.places[0].n_clients = 100;
 	assert_int_equal(ring_often(3), 0);
 	assert_int_equal(ring_often(30), 17);
 	assert_int_equal(ring_often(30), DOORBELLS_MOMENTS);
@@ -259,6 +259,13 @@ static void late_rings_make_a_crowd(void **state)
 	assert_int_equal(doorbells_expect_more(&doorbells), DOORBELLS_MOMENTS);
 	doorbells_expect_fewer(&doorbells);
 	assert_int_equal(doorbells_expect_more(&doorbells), DOORBELLS_MOMENTS - 1);
+}
+
+static void a_crowd_has_a_moment_for_each_client(void **state)
+{
+	(void)state;
+	doorbells.places[0].n_clients = 4;
+	assert_int_equal(ring_often(100), 4);
 }
 
 static void the_only_client_of_a_user_is_no_crowd(void **state)
@@ -618,6 +625,8 @@ int main(void)
 		DOORBELLS_CASE("late rings, again and again, make a crowd, and quiet moments "
 			       "unmake it",
 			late_rings_make_a_crowd),
+		DOORBELLS_CASE("a crowd is waited for a moment per client at most",
+			a_crowd_has_a_moment_for_each_client),
 		DOORBELLS_CASE("the only client of a user is no crowd",
 			the_only_client_of_a_user_is_no_crowd),
 		DOORBELLS_CASE(
