@@ -183,7 +183,7 @@ static const struct inifile_key keys[] = {
 		"bytes" },
 	{ "reader", "budget_percent", inifile_number, FIELD(budget_percent), 1, 100, "10",
 		"percent of one CPU" },
-	{ "reader", "burst_ms", inifile_number, FIELD(burst_ms), 1, 10000, "100", "milliseconds" },
+	{ "reader", "burst_ms", inifile_number, FIELD(burst_ms), 1, 10000, "200", "milliseconds" },
 	{ "reader", "realtime", inifile_bool, FIELD(realtime), 0, 0, "yes", "yes or no" },
 	{ "platform", "name", inifile_text, FIELD(platform), 0, LENGTH(platform), "",
 		"name of a platform file without .conf" },

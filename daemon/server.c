@@ -626,7 +626,7 @@ void server_apply_budget(struct server *server)
 		.burst_ms = server->config->burst_ms,
 	};
 	/* One request may turn out dear before it can be known to be. */
-	server->budget.least_ns = -(int64_t)(server->config->burst_ms * UINT64_C(2000));
+	server->budget.least_ns = -(int64_t)(server->config->burst_ms * UINT64_C(1000));
 }
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)

@@ -45,7 +45,7 @@ static void assert_defaults(const struct config *config)
 	assert_int_equal(config->max_clients_per_user, 0);
 	assert_int_equal(config->requests_per_second, 64);
 	assert_int_equal(config->budget_percent, 10);
-	assert_int_equal(config->burst_ms, 100);
+	assert_int_equal(config->burst_ms, 200);
 	assert_true(config->realtime);
 }
 

@@ -66,7 +66,7 @@ void usage_show_share(const struct usage *spent);
 
 /* As shipped; see uncored.conf. */
 #define BUDGET_SHARE 0.1
-enum { BURST_MS = 100 };
+enum { BURST_MS = 200 };
 
 /* --- processes that begin together --- */
 

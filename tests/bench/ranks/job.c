@@ -16,7 +16,7 @@ enum { RANKS = 128, REGIONS = 50, TRIES = 3, MANY_RANKS = 576 };
 enum { REGION_US = 5000, LONG_S = 20, BARE_S = 2, TIMEOUT_S = 120 };
 
 /* As long as it takes to save up the whole burst. */
-enum { SAVE_UP_US = 1100000 };
+enum { SAVE_UP_US = 2100000 };
 
 struct job {
 	struct gate gate;

@@ -11,7 +11,7 @@
 
 enum { USERS = 500, GREEDY_USERS = 50, SAMPLES_MAX = 20000, TIMEOUT_S = 120 };
 enum { ALONE_S = 3, SLOW_S = 10, GREEDY_S = 20, ROTATING_S = 20 };
-enum { PAUSE_US = 2000, SAVE_UP_US = 1100000 };
+enum { PAUSE_US = 2000, SAVE_UP_US = 2100000 };
 
 /* Subordinate ids as newuidmap(1) gives them: below none of them is a name. */
 enum { FIRST_SUBORDINATE = 524288, SUBORDINATES = 400, ROTATORS = 4 };
