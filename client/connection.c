@@ -133,19 +133,17 @@ static int look_for_place(const struct call *call, const struct sockaddr_un *add
 	return r;
 }
 
-/* Longer and longer, for a daemon that has stopped; but not beyond the deadline. */
-static useconds_t sleep_us(uint64_t waited_ns, uint64_t left_ns)
+/* Longer and longer, for a daemon that has stopped. An eighth beyond the deadline does no harm. */
+static useconds_t sleep_us(uint64_t waited_ns)
 {
 	uint64_t us = ASLEEP_LEAST_US + waited_ns / 1000 / 8;
 
-	if (us > ASLEEP_MOST_US)
-		us = ASLEEP_MOST_US;
-	return (useconds_t)(us > left_ns / 1000 ? left_ns / 1000 : us);
+	return (useconds_t)(us < ASLEEP_MOST_US ? us : ASLEEP_MOST_US);
 }
 
 static int sleep_in_queue(const struct call *call, const struct sockaddr_un *address, useconds_t us)
 {
-	const struct timeval limit = { .tv_usec = us ? us : 1 }; /* 0 would be no limit */
+	const struct timeval limit = { .tv_usec = us };
 	int r;
 
 	if (setsockopt(call->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0 ||
@@ -169,8 +167,7 @@ static int connect_in_time(const struct call *call, const struct sockaddr_un *ad
 	while (is_full(r) && time_left(call, &left_ns)) {
 		r = look_for_place(call, address);
 		if (is_full(r))
-			r = sleep_in_queue(
-				call, address, sleep_us(clock_now_ns() - since_ns, left_ns));
+			r = sleep_in_queue(call, address, sleep_us(clock_now_ns() - since_ns));
 	}
 	return is_full(r) ? -ETIMEDOUT : r;
 }

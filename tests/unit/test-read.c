@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,6 +190,74 @@ static void opening_may_be_given_less_time(void **state)
 	assert_null(handle);
 	fake_daemon_stop(&daemon);
 	fake_daemon_done(&daemon);
+}
+
+/* A socket that nobody accepts from, and connections until its backlog is full. */
+struct full {
+	struct sockaddr_un address;
+	char folder[32];
+	int listener, clients[8], n_clients;
+};
+
+static void full_make(struct full *full)
+{
+	int fd;
+
+	*full = (struct full){ .address.sun_family = AF_UNIX,
+		.folder = "/tmp/uncore-test-XXXXXX",
+		.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) };
+	assert_non_null(mkdtemp(full->folder));
+	snprintf(full->address.sun_path, sizeof full->address.sun_path, "%s/full", full->folder);
+	assert_int_equal(bind(full->listener, (void *)&full->address, sizeof full->address), 0);
+	assert_int_equal(listen(full->listener, 1), 0);
+	for (;;) {
+		fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (connect(fd, (void *)&full->address, sizeof full->address) < 0)
+			break;
+		full->clients[full->n_clients++] = fd;
+	}
+	assert_int_equal(errno, EAGAIN);
+	close(fd);
+}
+
+static void full_done(struct full *full)
+{
+	for (int i = 0; i < full->n_clients; i++)
+		close(full->clients[i]);
+	close(full->listener);
+	unlink(full->address.sun_path);
+	rmdir(full->folder);
+}
+
+/* Those that wait are let in, and sent away at once. */
+static void *close_later(void *argument)
+{
+	const struct timeval patience = { .tv_sec = 5 };
+	const struct full *full = argument;
+
+	setsockopt(full->listener, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	usleep(50000);
+	for (int i = 0; i <= full->n_clients; i++)
+		close(accept(full->listener, NULL, NULL));
+	return NULL;
+}
+
+static void a_full_backlog_is_waited_for_within_the_limit(void **state)
+{
+	const uint64_t limit_ns = 60000000;
+	uint64_t begin_ns = clock_now_ns();
+	struct uncore *handle = NULL;
+	struct full full;
+	pthread_t thread;
+
+	(void)state;
+	full_make(&full);
+	assert_int_equal(uncore_open_within(full.address.sun_path, limit_ns, &handle), -ETIMEDOUT);
+	assert_true(clock_now_ns() - begin_ns >= limit_ns);
+	pthread_create(&thread, NULL, close_later, &full);
+	assert_int_equal(uncore_open(full.address.sun_path, &handle), -ECONNRESET);
+	pthread_join(thread, NULL);
+	full_done(&full);
 }
 
 static void do_nothing(int number)
@@ -874,6 +944,8 @@ int main(void)
 		CASE("a version later than asked for is EPROTONOSUPPORT",
 			a_version_later_than_asked_for_is_eprotonosupport),
 		CASE("a silent daemon is ETIMEDOUT", a_silent_daemon_is_etimedout),
+		CASE("a full backlog is waited for, but no longer than the limit",
+			a_full_backlog_is_waited_for_within_the_limit),
 		CASE("opening may be given less time", opening_may_be_given_less_time),
 		CASE("signals do not prolong the wait", signals_do_not_prolong_the_wait),
 		CASE("a call has one deadline, however often it waits",
