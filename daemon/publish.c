@@ -36,8 +36,8 @@ static uint32_t add_text(struct texts *texts, const char *text)
 static void collect_texts(
 	struct publication *publication, const struct plan *plan, struct texts *texts)
 {
-	add_text(texts, "");                                                 /* TALLY_TEXT_NONE */
-	add_text(texts, "none of its counters could be read in this sweep"); /* ..._UNREADABLE */
+	for (unsigned i = 0; i < TALLY_TEXTS; i++)
+		add_text(texts, tally_texts[i]);
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
 			if (plan->sockets[s].quality[m] & PAGE_ABSENT)

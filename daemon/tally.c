@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const tally_texts[TALLY_TEXTS] = {
+	[TALLY_TEXT_NONE] = "",
+	[TALLY_TEXT_UNREADABLE] = "none of its counters could be read in this sweep",
+	[TALLY_TEXT_CONTRADICTION] = "its counters contradict each other: one that is to be "
+				     "subtracted is larger than the rest",
+	[TALLY_TEXT_MORE] = "uncore info says why; the shared page has no room for the reason",
+};
+
 static const uint32_t PASSING = PAGE_ESTIMATED | PAGE_PARTIAL | PAGE_FROZEN | PAGE_RESET;
 static const uint32_t LASTING = PAGE_UNCALIBRATED | PAGE_STANDIN;
 

@@ -18,13 +18,15 @@
 #include "daemon/box.h"
 #include "daemon/plan.h"
 
-/* Texts that are in every page, by index. */
+/* Texts that are in every page, by index: those of tally_texts. */
 enum {
-	TALLY_TEXT_NONE,          /* "" */
-	TALLY_TEXT_UNREADABLE,    /* none of its counters could be read in this sweep */
+	TALLY_TEXT_NONE,
+	TALLY_TEXT_UNREADABLE,
 	TALLY_TEXT_CONTRADICTION, /* more is subtracted than there is */
 	TALLY_TEXT_MORE,          /* the page has no room for the reason */
+	TALLY_TEXTS
 };
+extern const char *const tally_texts[TALLY_TEXTS];
 
 /* What a channel showed last. */
 struct tally_channel {
