@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ini.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "daemon/text-file.h"
 
 struct inifile_stream {
 	FILE *file;
@@ -209,6 +211,7 @@ static int add_entry(void *stream, const char *section, const char *key, const c
 int inifile_load(const char *path, struct inifile *ret, struct fault *fault)
 {
 	_cleanup_(inifile_done) struct inifile ini = {};
+	_cleanup_close_ int fd = -1;
 	_cleanup_file_ FILE *file = NULL;
 	struct inifile_stream stream = { .ini = &ini, .fault = fault };
 	int r;
@@ -217,9 +220,15 @@ int inifile_load(const char *path, struct inifile *ret, struct fault *fault)
 		return fault_set(fault, -ENAMETOOLONG,
 			"The path of a file must be below %zu bytes: %s.", sizeof ini.path, path);
 	strcpy(ini.path, path);
-	file = fopen(path, "re");
+	fd = text_file_open(AT_FDCWD, path);
+	if (fd == -EINVAL)
+		return fault_set(fault, fd, "%s is no regular file.", path);
+	if (fd < 0)
+		return fault_set(fault, fd, "Cannot open %s: %s.", path, strerror(-fd));
+	file = fdopen(fd, "r");
 	if (!file)
 		return fault_set(fault, -errno, "Cannot open %s: %m.", path);
+	take_fd(&fd);
 	stream.file = file;
 	r = ini_parse_stream(next_line, &stream, add_entry, &stream);
 	if (stream.error)

@@ -8,16 +8,33 @@
 #include "daemon/machine.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <hwloc.h>
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/macro.h"
+#include "daemon/sysfs.h"
+#include "daemon/text-file.h"
+
+#define NODES "sys/devices/system/node/"
+enum { KIB_PER_GIB = 1 << 20 };
+
+static void close_directory(DIR **directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+static void free_bitmap(hwloc_bitmap_t *bitmap)
+{
+	hwloc_bitmap_free(*bitmap);
+}
 
 static bool same_text(const char *want, const char *have)
 {
@@ -98,18 +115,37 @@ static const struct fact {
 	[MACHINE_CPU] = { "cpu", "cpu", glob_matches },
 	[MACHINE_IMPLEMENTER] = { "CPU implementer", "implementer", list_has },
 	[MACHINE_PART] = { "CPU part", "part", list_has },
+	[MACHINE_CPULESS_GIB] = { NULL, "cpuless_gib", list_has },
 };
+
+static bool has_pmu(const struct machine *machine, const char *glob)
+{
+	_cleanup_(close_directory) DIR *directory = NULL;
+	const struct dirent *entry;
+
+	if (sysfs_open_devices(machine->root_fd, &directory) < 0)
+		return false;
+	while ((entry = readdir(directory)))
+		if (!fnmatch(glob, entry->d_name, FNM_PERIOD))
+			return true;
+	return false;
+}
 
 bool machine_matches(const struct machine *machine, const struct machine_pattern *pattern)
 {
+	bool cpuless_node = *machine->facts[MACHINE_CPULESS_GIB];
+
 	for (int i = 0; i < MACHINE_N_FACTS; i++) {
 		const char *want = pattern->facts[i], *have = machine->facts[i];
 
 		if (*want && (!*have || !facts[i].matches(want, have)))
 			return false;
 	}
-	return !pattern->asks_memory_only_node ||
-	       pattern->memory_only_node == machine->memory_only_node;
+	if (pattern->asks_cpuless_node && pattern->cpuless_node != cpuless_node)
+		return false;
+	if (*pattern->with_pmu && !has_pmu(machine, pattern->with_pmu))
+		return false;
+	return !*pattern->without_pmu || !has_pmu(machine, pattern->without_pmu);
 }
 
 void machine_describe(const struct machine *machine, char *ret_text, size_t size_bytes)
@@ -129,11 +165,13 @@ void machine_describe(const struct machine *machine, char *ret_text, size_t size
 
 static FILE *open_at(int root_fd, const char *path)
 {
-	_cleanup_close_ int fd = openat(root_fd, path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = text_file_open(root_fd, path);
 	FILE *file;
 
-	if (fd < 0)
+	if (fd < 0) {
+		errno = -fd;
 		return NULL;
+	}
 	file = fdopen(fd, "r");
 	if (file)
 		take_fd(&fd);
@@ -162,7 +200,7 @@ static bool has_word(const char *words, const char *word)
 static void take_line(struct machine *machine, const char *label, const char *value)
 {
 	for (int i = 0; i < MACHINE_N_FACTS; i++)
-		if (!strcmp(facts[i].label, label))
+		if (facts[i].label && !strcmp(facts[i].label, label))
 			snprintf(machine->facts[i], sizeof machine->facts[i], "%s", value);
 	if (!strcmp(label, "flags"))
 		machine->is_guest = has_word(value, "hypervisor");
@@ -174,6 +212,8 @@ static int read_cpuinfo(int root_fd, struct machine *machine, struct fault *faul
 	_cleanup_free_ char *line = NULL;
 	size_t size = 0;
 
+	if (!file && errno == EINVAL)
+		return fault_set(fault, -errno, "proc/cpuinfo is no regular file.");
 	if (!file)
 		return fault_set(fault, -errno, "Cannot open proc/cpuinfo: %m.");
 	errno = 0;
@@ -193,42 +233,69 @@ static int read_cpuinfo(int root_fd, struct machine *machine, struct fault *faul
 	return 0;
 }
 
-/* Reads a list of NUMA nodes, "0-1,4"; empty where the kernel has no such file. */
-static void read_nodes(int root_fd, const char *path, hwloc_bitmap_t ret)
+/* Adds a list of NUMA nodes, "0-1,4", to @nodes. True: the kernel has that list. */
+static bool read_nodes(int root_fd, const char *path, hwloc_bitmap_t nodes)
 {
 	_cleanup_file_ FILE *file = open_at(root_fd, path);
+	_cleanup_(free_bitmap) hwloc_bitmap_t more = hwloc_bitmap_alloc();
 	char line[256];
 
-	hwloc_bitmap_zero(ret);
-	if (file && fgets(line, sizeof line, file) && hwloc_bitmap_list_sscanf(ret, trim(line)) < 0)
-		hwloc_bitmap_zero(ret);
+	if (!file || !more || !fgets(line, sizeof line, file) ||
+		hwloc_bitmap_list_sscanf(more, trim(line)) < 0)
+		return false;
+	hwloc_bitmap_or(nodes, nodes, more);
+	return true;
 }
 
-static bool has_memory_only_node(int root_fd)
+/* Memory of a node in KiB; 0: it has none, or the kernel does not say. */
+static uint64_t memory_kib(int root_fd, int node)
 {
-	hwloc_bitmap_t memory = hwloc_bitmap_alloc(), cpu = hwloc_bitmap_alloc();
-	bool found = false;
+	char path[64], line[256];
+	_cleanup_file_ FILE *file = NULL;
+	uint64_t kib = 0;
 
-	if (memory && cpu) {
-		read_nodes(root_fd, "sys/devices/system/node/has_memory", memory);
-		if (hwloc_bitmap_iszero(memory))
-			read_nodes(root_fd, "sys/devices/system/node/has_normal_memory", memory);
-		read_nodes(root_fd, "sys/devices/system/node/has_cpu", cpu);
-		found = !hwloc_bitmap_iszero(cpu) && !hwloc_bitmap_isincluded(memory, cpu);
-	}
-	hwloc_bitmap_free(memory);
-	hwloc_bitmap_free(cpu);
-	return found;
+	snprintf(path, sizeof path, "sys/devices/system/node/node%d/meminfo", node);
+	file = open_at(root_fd, path);
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "Node %*d MemTotal: %" SCNu64, &kib) == 1)
+			break;
+	return kib;
+}
+
+/*
+ * Nodes of memory alone, and of accelerators ("generic initiators": those of a GPU are there
+ * before its driver gives them memory).
+ */
+static void read_cpuless_nodes(int root_fd, struct machine *machine)
+{
+	_cleanup_(free_bitmap) hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
+	_cleanup_(free_bitmap) hwloc_bitmap_t cpu = hwloc_bitmap_alloc();
+	uint64_t kib = 0;
+	int node;
+
+	if (!nodes || !cpu || !read_nodes(root_fd, NODES "has_cpu", cpu) ||
+		hwloc_bitmap_iszero(cpu))
+		return;
+	if (!read_nodes(root_fd, NODES "has_memory", nodes))
+		read_nodes(root_fd, NODES "has_normal_memory", nodes);
+	read_nodes(root_fd, NODES "has_generic_initiator", nodes);
+	hwloc_bitmap_andnot(nodes, nodes, cpu);
+	if (hwloc_bitmap_iszero(nodes))
+		return;
+	for (node = hwloc_bitmap_first(nodes); node >= 0; node = hwloc_bitmap_next(nodes, node))
+		kib += memory_kib(root_fd, node);
+	snprintf(machine->facts[MACHINE_CPULESS_GIB], MACHINE_TEXT_MAX, "%" PRIu64,
+		(kib + KIB_PER_GIB / 2) / KIB_PER_GIB);
 }
 
 int machine_read(int root_fd, struct machine *ret, struct fault *fault)
 {
-	struct machine machine = {};
+	struct machine machine = { .root_fd = root_fd };
 	int r = read_cpuinfo(root_fd, &machine, fault);
 
 	if (r < 0)
 		return r;
-	machine.memory_only_node = has_memory_only_node(root_fd);
+	read_cpuless_nodes(root_fd, &machine);
 	*ret = machine;
 	return 0;
 }

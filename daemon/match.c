@@ -17,7 +17,7 @@ static const char separator[] = " | ";
 
 static int socket_of(const struct topology *topology, int cpu)
 {
-	return (unsigned)cpu < topology->n_cpus ? topology->socket_of_cpu[cpu] : -1;
+	return (unsigned)cpu < topology->n_cpus ? topology->socket_of_cpu[cpu] : TOPOLOGY_OFFLINE;
 }
 
 static bool first_of_die(const struct pmu *pmu, const struct topology *topology, int cpu)
@@ -42,53 +42,91 @@ int match_next_cpu(const struct pmu *pmu, const struct topology *topology, unsig
 	return -1;
 }
 
-/* How many CPUs of the cpumask have a place in the topology, and how many have none. */
-static void count_cpus(const struct pmu *pmu, const struct topology *topology, unsigned *ret_placed,
-	unsigned *ret_lost)
+static unsigned n_boxes(const struct pmu *pmu, const struct topology *topology, unsigned socket)
 {
-	unsigned placed = 0, lost = 0;
-
-	for (int cpu = hwloc_bitmap_first(pmu->cpumask); cpu >= 0;
-		cpu = hwloc_bitmap_next(pmu->cpumask, cpu)) {
-		if (socket_of(topology, cpu) >= 0)
-			placed++;
-		else
-			lost++;
-	}
-	*ret_placed = placed;
-	*ret_lost = lost;
-}
-
-unsigned match_n_lost(const struct match *match, const struct topology *topology, unsigned socket)
-{
-	unsigned n = 0, placed, lost;
+	unsigned n = 0;
 	int cpu = -1;
 
-	if (!match->pmu->cpumask)
-		return 1;
-	while ((cpu = match_next_cpu(match->pmu, topology, socket, cpu)) >= 0)
+	while ((cpu = match_next_cpu(pmu, topology, socket, cpu)) >= 0)
 		n++;
-	if (n)
-		return match->usable ? 0 : n;
-	count_cpus(match->pmu, topology, &placed, &lost);
-	return lost ? 1 : 0;
+	return n;
+}
+
+/* The most dies of one socket that it counts on. */
+static unsigned most_boxes(const struct pmu *pmu, const struct topology *topology)
+{
+	unsigned most = 0;
+
+	for (unsigned s = 0; s < topology->n_sockets; s++) {
+		unsigned n = n_boxes(pmu, topology, s);
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* The first CPU of the cpumask that has this place; -1: none. */
+static int find_cpu(const struct pmu *pmu, const struct topology *topology, int place)
+{
+	int cpu = hwloc_bitmap_first(pmu->cpumask);
+
+	while (cpu >= 0 && socket_of(topology, cpu) != place)
+		cpu = hwloc_bitmap_next(pmu->cpumask, cpu);
+	return cpu;
+}
+
+static bool has_place(const struct pmu *pmu, const struct topology *topology)
+{
+	return pmu->cpumask && most_boxes(pmu, topology);
+}
+
+unsigned match_n_lost(const struct match *match, const struct topology *topology, unsigned socket,
+	char ret_why[PAGE_TEXT_MAX])
+{
+	const struct pmu *pmu = match->pmu;
+	unsigned n = pmu->cpumask ? n_boxes(pmu, topology, socket) : 0, most;
+	int stray;
+
+	memcpy(ret_why, match->why, PAGE_TEXT_MAX);
+	if (!pmu->cpumask || hwloc_bitmap_iszero(pmu->cpumask))
+		return 1;
+	if (n && !match->usable)
+		return n;
+	stray = find_cpu(pmu, topology, TOPOLOGY_NOWHERE);
+	if (stray >= 0) {
+		snprintf(ret_why, PAGE_TEXT_MAX,
+			"the cpumask of %s names CPU %d, of which it is not known on which socket "
+			"it is",
+			pmu->name, stray);
+		return 1;
+	}
+	most = most_boxes(pmu, topology);
+	if (n && n < most) {
+		snprintf(ret_why, PAGE_TEXT_MAX,
+			"%s counts on %u of the %u dies that another socket has: the others are "
+			"offline",
+			pmu->name, n, most);
+		return most - n;
+	}
+	if (n || find_cpu(pmu, topology, TOPOLOGY_OFFLINE) < 0)
+		return 0;
+	if (match->usable)
+		snprintf(ret_why, PAGE_TEXT_MAX, "its CPU of this socket is offline");
+	return 1;
 }
 
 static void resolve(
 	const struct platform_term *term, const struct topology *topology, struct match *match)
 {
 	const struct pmu *pmu = match->pmu;
-	unsigned placed = 0, lost = 0;
 	int r;
 
-	if (pmu->cpumask)
-		count_cpus(pmu, topology, &placed, &lost);
 	match->whole_pmu = true;
 	if (pmu->why[0]) {
 		memcpy(match->why, pmu->why, sizeof match->why);
 		return;
 	}
-	if (!placed) {
+	if (!has_place(pmu, topology)) {
 		snprintf(match->why, sizeof match->why, "the cpumask of %s names no online CPU",
 			pmu->name);
 		return;

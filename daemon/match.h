@@ -41,8 +41,9 @@ int match_next_cpu(
 	const struct pmu *pmu, const struct topology *topology, unsigned socket, int cpu);
 
 /*
- * How many boxes of this PMU @socket lacks that it should have. A PMU of which it is not known
- * where it counts, or whose CPU there is offline, may be missing on any socket; one that the
- * kernel opens nowhere, with an empty cpumask, is missing on none.
+ * How many boxes of this PMU @socket lacks that it should have, and why (if not 0). A PMU of which
+ * it is not known where it counts may be missing on any socket: one without a cpumask, with an
+ * empty one, or with a CPU in it whose socket is offline or not known.
  */
-unsigned match_n_lost(const struct match *match, const struct topology *topology, unsigned socket);
+unsigned match_n_lost(const struct match *match, const struct topology *topology, unsigned socket,
+	char ret_why[PAGE_TEXT_MAX]);

@@ -62,8 +62,9 @@ struct plan_socket {
 
 /* A PMU or an event that was looked for and cannot be used. */
 struct plan_missing {
-	char pmu[SYSFS_NAME_MAX]; /* its name, or the glob that matched nothing */
-	int metric;               /* index, or -1: all of that PMU */
+	char pmu[sizeof((struct platform_term *)NULL)->pmu]; /* its name, or globs of which none
+								fits */
+	int metric;                                          /* index, or -1: all of that PMU */
 	char why[PAGE_TEXT_MAX];
 };
 

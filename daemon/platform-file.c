@@ -57,6 +57,14 @@ static int parse_pmu(const struct inifile_key *key, const char *value, void *ret
 		why, -EINVAL, "must be a glob over PMU names, or several separated by \" | \"");
 }
 
+static int parse_glob(
+	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
+{
+	if (value[strcspn(value, " |/\t")])
+		return fault_set(why, -EINVAL, "must be a glob over PMU names");
+	return inifile_text(key, value, ret, why);
+}
+
 /* "{n}" is the box's number; braces mean nothing else. */
 static bool braces_pair(const char *text)
 {
@@ -186,7 +194,10 @@ static const struct inifile_key pattern_keys[] = {
 	ROW_FACT("cpu", inifile_text, MACHINE_CPU),
 	ROW_FACT("implementer", parse_list, MACHINE_IMPLEMENTER),
 	ROW_FACT("part", parse_list, MACHINE_PART),
-	ROW("memory_only_node", inifile_bool, machine_pattern, memory_only_node, 0, NULL),
+	ROW("cpuless_node", inifile_bool, machine_pattern, cpuless_node, 0, NULL),
+	ROW_FACT("cpuless_gib", parse_list, MACHINE_CPULESS_GIB),
+	ROW_TEXT("with_pmu", parse_glob, machine_pattern, with_pmu, "glob over PMU names"),
+	ROW_TEXT("without_pmu", parse_glob, machine_pattern, without_pmu, "glob over PMU names"),
 };
 
 static const struct inifile_key term_keys[] = {
@@ -200,11 +211,16 @@ static const struct inifile_key term_keys[] = {
 
 static const struct inifile_key further_keys[] = {
 	ROW("subtract", inifile_bool, platform_term, subtract, 0, NULL),
+	ROW_TEXT("optional", inifile_text, platform_term, optional,
+		"what is not counted without such a PMU"),
 };
 
 static const struct inifile_key metric_keys[] = {
 	ROW_TEXT("absent", inifile_text, platform_metric, absent, "why the platform has it not"),
+	ROW_TEXT("partial", inifile_text, platform_metric, partial, "what is not counted"),
 	ROW_TEXT("source", inifile_text, platform_metric, source, "where this is known from"),
+	ROW_TEXT("measured", inifile_text, platform_metric, measured,
+		"who compared it with a known traffic"),
 	ROW("confidence", inifile_word, platform_metric, confidence, 0, "high|medium|low"),
 	ROW("uncalibrated", inifile_bool, platform_metric, uncalibrated, 0, NULL),
 	ROW("unit", inifile_word, platform_metric, unit, 0, "bytes|ns"),
@@ -250,8 +266,8 @@ static int read_header(const struct inifile *ini, const struct inifile_section *
 	r = require(ini, section, required, fault);
 	if (r < 0)
 		return r;
-	pattern->asks_memory_only_node = inifile_entry(ini, section, "memory_only_node");
-	for (int i = 0; i < MACHINE_N_FACTS; i++)
+	pattern->asks_cpuless_node = inifile_entry(ini, section, "cpuless_node");
+	for (int i = 0; i <= MACHINE_PART; i++)
 		if (*pattern->facts[i])
 			return 0;
 	return inifile_fault(ini, section->line, fault,
@@ -284,6 +300,10 @@ static int read_further_term(const struct inifile *ini, const struct inifile_sec
 	r = require(ini, section, required, fault);
 	if (r < 0)
 		return r;
+	if (term->subtract && *term->optional)
+		return inifile_fault(ini, section->line, fault,
+			"[%s] is subtracted, so it cannot be optional: the rest would be too much.",
+			section->name);
 	if (term->subtract && *term->channel)
 		return inifile_fault(ini, section->line, fault,
 			"[%s] is subtracted, so its boxes cannot be channels.", section->name);

@@ -37,21 +37,25 @@ struct event_choices {
 };
 
 struct platform_term {
-	char pmu[64]; /* glob over the names in bus/event_source/devices */
+	char pmu[128]; /* globs over the names in bus/event_source/devices */
 	struct event_choices event;
 	struct event_choices clock; /* counts the box's own time; n == 0: none */
 	uint32_t clock_ms;          /* the clock must move at least once in so many ms */
 	uint32_t bytes;             /* per count, 1 .. PLATFORM_BYTES_MAX */
 	bool subtract;
-	char channel[16]; /* each box is a memory channel of this name; "": none */
+	char optional[PAGE_TEXT_MAX]; /* what is not counted where there is no such PMU; "": the
+					 term is not optional */
+	char channel[16];             /* each box is a memory channel of this name; "": none */
 };
 
 struct platform_metric {
 	char name[PAGE_NAME_MAX];
 	char unit[PAGE_NAME_MAX];
-	char absent[PAGE_TEXT_MAX]; /* why this platform has it not; "": it has */
+	char absent[PAGE_TEXT_MAX];  /* why this platform has it not; "": it has */
+	char partial[PAGE_TEXT_MAX]; /* what no PMU of this platform counts of it; "": nothing */
 	char source[PLATFORM_SOURCE_MAX];
-	char confidence[16]; /* "high", "medium", "low" */
+	char measured[PLATFORM_SOURCE_MAX]; /* who compared it with a known traffic, and where */
+	char confidence[16];                /* "high", "medium", "low" */
 	bool uncalibrated;
 	bool calibrated; /* the site has said what a count is worth */
 	unsigned n_terms;
@@ -70,12 +74,12 @@ struct platform {
 };
 
 /*
- * Finds the platform file for the machine below @root_fd (its proc/cpuinfo and memory-only NUMA
- * nodes), or the one named @name (NULL or "": recognise). @directories is NULL-terminated, earlier
- * ones override files of the same name in later ones. *@ret is the caller's, for platform_free().
- * -ENODEV: nothing matches, or the file says why nothing can be counted on this machine; -EINVAL:
- * no file of that name, or a file is wrong (every file is read and must be right); -EEXIST: two
- * files match. The fault says which, with file and line.
+ * Finds the platform file for the machine below @root_fd (its proc/cpuinfo, NUMA nodes without CPUs
+ * and PMUs), or the one named @name (NULL or "": recognise). @directories is NULL-terminated,
+ * earlier ones override files of the same name in later ones. *@ret is the caller's, for
+ * platform_free(). -ENODEV: nothing matches, or the file says why nothing can be counted on this
+ * machine; -EINVAL: no file of that name, or a file is wrong (every file is read and must be
+ * right); -EEXIST: two files match. The fault says which, with file and line.
  */
 int platform_find(const char *const directories[], int root_fd, const char *name,
 	struct platform **ret, struct fault *fault);

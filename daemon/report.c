@@ -295,6 +295,8 @@ static struct json_object *terms_json(const struct platform_metric *metric)
 		add_number(object, "bytes", term->bytes);
 		if (term->subtract)
 			add(object, "subtract", json_object_new_boolean(true));
+		if (term->optional[0])
+			add_string(object, "optional", term->optional);
 		add_choices(object, "clock", &term->clock);
 		json_object_array_add(terms, object);
 	}
@@ -371,6 +373,8 @@ static struct json_object *metric_state(const struct hardware *hardware, unsigne
 		add_string(object, "source", m->source);
 	if (m->confidence[0])
 		add_string(object, "confidence", m->confidence);
+	if (m->measured[0])
+		add_string(object, "measured", m->measured);
 	if (m->calibrated)
 		add(object, "calibrated", json_object_new_boolean(true));
 	add(object, "terms", terms_json(m));
@@ -495,6 +499,10 @@ static struct json_object *platform_metric_json(const struct platform_metric *me
 	}
 	add_string(object, "confidence", metric->confidence);
 	add_string(object, "source", metric->source);
+	if (metric->measured[0])
+		add_string(object, "measured", metric->measured);
+	if (metric->partial[0])
+		add_string(object, "partial", metric->partial);
 	if (metric->uncalibrated)
 		add(object, "uncalibrated", json_object_new_boolean(true));
 	return object;

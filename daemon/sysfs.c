@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "common/macro.h"
+#include "daemon/text-file.h"
 
 enum {
 	ATTRIBUTE_MAX = SYSFS_CPUMASK_MAX - 1,
@@ -48,13 +49,13 @@ static int read_all(int fd, char *buffer, size_t size, size_t *ret_length)
 
 int sysfs_read(int directory_fd, const char *path, char *ret_text, size_t size_bytes)
 {
-	_cleanup_close_ int fd = openat(directory_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	_cleanup_close_ int fd = text_file_open(directory_fd, path);
 	char buffer[ATTRIBUTE_MAX + 1];
 	size_t length = 0;
 	int r;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = read_all(fd, buffer, sizeof buffer, &length);
 	if (r < 0)
 		return r;
@@ -88,7 +89,7 @@ static bool take_number(const char **text, unsigned long most, unsigned long *re
 }
 
 /* "0-1", "0,28": the kernel's %*pbl. hwloc's own parser also takes "3-", which has no end. */
-static bool parse_cpus(const char *text, hwloc_bitmap_t cpus)
+bool sysfs_parse_cpus(const char *text, hwloc_bitmap_t cpus)
 {
 	unsigned long first, last;
 
@@ -139,7 +140,7 @@ static int load_cpumask(struct pmu *pmu)
 		snprintf(pmu->why, sizeof pmu->why,
 			"the cpumask of %s is empty: every CPU it could count on is offline",
 			pmu->name);
-	} else if (!parse_cpus(text, pmu->cpumask)) {
+	} else if (!sysfs_parse_cpus(text, pmu->cpumask)) {
 		snprintf(pmu->why, sizeof pmu->why,
 			"the cpumask of %s says \"%.32s\", which is no list of CPUs", pmu->name,
 			text);
@@ -214,7 +215,7 @@ static int by_name(const void *a, const void *b)
 	return strverscmp(((const struct pmu *)a)->name, ((const struct pmu *)b)->name);
 }
 
-static int open_devices(int root_fd, DIR **ret)
+int sysfs_open_devices(int root_fd, DIR **ret)
 {
 	_cleanup_close_ int fd =
 		openat(root_fd, "sys/bus/event_source/devices", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -235,7 +236,7 @@ int sysfs_list(int root_fd, struct pmu_list *ret)
 	_cleanup_(pmu_list_done) struct pmu_list list = { 0 };
 	_cleanup_(close_directory) DIR *directory = NULL;
 	const struct dirent *entry;
-	int r = open_devices(root_fd, &directory);
+	int r = sysfs_open_devices(root_fd, &directory);
 
 	while (r >= 0 && (errno = 0, entry = readdir(directory)))
 		if (entry->d_name[0] != '.')

@@ -2,7 +2,9 @@
 /* Reads the kernel's description of its PMUs: sys/bus/event_source/devices below a root. */
 #pragma once
 
+#include <dirent.h>
 #include <hwloc.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +28,9 @@ struct pmu_list {
 	struct pmu *pmus; /* in natural order of names: imc_2 before imc_10 */
 };
 
+/* The folder with an entry for each PMU, for closedir(3). 0, errno of openat(2). */
+int sysfs_open_devices(int root_fd, DIR **ret);
+
 /* All PMUs of the machine. Broken ones are listed with their .why. 0, -ENOENT (no such folder),
  * -ENOMEM, errno of openat(2). *ret is the caller's, for pmu_list_done(). */
 int sysfs_list(int root_fd, struct pmu_list *ret);
@@ -33,8 +38,11 @@ int sysfs_list(int root_fd, struct pmu_list *ret);
 void pmu_list_done(struct pmu_list *list);
 
 /* Reads a small text file without its final newline. 0, -EFBIG (does not fit), -ENODATA (empty),
- * errno of openat(2) and read(2). */
+ * errno of read(2), errors of text_file_open(). */
 int sysfs_read(int directory_fd, const char *path, char *ret_text, size_t size_bytes);
+
+/* Adds the CPUs of a list like "0-1,28" to @cpus. False: it is none, or there is no memory. */
+bool sysfs_parse_cpus(const char *text, hwloc_bitmap_t cpus);
 
 /* Of the PMU whose folder this is: `cpumask`, or `cpus`. Errors as of sysfs_read(). */
 int sysfs_read_cpumask(int directory_fd, char ret_text[static SYSFS_CPUMASK_MAX]);

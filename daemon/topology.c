@@ -6,11 +6,14 @@
 #include "daemon/topology.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "common/macro.h"
+#include "daemon/sysfs.h"
+#include "daemon/text-file.h"
 
 static void destroy(hwloc_topology_t *hwloc)
 {
@@ -18,13 +21,43 @@ static void destroy(hwloc_topology_t *hwloc)
 		hwloc_topology_destroy(*hwloc);
 }
 
-/* hwloc makes up a machine when it finds none, so this is asked first. */
-static bool has_cpus(const char *root)
+static void free_bitmap(hwloc_bitmap_t *bitmap)
 {
-	char path[PATH_MAX];
+	hwloc_bitmap_free(*bitmap);
+}
+
+/*
+ * The CPUs that the kernel says are online. hwloc makes up a machine when it finds none, and leaves
+ * out those of which it cannot read where they are.
+ */
+static int read_online(const char *root, hwloc_bitmap_t ret, struct fault *fault)
+{
+	char path[PATH_MAX], text[SYSFS_CPUMASK_MAX];
+	int r;
 
 	snprintf(path, sizeof path, "%s/sys/devices/system/cpu/online", root);
-	return access(path, R_OK) == 0;
+	r = sysfs_read(AT_FDCWD, path, text, sizeof text);
+	if (r < 0)
+		return fault_set(fault, -ENODEV, "%s cannot be read", path);
+	if (!sysfs_parse_cpus(text, ret))
+		return fault_set(
+			fault, -ENODEV, "%s says \"%.32s\", which is no list of CPUs", path, text);
+	return 0;
+}
+
+/* hwloc would wait for ever at a FIFO. The kernel makes none. */
+static int check_files(const char *root, struct fault *fault)
+{
+	char path[PATH_MAX];
+	int r;
+
+	snprintf(path, sizeof path, "%s/sys/devices/system", root);
+	r = strcmp(root, "/") ? text_files_check(path) : 0;
+	if (r == -EINVAL)
+		return fault_set(fault, r,
+			"Below %s there is something that is neither a regular file nor a folder.",
+			path);
+	return r < 0 ? fault_set(fault, r, "Cannot look through %s: %s.", path, strerror(-r)) : 0;
 }
 
 static int configure(hwloc_topology_t hwloc)
@@ -61,11 +94,9 @@ static int discover(const char *root, hwloc_topology_t *hwloc)
 	return r;
 }
 
-static unsigned cpu_limit(hwloc_topology_t hwloc)
+static unsigned cpu_limit(hwloc_const_bitmap_t cpus)
 {
-	int last = hwloc_bitmap_last(hwloc_get_root_obj(hwloc)->cpuset);
-
-	return last < 0 ? 0 : last + 1;
+	return (unsigned)(hwloc_bitmap_last(cpus) + 1);
 }
 
 static int allocate(struct topology *topology, unsigned n_sockets, unsigned n_cpus)
@@ -78,7 +109,7 @@ static int allocate(struct topology *topology, unsigned n_sockets, unsigned n_cp
 	if (!topology->socket_of_cpu || !topology->die_of_cpu || !topology->package_of_socket)
 		return -ENOMEM;
 	for (unsigned cpu = 0; cpu < n_cpus; cpu++)
-		topology->socket_of_cpu[cpu] = topology->die_of_cpu[cpu] = -1;
+		topology->socket_of_cpu[cpu] = topology->die_of_cpu[cpu] = TOPOLOGY_OFFLINE;
 	return 0;
 }
 
@@ -96,14 +127,19 @@ static void place_cpu(
 	topology->die_of_cpu[pu->os_index] = die ? (int)die->logical_index : n_dies + socket;
 }
 
-static int copy(hwloc_topology_t hwloc, struct topology *topology)
+static int copy(hwloc_topology_t hwloc, hwloc_const_bitmap_t online, struct topology *topology)
 {
 	int n_packages = hwloc_get_nbobjs_by_type(hwloc, HWLOC_OBJ_PACKAGE);
+	unsigned n_known = cpu_limit(hwloc_get_root_obj(hwloc)->cpuset),
+		 n_online = cpu_limit(online);
 	hwloc_obj_t object = NULL;
-	int r = allocate(topology, n_packages > 0 ? n_packages : 1, cpu_limit(hwloc));
+	int r = allocate(
+		topology, n_packages > 0 ? n_packages : 1, n_known > n_online ? n_known : n_online);
 
 	if (r < 0)
 		return r;
+	for (int cpu = hwloc_bitmap_first(online); cpu >= 0; cpu = hwloc_bitmap_next(online, cpu))
+		topology->socket_of_cpu[cpu] = TOPOLOGY_NOWHERE;
 	while ((object = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_PACKAGE, object)))
 		topology->package_of_socket[object->logical_index] =
 			object->os_index == HWLOC_UNKNOWN_INDEX ? object->logical_index
@@ -116,17 +152,22 @@ static int copy(hwloc_topology_t hwloc, struct topology *topology)
 int topology_load(const char *root, struct topology *ret, struct fault *fault)
 {
 	_cleanup_(topology_done) struct topology topology = { 0 };
+	_cleanup_(free_bitmap) hwloc_bitmap_t online = hwloc_bitmap_alloc();
 	_cleanup_(destroy) hwloc_topology_t hwloc = NULL;
 	int r;
 
-	if (!has_cpus(root))
-		return fault_set(
-			fault, -ENODEV, "%s/sys/devices/system/cpu/online cannot be read", root);
+	if (!online)
+		return fault_set(fault, -ENOMEM, "there is no memory for the topology");
+	r = read_online(root, online, fault);
+	if (r >= 0)
+		r = check_files(root, fault);
+	if (r < 0)
+		return r;
 	r = discover(root, &hwloc);
-	if (r >= 0 && !cpu_limit(hwloc))
+	if (r >= 0 && !cpu_limit(hwloc_get_root_obj(hwloc)->cpuset))
 		return fault_set(fault, -ENODEV, "hwloc finds no CPU below %s", root);
 	if (r >= 0)
-		r = copy(hwloc, &topology);
+		r = copy(hwloc, online, &topology);
 	if (r < 0)
 		return fault_set(fault, r, "hwloc cannot read the topology below %s: %s", root,
 			strerror(-r));

@@ -33,6 +33,9 @@ static void print_formula(struct json_object *terms)
 						    : "is  ",
 			json_number(term, "bytes"), json_text(term, "event", "?"));
 		printf("       on every PMU named %s\n", json_text(term, "pmu", "?"));
+		if (json_has(term, "optional"))
+			printf("       where there is one; else: %s\n",
+				json_text(term, "optional", ""));
 		if (json_has(term, "clock"))
 			printf("       watched by its clock %s\n", json_text(term, "clock", ""));
 	}
@@ -43,6 +46,8 @@ static void print_origin(struct json_object *metric)
 	if (json_has(metric, "source"))
 		printf("  source: %s (confidence: %s)\n", json_text(metric, "source", ""),
 			json_text(metric, "confidence", "?"));
+	if (json_has(metric, "measured"))
+		printf("  measured: %s\n", json_text(metric, "measured", ""));
 	if (json_flag(metric, "calibrated"))
 		printf("  calibrated: bytes per count are those of [calibration] in "
 		       "uncored.conf\n");
@@ -193,6 +198,10 @@ static void print_platform_metric(struct json_object *metric)
 		printf("  %-17s %-7s %s%s\n", name, json_text(metric, "confidence", "?"),
 			json_flag(metric, "uncalibrated") ? "uncalibrated; " : "",
 			json_text(metric, "source", ""));
+	if (json_has(metric, "partial"))
+		printf("  %-25s partial: %s\n", "", json_text(metric, "partial", ""));
+	if (json_has(metric, "measured"))
+		printf("  %-25s measured: %s\n", "", json_text(metric, "measured", ""));
 }
 
 static void print_platform(struct json_object *platform)

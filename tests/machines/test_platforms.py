@@ -27,6 +27,7 @@ import configparser
 import csv
 import itertools
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -48,6 +49,10 @@ LESS_SURE = {
     "grand-ridge": {"dram.read": "medium", "dram.write": "medium"},
     "icelake-sp": {"pmm.read": "medium", "pmm.write": "medium", "check.dram.read": "medium",
                    "check.dram.write": "medium"},
+    "clearwater-forest": {"dram.read": "medium", "dram.write": "medium"},
+    "grace-hopper": {"dram.read": "medium", "dram.write": "medium"},
+    "vera": {"dram.read": "low", "dram.write": "low"},
+    "zen6": {"dram.read": "medium", "dram.write": "medium"},
     "knl-cache": {"hbm.read": "medium", "hbm.write": "medium"},
     "power10": {"dram.read": "medium", "dram.write": "medium", "check.dram.read": "low",
                 "check.dram.write": "low"},
@@ -65,7 +70,7 @@ SOURCE = re.compile(r"linux|perfmon|likwid|ima-catalog|perf pmu-events|libpfm4|E
 CLOCKS = {"power9": ("sysfs:PM_MBA{n}_CLK_CYC", "20"),
           "power9-cumulus": ("sysfs:PM_CEN{n}_PORT0_DRAM_CLK_CYC", "20")}
 # These saturate (linux-6.12 arch/x86/events/amd/uncore.c:920): 2^47 transfers at 6e8 a second are 65 h.
-SWEEPS = {"zen4": "36000", "zen5": "36000"}
+SWEEPS = {"zen4": "36000", "zen5": "36000", "zen6": "36000"}
 
 # Where a range of models ends: (vendor, family, model, stepping) and the file, None for no file. AMD:
 # linux-6.12 arch/x86/kernel/cpu/amd.c and tools/perf/pmu-events/arch/x86/mapfile.csv.
@@ -83,14 +88,23 @@ BORDERS = [
     ((AMD, 0x17, 0x91, 0), "zen2"), ((AMD, 0x17, 0x92, 0), None), ((AMD, 0x17, 0xa0, 0), "zen2"),
     ((AMD, 0x17, 0xaf, 0), "zen2"), ((AMD, 0x19, 0x00, 0), "zen3"), ((AMD, 0x19, 0x0f, 0), "zen3"),
     ((AMD, 0x19, 0x10, 0), "zen4"), ((AMD, 0x19, 0x1f, 0), "zen4"), ((AMD, 0x19, 0x20, 0), "zen3"),
-    ((AMD, 0x19, 0x30, 0), None), ((AMD, 0x19, 0x40, 0), "zen3"), ((AMD, 0x19, 0x5f, 0), "zen3"),
+    ((AMD, 0x19, 0x30, 1), "zen3"), ((AMD, 0x19, 0x40, 0), "zen3"), ((AMD, 0x19, 0x5f, 0), "zen3"),
     ((AMD, 0x19, 0x60, 0), "zen4"), ((AMD, 0x19, 0x8f, 0), "zen4"), ((AMD, 0x19, 0x90, 0), None),
     ((AMD, 0x19, 0x9f, 0), None), ((AMD, 0x19, 0xa0, 0), "zen4"), ((AMD, 0x19, 0xaf, 0), "zen4"),
     ((AMD, 0x19, 0xb0, 0), None),
     ((AMD, 0x1a, 0x00, 0), "zen5"), ((AMD, 0x1a, 0x2f, 0), "zen5"), ((AMD, 0x1a, 0x30, 0), None),
-    ((AMD, 0x1a, 0x4f, 0), "zen5"), ((AMD, 0x1a, 0x50, 0), None), ((AMD, 0x1a, 0x5f, 0), None), ((AMD, 0x1a, 0x60, 0), "zen5"),
-    ((AMD, 0x1a, 0x7f, 0), "zen5"),
+    ((AMD, 0x1a, 0x4f, 0), "zen5"), ((AMD, 0x1a, 0x50, 0), "zen6"), ((AMD, 0x1a, 0x5f, 0), "zen6"),
+    ((AMD, 0x1a, 0x60, 0), "zen5"), ((AMD, 0x1a, 0x7f, 0), "zen5"), ((AMD, 0x1a, 0x80, 0), "zen6"),
+    ((AMD, 0x1a, 0xaf, 0), "zen6"), ((AMD, 0x1a, 0xb0, 0), None), ((AMD, 0x1a, 0xc0, 0), "zen6"),
+    ((AMD, 0x1a, 0xcf, 0), "zen6"), ((AMD, 0x1a, 0xd0, 0), "zen5"), ((AMD, 0x1a, 0xd7, 0), "zen5"),
+    ((AMD, 0x1a, 0xd8, 0), None), ((INTEL, 6, 0xdd, 0), "clearwater-forest"),
 ]
+
+# Files of a tree that become FIFOs, one at a time.
+FIFOS = ["proc/cpuinfo", "sys/devices/system/cpu/online", "sys/devices/system/cpu/cpu0/topology/core_id",
+         "sys/devices/system/node/has_cpu", "sys/devices/system/node/node0/cpumap",
+         "sys/devices/uncore_imc_0/type", "sys/devices/uncore_imc_0/cpumask",
+         "sys/devices/uncore_imc_0/format/event", "sys/devices/uncore_imc_0/events/cas_count_read"]
 
 failures = []
 
@@ -130,14 +144,17 @@ def spread(text, count):
     return [text.replace(many[0], part) for part in parts]
 
 
-def expand_terms(terms):
-    """[(pmu, config, subtracted)] of a whole column."""
+def expand_terms(terms, worth):
+    """[(pmu, (config, config1), bytes, subtracted)] of a whole column; bytes of each or all terms."""
     found = []
-    for sign, term in re.findall(r"(^|\+ |- )(\S+)", terms):
+    terms = re.findall(r"(^|\+ |- )(\S+)", terms)
+    worth = [int(count) for count in worth.split()]
+    for (sign, term), count in zip(terms, worth if len(worth) > 1 else worth * len(terms)):
         names, configs = term.split("=")
         pmus = spread(names, 0)
         for pmu, config in zip(pmus, spread(configs, len(pmus))):
-            found.append((pmu, int(config, 16), sign == "- "))
+            words = [int(word, 16) for word in config.split("/")]
+            found.append((pmu, (words[0], sum(words[1:])), count, sign == "- "))
     return found
 
 
@@ -182,11 +199,16 @@ def numbers(text):
 
 def may_both_match(one, other):
     """Is there a machine that both patterns fit? cpu globs: one is the other's beginning."""
-    lists = ("family", "model", "stepping", "implementer", "part")
+    lists = ("family", "model", "stepping", "implementer", "part", "cpuless_gib")
     if not any(key in one and key in other for key in ("vendor", "cpu", "implementer")):
         return False
-    for key in ("vendor", "memory_only_node"):
+    for key in ("vendor", "cpuless_node"):
         if key in one and key in other and one[key] != other[key]:
+            return False
+    for a, b in ((one, other), (other, one)):
+        if a.get("with_pmu", "none") == b.get("without_pmu"):
+            return False
+        if a.get("cpuless_node") == "no" and "cpuless_gib" in b:
             return False
     for key in lists:
         if key in one and key in other and not numbers(one[key]) & numbers(other[key]):
@@ -243,7 +265,7 @@ class Uncored:
                 config.flush()
             return subprocess.run([self.binary, "--check", "--config", config.name, "--platforms",
                                    self.platforms, "--root", root, *options], text=True,
-                                  capture_output=True, timeout=60, check=False)
+                                  capture_output=True, timeout=20, check=False)
 
     def plan(self, root, platform=None):
         """The plan as JSON, with what only the text tells: {socket: {metric: reason}}."""
@@ -264,15 +286,16 @@ class Uncored:
 
 
 def events_of(plan, socket, metric):
-    """[(pmu, cpu, config, bytes, subtracted)] and {pmu: kinds}; config1 and config2 must be 0."""
+    """[(pmu, cpu, (config, config1), bytes, subtracted)] and {pmu: kinds}; config2 must be 0."""
     events, kinds = [], {}
     for box in plan["sockets"][socket]["boxes"]:
         for event in box["events"]:
             if event["metric"] != metric:
                 continue
-            check(int(event["config1"], 16) == 0 and "config2" not in event,
-                  f"{plan['platform']} {metric}: {box['pmu']} has a second config word")
-            events.append((box["pmu"], box["cpu"], int(event["config"], 16), event["bytes"],
+            check("config2" not in event,
+                  f"{plan['platform']} {metric}: {box['pmu']} has a third config word")
+            words = (int(event["config"], 16), int(event["config1"], 16))
+            events.append((box["pmu"], box["cpu"], words, event["bytes"],
                            event.get("subtract", False)))
             kinds.setdefault(box["pmu"], set()).add(event["via"].partition(":")[0])
     return sorted(events), kinds
@@ -290,8 +313,9 @@ def absent_because(plan, socket, metric):
 
 def wanted_events(row, socket):
     cpus = row["cpus"].split("/")[socket].split("+")
-    return sorted((pmu, int(cpu), config, int(row["bytes"]), subtracted)
-                  for pmu, config, subtracted in expand_terms(row["terms"]) for cpu in cpus)
+    return sorted((pmu, int(cpu), words, count, subtracted)
+                  for pmu, words, count, subtracted in expand_terms(row["terms"], row["bytes"])
+                  for cpu in cpus)
 
 
 def compare_reasons(where, row, plan, socket, metric):
@@ -334,7 +358,7 @@ def compare(where, row, plan, socket, metric, keys):
     for pmu, cpu, config, count, subtracted in sorted(set(want) ^ set(have)):
         whose = "missing" if (pmu, cpu, config, count, subtracted) in want else "too many"
         check(False, f"{where}: {whose}: {'-' if subtracted else ''}{pmu} on CPU {cpu}, "
-                     f"{config:#x} x {count}")
+                     f"{config[0]:#x} {config[1]:#x} x {count}")
     check(len(want) == len(have), f"{where}: {len(have)} events, not {len(want)}")
     check(want or set(row["quality"]) & {"absent", "check"}, f"{where}: the row has no terms")
     for pmu, kind in kinds.items():
@@ -399,6 +423,22 @@ def check_machines(uncored, rows, machines, trees, platforms):
                 check_machine(uncored, trees / name, name, platform, own, platforms)
 
 
+def check_fifos(uncored, trees):
+    """The kernel makes none, but a copied tree may have one; its other end never comes."""
+    with tempfile.TemporaryDirectory() as directory:
+        for name in FIFOS:
+            root = pathlib.Path(directory) / name.replace("/", "-")
+            shutil.copytree(trees / "broadwell-de", root, symlinks=True)
+            (root / name).unlink()
+            os.mkfifo(root / name)
+            try:
+                plan, errors = uncored.plan(root)
+                check(plan or "regular" in errors or "cannot be read" in errors,
+                      f"{name} is a FIFO: uncored says {errors.strip()}")
+            except subprocess.TimeoutExpired:
+                check(False, f"uncored waits at {name}, which is a FIFO")
+
+
 def check_borders(uncored, trees):
     """The tree of a small machine, saying that it is another CPU."""
     with tempfile.TemporaryDirectory() as directory:
@@ -425,6 +465,7 @@ def main():
     check_metrics(platforms)
     check_machines(uncored, rows, names, trees, platforms)
     check_borders(uncored, trees)
+    check_fifos(uncored, trees)
     for platform in set(platforms) - {row["platform"] for row in rows} - {"standin"}:
         check(False, f"events.csv has no row for {platform}.conf")
     for row in rows:

@@ -10,6 +10,11 @@ import re
 import plan
 import tap
 
+# Test machines on which uncored counts nothing, although the CPU has such events, and why.
+LEFT_OUT = {
+    ("knl-hybrid", "hbm.read"): "no oracle knows in which mode a machine is",
+    ("knl-hybrid", "hbm.write"): "no oracle knows in which mode a machine is",
+}
 Machine = collections.namedtuple("Machine", "name root plan cpu")
 
 
@@ -108,7 +113,8 @@ class Comparison:
         wants = [expected(way, resolve) for way in ways]
         if all(want is None for want in wants):
             return
-        if not have and (not any(wants) or not is_healthy(machine, metric)):
+        if not have and (not any(wants) or not is_healthy(machine, metric)
+                         or (machine.name, metric) in LEFT_OUT):
             return  # no PMU of this machine can count it, or what should is missing on purpose
         matching = [n for n, want in enumerate(wants)
                     if want is not None and agrees(machine, metric, have, want)]

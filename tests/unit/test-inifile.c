@@ -111,7 +111,7 @@ static void says_what_cannot_be_opened(void **state)
 	assert_string_equal(
 		fault.text, "Cannot open /nonexistent/file: No such file or directory.");
 	assert_int_equal(inifile_load("/", &ini, &fault), -EISDIR);
-	assert_string_equal(fault.text, "Cannot read /: Is a directory.");
+	assert_string_equal(fault.text, "Cannot open /: Is a directory.");
 }
 
 static void knows_numbers(void **state)

@@ -37,10 +37,12 @@ static const char arm[] = "processor\t: 0\n"
 			  "CPU part\t: 0xd4f\n"
 			  "\n";
 
-static void write_nodes(const struct tree *tree, const char *memory, const char *cpu)
+static void write_nodes(
+	const struct tree *tree, const char *memory, const char *cpu, const char *accelerators)
 {
 	tree_write(tree, "sys/devices/system/node/has_memory", memory);
 	tree_write(tree, "sys/devices/system/node/has_cpu", cpu);
+	tree_write(tree, "sys/devices/system/node/has_generic_initiator", accelerators);
 }
 
 static void read_machine(const struct tree *tree, struct machine *ret)
@@ -67,7 +69,7 @@ static void reads_x86(void **state)
 	(void)state;
 	read_cpuinfo(x86, &machine);
 	assert_false(machine.is_guest);
-	assert_false(machine.memory_only_node);
+	assert_string_equal(machine.facts[MACHINE_CPULESS_GIB], "");
 	machine_describe(&machine, text, sizeof text);
 	assert_string_equal(text, "vendor GenuineIntel, family 6, model 106, stepping 6");
 	machine_describe(&machine, text, 10);
@@ -103,30 +105,36 @@ static void needs_cpuinfo(void **state)
 	assert_string_equal(fault.text, "Cannot open proc/cpuinfo: No such file or directory.");
 }
 
-static void sees_memory_without_cpus(void **state)
+static void sees_nodes_without_cpus(void **state)
 {
 	static const struct {
-		const char *memory, *cpu;
-		bool expected;
+		const char *memory, *cpu, *accelerators, *expected;
 	} cases[] = {
-		{ "0-1\n", "0\n", true },
-		{ "0-7\n", "0-3\n", true },
-		{ "0-1\n", "0-1\n", false },
-		{ "0\n", "0-1\n", false }, /* a node of CPUs alone is something else */
-		{ "\n", "0\n", false },
-		{ "0-1\n", "\n", false },
-		{ "garbage\n", "0\n", false },
+		{ "0-1\n", "0\n", "\n", "16" },
+		{ "0-2\n", "0\n", "\n", "20" },
+		{ "0-7\n", "0-3\n", "\n", "0" }, /* no node4/meminfo */
+		{ "0-1\n", "0-1\n", "\n", "" },
+		{ "0\n", "0-1\n", "\n", "" }, /* a node of CPUs alone is something else */
+		{ "0\n", "0\n", "4-5\n", "0" },
+		{ "0-1\n", "0\n", "1,3-4\n", "16" },
+		{ "\n", "0\n", "\n", "" },
+		{ "0-1\n", "\n", "\n", "" },
+		{ "garbage\n", "0\n", "\n", "" },
 	};
 	struct tree tree = tree_new();
 
 	(void)state;
 	tree_write(&tree, "proc/cpuinfo", x86);
+	tree_write(&tree, "sys/devices/system/node/node1/meminfo",
+		"\nNode 1 MemTotal:       16512340 kB\nNode 1 MemFree:        16312340 kB\n");
+	tree_write(&tree, "sys/devices/system/node/node2/meminfo",
+		"Node 2 MemTotal:       4194304 kB\n");
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct machine machine;
 
-		write_nodes(&tree, cases[i].memory, cases[i].cpu);
+		write_nodes(&tree, cases[i].memory, cases[i].cpu, cases[i].accelerators);
 		read_machine(&tree, &machine);
-		assert_int_equal(machine.memory_only_node, cases[i].expected);
+		assert_string_equal(machine.facts[MACHINE_CPULESS_GIB], cases[i].expected);
 	}
 	tree_free(&tree);
 }
@@ -160,17 +168,38 @@ static void matches_all_that_is_asked(void **state)
 	read_cpuinfo(power, &machine);
 	strcpy(pattern.facts[MACHINE_CPU], "POWER9*");
 	assert_true(machine_matches(&machine, &pattern));
-	pattern.asks_memory_only_node = true;
+	pattern.asks_cpuless_node = true;
 	assert_true(machine_matches(&machine, &pattern));
-	pattern.memory_only_node = true;
+	pattern.cpuless_node = true;
 	assert_false(machine_matches(&machine, &pattern));
-	machine.memory_only_node = true;
+	strcpy(machine.facts[MACHINE_CPULESS_GIB], "0");
 	assert_true(machine_matches(&machine, &pattern));
 	strcpy(pattern.facts[MACHINE_MODEL], "0-99999"); /* POWER has no such line */
 	assert_false(machine_matches(&machine, &pattern));
 	strcpy(pattern.facts[MACHINE_MODEL], "");
 	strcpy(pattern.facts[MACHINE_CPU], "POWER10*");
 	assert_false(machine_matches(&machine, &pattern));
+}
+
+static void matches_names_of_pmus(void **state)
+{
+	struct machine_pattern pattern = {};
+	struct tree tree = tree_new();
+	struct machine machine;
+
+	(void)state;
+	tree_write(&tree, "proc/cpuinfo", arm);
+	read_machine(&tree, &machine);
+	strcpy(pattern.without_pmu, "uncore_imc_[0-9]*");
+	assert_true(machine_matches(&machine, &pattern)); /* the kernel has no PMU at all */
+	tree_write(&tree, "sys/bus/event_source/devices/uncore_imc_3/type", "12\n");
+	assert_false(machine_matches(&machine, &pattern));
+	strcpy(pattern.without_pmu, "uncore_imc");
+	strcpy(pattern.with_pmu, "uncore_imc_[0-9]*");
+	assert_true(machine_matches(&machine, &pattern));
+	strcpy(pattern.with_pmu, "*imc");
+	assert_false(machine_matches(&machine, &pattern));
+	tree_free(&tree);
 }
 
 static void refuses_bad_lists(void **state)
@@ -189,9 +218,11 @@ int main(void)
 		CASE("The first x86 processor is read, and model is not model name", reads_x86),
 		CASE("POWER and Arm say other things of themselves", reads_others),
 		CASE("Without proc/cpuinfo there is an error", needs_cpuinfo),
-		CASE("A NUMA node with memory and without CPUs is seen", sees_memory_without_cpus),
+		CASE("NUMA nodes without CPUs are seen, with their memory",
+			sees_nodes_without_cpus),
 		CASE("A number is found in a list of numbers and ranges", matches_lists),
 		CASE("A machine matches if all that is asked agrees", matches_all_that_is_asked),
+		CASE("A machine matches if its PMUs have the names", matches_names_of_pmus),
 		CASE("A malformed list is no list", refuses_bad_lists),
 	};
 

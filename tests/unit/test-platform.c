@@ -129,7 +129,7 @@ static void refuses_bad_headers(void **state)
 	refuses(HEADER, "/x.conf: there is no metric, for example [dram.read].");
 	refuses("[platform]\nvendor = Maker\n" METRIC,
 		"/x.conf:1: [platform] lacks the key title.");
-	refuses("[platform]\ntitle = A\nmemory_only_node = no\n" METRIC,
+	refuses("[platform]\ntitle = A\ncpuless_node = no\n" METRIC,
 		"/x.conf:1: [platform] lacks a key to recognise the machine by: "
 		"vendor, family, model, stepping, cpu, implementer or part.");
 	refuses(HEADER "model = 6,7\n" METRIC,
@@ -138,7 +138,10 @@ static void refuses_bad_headers(void **state)
 	refuses(HEADER "colour = red\n" METRIC,
 		"/x.conf:4: unknown key colour in [platform]; known are title, standin, "
 		"sweep_every_s, unsupported, vendor, "
-		"family, model, stepping, cpu, implementer, part, memory_only_node.");
+		"family, model, stepping, cpu, implementer, part, cpuless_node, cpuless_gib, "
+		"with_pmu, without_pmu.");
+	refuses(HEADER "with_pmu = a | b\n" METRIC,
+		"/x.conf:4: with_pmu = a | b: must be a glob over PMU names.");
 	refuses(HEADER "standin = 1\n" METRIC, "/x.conf:4: standin = 1: must be yes or no.");
 	refuses(HEADER "cpu =\n" METRIC,
 		"/x.conf:4: cpu = : must be 1 to 95 bytes (compared with /proc/cpuinfo).");
@@ -220,6 +223,11 @@ static void refuses_missing_keys(void **state)
 	refuses_metric("",
 		"[dram.read/a]\npmu = b\nevent = raw:e=1\nbytes = 1\nsubtract = yes\nchannel = b\n",
 		"/x.conf:10: [dram.read/a] is subtracted, so its boxes cannot be channels.");
+	refuses_metric("",
+		"[dram.read/a]\npmu = b\nevent = raw:e=1\nbytes = 1\nsubtract = yes\n"
+		"optional = Half.\n",
+		"/x.conf:10: [dram.read/a] is subtracted, so it cannot be optional: the rest would "
+		"be too much.");
 }
 
 static void refuses_bad_metric_keys(void **state)
@@ -227,10 +235,11 @@ static void refuses_bad_metric_keys(void **state)
 	(void)state;
 	refuses_metric("", "subtract = yes\n",
 		"/x.conf:10: unknown key subtract in [dram.read]; known are pmu, event, bytes, "
-		"channel, clock, clock_ms, absent, source, confidence, uncalibrated, unit.");
+		"channel, clock, clock_ms, absent, partial, source, measured, confidence, "
+		"uncalibrated, unit.");
 	refuses_metric("", "[dram.read/a]\nsource = b\n",
 		"/x.conf:11: unknown key source in [dram.read/a]; known are pmu, event, bytes, "
-		"channel, clock, clock_ms, subtract.");
+		"channel, clock, clock_ms, subtract, optional.");
 	refuses_metric("\nbytes", "bytes = 0\n",
 		"/x.conf:9: bytes = 0: must be 1 to 16777216 (bytes per count).");
 	refuses_metric("\nconfidence", "confidence = some\n",
