@@ -222,7 +222,7 @@ int inifile_load(const char *path, struct inifile *ret, struct fault *fault)
 	strcpy(ini.path, path);
 	fd = text_file_open(AT_FDCWD, path);
 	if (fd == -EINVAL)
-		return fault_set(fault, fd, "%s is no regular file.", path);
+		return fault_set(fault, fd, "%s is no file that can be read.", path);
 	if (fd < 0)
 		return fault_set(fault, fd, "Cannot open %s: %s.", path, strerror(-fd));
 	file = fdopen(fd, "r");

@@ -20,7 +20,7 @@ int text_file_open(int directory_fd, const char *path)
 		return -errno;
 	if (S_ISDIR(status.st_mode))
 		return -EISDIR;
-	return S_ISREG(status.st_mode) ? take_fd(&fd) : -EINVAL;
+	return S_ISREG(status.st_mode) || S_ISCHR(status.st_mode) ? take_fd(&fd) : -EINVAL;
 }
 
 static int look(const char *path, const struct stat *status, int type, struct FTW *where)

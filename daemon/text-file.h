@@ -4,8 +4,8 @@
 
 /*
  * Opens @path below @directory_fd (AT_FDCWD) for reading. Returns its descriptor; errno of
- * openat(2) and fstat(2); -EISDIR; -EINVAL: it is no regular file. It does not wait for the other
- * end of a FIFO, which may never come.
+ * openat(2) and fstat(2); -EISDIR; -EINVAL: it is neither a regular file nor, like /dev/null, a
+ * character device. It does not wait for the other end of a FIFO, which may never come.
  */
 int text_file_open(int directory_fd, const char *path);
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The programs in README.md and the man pages are compiled as their readers would, and run: they count
+what they say they count. Prints TAP; needs root.
+"""
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
+BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
+sys.path.insert(0, str(SOURCE / "tests/platforms"))
+import tap
+
+SECONDS = 20
+NOBODY = 65534
+PAGE_BYTES = 4096
+README_BYTES = 256 << 20
+FEWEST_FAULTS = README_BYTES // (2 << 20)  # in huge pages
+# What libuncore(3) calls work().
+WORK = """
+#include <stdlib.h>
+#include <string.h>
+char *touched;
+void work(void) { touched = malloc(64 << 20); memset(touched, 1, 64 << 20); }
+"""
+
+
+def programs():
+    """(name, text) of every literal block that is a whole program."""
+    for path in [SOURCE / "README.md", *sorted((SOURCE / "man").glob("*.scd"))]:
+        text = path.read_text(encoding="utf-8")
+        blocks = re.findall(r"^```c?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        for block in blocks:
+            if "int main(" in block:
+                yield path.name, block.replace("\\\\", "\\") if path.suffix == ".scd" else block
+
+
+def compile_program(folder, text):
+    (folder / "example.c").write_text(text, encoding="utf-8")
+    (folder / "work.c").write_text(WORK, encoding="utf-8")
+    command = [*shlex.split(os.environ.get("CC", "cc")), "-O2", "-Wall", "-Wextra", "-Werror",
+               f"-I{SOURCE}/client", "-o", folder / "example", folder / "example.c",
+               folder / "work.c", f"-L{BUILD}/client", "-luncore",
+               f"-Wl,-rpath,{BUILD}/client"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    tap.equal((done.returncode, done.stderr), (0, ""), "the compiler")
+
+
+class Daemon:
+    """uncored on the stand-in machine."""
+
+    def __init__(self, folder):
+        self.socket = str(folder / "socket")
+        self.process = subprocess.Popen(
+            [BUILD / "daemon/uncored", "--platforms", SOURCE / "conf/platforms", "--root",
+             BUILD / "tests/machines/standin", "--config", os.devnull, "--socket", self.socket],
+            stderr=subprocess.DEVNULL)
+
+    def __enter__(self):
+        deadline = time.monotonic() + SECONDS
+        while not os.path.exists(self.socket):
+            tap.check(time.monotonic() < deadline and self.process.poll() is None,
+                      "uncored does not start")
+            time.sleep(0.01)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(SECONDS)
+
+
+def run_example(folder, daemon):
+    done = subprocess.run([folder / "example"], capture_output=True, text=True, timeout=SECONDS,
+                          check=False, user=NOBODY, group=NOBODY, extra_groups=[], cwd=folder,
+                          env={"UNCORE_SOCKET": daemon.socket, "UNCORE_REPORT": "report.json"})
+    tap.equal(done.returncode, 0, f"{done.stdout}{done.stderr}status")
+    return done.stdout
+
+
+def counted_bytes(folder, output):
+    """What the program says that it counted: on its output, or as a report of its regions."""
+    report = folder / "report.json"
+    if not report.exists():
+        return int(re.fullmatch(r"(\d+) bytes\n", output)[1])
+    regions = json.loads(report.read_text(encoding="utf-8"))["regions"]
+    tap.equal(len(regions), 1, "number of regions")
+    return sum(socket["metrics"]["dram.read"]["bytes"] for socket in regions[0]["sockets"])
+
+
+def example(text):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o777)
+        compile_program(folder, text)
+        with Daemon(folder) as daemon:
+            counted = counted_bytes(folder, run_example(folder, daemon))
+        tap.check(counted >= FEWEST_FAULTS // 8 * PAGE_BYTES, f"only {counted} bytes were counted")
+
+
+def main():
+    found = list(programs())
+    cases = [(f"the program of {name} compiles without a warning, and counts",
+              lambda text=text: example(text)) for name, text in found]
+    cases.append(("README.md and libuncore(3) have a program each",
+                  lambda: tap.equal([name for name, _ in found], ["README.md", "libuncore.3.scd"],
+                                    "pages with programs")))
+    tap.run(cases)
+
+
+if os.geteuid() == 0:
+    main()
+print("1..0 # SKIP it opens counters, which needs root")
