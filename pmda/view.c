@@ -7,8 +7,16 @@
 #include <string.h>
 #include <time.h>
 
-/* What a copy of a half-written cell may take on top, 50 ms, is not among it. */
-static const uint64_t SNAPSHOT_WITHIN_NS = 45000000, STEP_WITHIN_NS = 35000000;
+/*
+ * On a machine of which the host takes a third, an answer of uncored may come tens of milliseconds
+ * late, and it is worth waiting for. An uncored that hangs looks alike, so only one fetch in ten
+ * seconds waits so long in vain. What a copy of a half-written cell may take on top, 50 ms, is not
+ * among it.
+ */
+static const uint64_t PATIENT_NS = 500000000, IMPATIENT_NS = 45000000;
+static const uint64_t PATIENT_EVERY_NS = 10000000000;
+/* ... nor is a site that holds reads back waited for: the last sweep will do. */
+static const uint64_t HELD_NS = 35000000;
 /* One late reading costs little; an uncored that stays silent is asked ever less often. */
 static const uint64_t RETRY_LEAST_NS = 125000000, RETRY_MOST_NS = 1000000000;
 static const uint64_t TELL_EVERY_NS = 60000000000;
@@ -21,13 +29,32 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* What a step may take of the time that the snapshot has left; at least a moment. */
-static uint64_t step_ns(const struct view *view)
+static uint64_t patience_ns(const struct view *view)
+{
+	bool patient = !view->waited_ns || view->now_ns - view->waited_ns >= PATIENT_EVERY_NS;
+
+	return patient ? PATIENT_NS : IMPATIENT_NS;
+}
+
+/* The time that the snapshot has left; at least a moment. */
+static uint64_t left_ns(const struct view *view)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t left_ns = view->deadline_ns > now_ns ? view->deadline_ns - now_ns : 1;
 
-	return left_ns < STEP_WITHIN_NS ? left_ns : STEP_WITHIN_NS;
+	return view->deadline_ns > now_ns ? view->deadline_ns - now_ns : 1;
+}
+
+/* A reading must follow. */
+static uint64_t open_within_ns(const struct view *view)
+{
+	return 1 + left_ns(view) * 3 / 4;
+}
+
+static uint64_t read_within_ns(const struct view *view)
+{
+	uint64_t within_ns = left_ns(view);
+
+	return view->daemon.min_interval_ns && within_ns > HELD_NS ? HELD_NS : within_ns;
 }
 
 /* --- there or away: told in the log when it changes, once a minute at most --- */
@@ -48,6 +75,8 @@ static bool away(struct view *view, const char *reason)
 	}
 	snprintf(view->reason, sizeof view->reason, "%s", reason);
 	view->retry_ns = now_ns + pause_ns(view->n_failures++);
+	if (now_ns - view->now_ns > IMPATIENT_NS)
+		view->waited_ns = now_ns;
 	return false;
 }
 
@@ -93,7 +122,7 @@ static bool open_handle(struct view *view)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 
-	if (uncore_open_within(view->socket_path, step_ns(view), &view->handle) < 0)
+	if (uncore_open_within(view->socket_path, open_within_ns(view), &view->handle) < 0)
 		return away(view, uncore_error_text());
 	if (uncore_describe(view->handle, &machine) < 0) {
 		disconnect(view);
@@ -161,7 +190,7 @@ static bool take_last_sweeps(struct view *view)
 
 static int read_fresh(struct view *view)
 {
-	int r = uncore_set_timeout(view->handle, step_ns(view));
+	int r = uncore_set_timeout(view->handle, read_within_ns(view));
 
 	if (r >= 0)
 		r = uncore_read_all(
@@ -208,7 +237,7 @@ static bool try_snapshot(struct view *view, bool with_channels)
 bool view_refresh(struct view *view, bool with_channels)
 {
 	view->now_ns = clock_ns(CLOCK_MONOTONIC);
-	view->deadline_ns = view->now_ns + SNAPSHOT_WITHIN_NS;
+	view->deadline_ns = view->now_ns + patience_ns(view);
 	view->is_current = view->now_ns >= view->retry_ns && try_snapshot(view, with_channels);
 	view->has_channels = view->is_current && with_channels;
 	view->now_ns = clock_ns(CLOCK_MONOTONIC);

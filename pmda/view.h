@@ -3,9 +3,9 @@
  * What the agent sees of uncored: the connection, and the snapshot that answers one fetch.
  *
  * pmcd serves all its clients in one thread and waits for its agents, so nothing here may take
- * long: a snapshot gets SNAPSHOT_WITHIN_NS for all that it needs, and after a failure uncored is
- * left alone for a while, up to RETRY_MOST_NS. Whoever asks meanwhile is told at once that there
- * is nothing.
+ * long: a snapshot gets IMPATIENT_NS for all that it needs, or PATIENT_NS if none has waited in
+ * vain for some time; and after a failure uncored is left alone for a while, up to RETRY_MOST_NS.
+ * Whoever asks meanwhile is told at once that there is nothing.
  */
 #pragma once
 
@@ -19,6 +19,7 @@ struct view {
 	struct uncore *handle;   /* NULL: not connected */
 	uint64_t retry_ns;       /* CLOCK_MONOTONIC: not before */
 	unsigned n_failures;     /* in a row */
+	uint64_t waited_ns;      /* when a snapshot last waited for long, in vain; 0: never */
 	uint64_t told_ns;        /* when the log last had that it is away */
 	bool told;               /* ... and did not have since that it is back */
 	char reason[1024];       /* why there is no snapshot; "": there is one */

@@ -16,7 +16,8 @@ METRIC = "uncore.dram.read"
 WATCHED = [METRIC, "uncore.channel.read", "uncore.sample.time", "uncore.daemon.clients",
            "uncore.daemon.up"]
 OTHER_AGENT = "pmcd.numagents"
-ANSWER_NS = 100000000      # the contract: every fetch is answered within this time
+ANSWER_NS = 100000000      # the contract: a fetch is answered within this time,
+PATIENT_NS = 600000000     # ... but one in ten seconds within this
 SCHEDULING_NS = 100000000  # what a busy test machine may add to a single one
 WAIT_MS = 60               # what an agent waits for uncored, with what the machine may add
 WAITED_MS = 20             # an answer that took longer was waited for
@@ -71,7 +72,8 @@ class Away(Fault):
 
     def assert_answered_in_time(self, fetches):
         took_ns = sorted(fetch["took_ns"] for fetch in fetches)
-        self.assertLess(took_ns[-1], ANSWER_NS + SCHEDULING_NS)
+        self.assertLess(took_ns[-1], PATIENT_NS + SCHEDULING_NS)
+        self.assertLess(took_ns[-2], ANSWER_NS + SCHEDULING_NS)
         self.assertLess(took_ns[len(took_ns) * 95 // 100], ANSWER_NS)
 
     def assert_outage(self, fetches):
@@ -149,7 +151,7 @@ class Away(Fault):
         self.assertLess(waits_ms[len(waits_ms) // 2], WAIT_MS)
 
     def test_patience(self):
-        """a fetch waits for an uncored that hangs, connected or not, but half as long as it may"""
+        """once a fetch waits for long for an uncored that hangs, connected or not; then briefly"""
         self.wait_for_values()
         self.stop()
         waiting = self.pcp.fetch(METRIC, n=100, interval_ms=10)
