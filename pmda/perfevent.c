@@ -15,6 +15,7 @@ struct cpu {
 static struct {
 	bool loaded, published, unsaved;
 	struct record record;
+	uint64_t saved_ns;      /* CLOCK_MONOTONIC: when the record was last written */
 	unsigned n_connections; /* that the counters' channels belong to */
 	unsigned n_cpus;
 	struct cpu *cpus;
@@ -65,7 +66,12 @@ static void give_number(struct counter *counter)
 
 static void add_counter(const struct uncore_channel *channel)
 {
-	struct counter counter = { .cpu = channel->cpu, .bytes = channel->bytes, .channel = -1 };
+	struct counter counter = {
+		.socket = channel->socket,
+		.cpu = channel->cpu,
+		.bytes = channel->bytes,
+		.channel = -1,
+	};
 
 	snprintf(counter.pmu, sizeof counter.pmu, "%s", channel->pmu);
 	snprintf(counter.event, sizeof counter.event, "%s", channel->event);
@@ -87,27 +93,66 @@ static bool is_named(const struct view *view, uint32_t index, struct uncore_chan
 	       is_word(ret->event) && ret->bytes;
 }
 
-/* Finds the channels of a new connection. While nothing is published, new counters may come. */
+/* The counter of @channel, where it was counted before. */
+static struct counter *find_same(const struct uncore_channel *channel)
+{
+	return find_counter(channel->pmu, channel->event, channel->cpu);
+}
+
+/*
+ * A counter whose own CPU has no such channel any more, on the same socket: the kernel counts a box
+ * on another CPU when that one went offline, and for PAPI an instance is a place in a list.
+ */
+static struct counter *find_moved(const struct uncore_channel *channel)
+{
+	for (unsigned i = 0; i < tree.record.n_counters; i++) {
+		struct counter *counter = &tree.record.counters[i];
+
+		if (counter->channel < 0 && counter->socket == channel->socket &&
+			!strcmp(counter->pmu, channel->pmu) &&
+			!strcmp(counter->event, channel->event))
+			return counter;
+	}
+	return NULL;
+}
+
+/* While nothing is published, new counters may come. */
+static struct counter *add_new(const struct uncore_channel *channel)
+{
+	if (tree.published)
+		return NULL;
+	add_counter(channel);
+	return &tree.record.counters[tree.record.n_counters - 1];
+}
+
+static bool is_found(uint32_t channel)
+{
+	for (unsigned i = 0; i < tree.record.n_counters; i++)
+		if (tree.record.counters[i].channel == (int)channel)
+			return true;
+	return false;
+}
+
+/* Finds the channels of a new connection: in each way all that were not found yet. */
 static void find_channels(const struct view *view)
 {
+	static struct counter *(*const ways[])(
+		const struct uncore_channel *) = { find_same, find_moved, add_new };
 	struct uncore_channel channel;
-	struct counter *counter;
 
 	for (unsigned i = 0; i < tree.record.n_counters; i++)
 		tree.record.counters[i].channel = -1;
-	for (uint32_t i = 0; i < view->machine.n_channels; i++) {
-		if (!is_named(view, i, &channel))
-			continue;
-		counter = find_counter(channel.pmu, channel.event, channel.cpu);
-		if (!counter && !tree.published) {
-			add_counter(&channel);
-			counter = &tree.record.counters[tree.record.n_counters - 1];
+	for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
+		for (uint32_t i = 0; i < view->machine.n_channels; i++) {
+			struct counter *counter = NULL;
+
+			if (!is_found(i) && is_named(view, i, &channel))
+				counter = ways[way](&channel);
+			if (!counter)
+				continue;
+			counter->channel = (int)i;
+			counter->bytes = channel.bytes;
 		}
-		if (!counter)
-			continue;
-		counter->channel = (int)i;
-		counter->bytes = channel.bytes;
-	}
 }
 
 /* Counters of a machine that this is no longer. */
@@ -122,6 +167,14 @@ static void forget_ghosts(void)
 }
 
 /* --- following uncored --- */
+
+/* If the agent and uncored are killed together, no more than a minute's counts are lost. */
+static void save(const struct view *view)
+{
+	record_save(&tree.record);
+	tree.saved_ns = view->now_ns;
+	tree.unsaved = false;
+}
 
 /* uncored was restarted, or the agent was: channels may lie elsewhere, and may count from 0. */
 static void follow(const struct view *view)
@@ -139,7 +192,7 @@ static void follow(const struct view *view)
 		forget_ghosts();
 	memcpy(record->generation, view->machine.generation, sizeof record->generation);
 	tree.n_connections = view->n_connections;
-	record_save(record);
+	save(view);
 }
 
 static void take_count(struct counter *counter, const struct view *view)
@@ -161,6 +214,8 @@ static void take_counts(const struct view *view)
 		if (tree.record.counters[i].channel >= 0)
 			take_count(&tree.record.counters[i], view);
 	tree.unsaved = true;
+	if (view->now_ns - tree.saved_ns >= RECORD_EVERY_S * UINT64_C(1000000000))
+		save(view);
 }
 
 /* --- publishing, once --- */

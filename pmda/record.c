@@ -11,8 +11,8 @@
 
 enum { COUNTERS_MAX = 16384 }; /* PAPI cannot take more */
 
-#define HEADING "uncore perfevent 1 %" SCNx64 " %" SCNx64 " %u"
-#define LINE    "%31s %31s %u %u %u %d %" SCNu64 " %" SCNu64 " %" SCNu32
+#define HEADING "uncore perfevent 2 %" SCNx64 " %" SCNx64 " %u"
+#define LINE    "%31s %31s %u %u %u %u %d %" SCNu64 " %" SCNu64 " %" SCNu32
 
 /* Where PCP's agents keep what must survive them. */
 static void make_path(char ret[MAXPATHLEN], const char *suffix)
@@ -34,8 +34,8 @@ static bool parse_counter(const char *line, struct counter *ret)
 	int offered;
 
 	ret->channel = -1;
-	if (sscanf(line, LINE, ret->pmu, ret->event, &ret->cluster, &ret->item, &ret->cpu, &offered,
-		    &ret->base, &ret->count, &ret->bytes) != 9)
+	if (sscanf(line, LINE, ret->pmu, ret->event, &ret->cluster, &ret->item, &ret->socket,
+		    &ret->cpu, &offered, &ret->base, &ret->count, &ret->bytes) != 10)
 		return false;
 	ret->offered = offered;
 	return ret->cluster >= RECORD_FIRST_CLUSTER && ret->cluster < 4096 && ret->item < 1024 &&
@@ -69,28 +69,37 @@ static bool read_heading(FILE *file, struct record *record)
 	return good;
 }
 
-static FILE *open_record(struct record *record)
+static FILE *open_record(void)
 {
 	char path[MAXPATHLEN];
-	FILE *file;
 
 	make_path(path, "");
-	file = fopen(path, "re");
-	if (!file || read_heading(file, record))
-		return file;
-	fclose(file);
-	return NULL;
+	return fopen(path, "re");
+}
+
+static void say_damaged(void)
+{
+	char path[MAXPATHLEN];
+
+	make_path(path, "");
+	pmNotifyErr(LOG_WARNING,
+		"%s is damaged, or of another release: counts below perfevent begin anew", path);
 }
 
 int record_load(struct record *record, unsigned n_more)
 {
-	FILE *file = open_record(record);
+	FILE *file = open_record();
+	bool good = !file || read_heading(file, record);
 
-	if (!file)
+	if (!file || !good)
 		*record = (struct record){ 0 };
 	record->counters = calloc(record->n_counters + n_more + 1, sizeof *record->counters);
-	if (file && record->counters && !read_all(file, record))
+	if (file && good && record->counters)
+		good = read_all(file, record);
+	if (!good) {
 		record->n_counters = 0;
+		say_damaged();
+	}
 	if (file)
 		fclose(file);
 	return record->counters ? 0 : -ENOMEM;
@@ -98,31 +107,58 @@ int record_load(struct record *record, unsigned n_more)
 
 static void write_all(FILE *file, const struct record *record)
 {
-	fprintf(file, "uncore perfevent 1 %" PRIx64 " %" PRIx64 " %u\n", record->generation[0],
+	fprintf(file, "uncore perfevent 2 %" PRIx64 " %" PRIx64 " %u\n", record->generation[0],
 		record->generation[1], record->n_counters);
 	for (unsigned i = 0; i < record->n_counters; i++) {
 		const struct counter *c = &record->counters[i];
 
-		fprintf(file, "%s %s %u %u %u %d %" PRIu64 " %" PRIu64 " %" PRIu32 "\n", c->pmu,
-			c->event, c->cluster, c->item, c->cpu, c->offered, c->base, c->count,
-			c->bytes);
+		fprintf(file, "%s %s %u %u %u %u %d %" PRIu64 " %" PRIu64 " %" PRIu32 "\n", c->pmu,
+			c->event, c->cluster, c->item, c->socket, c->cpu, c->offered, c->base,
+			c->count, c->bytes);
 	}
+}
+
+/* The log of a user's own program is no place for it. */
+static bool is_agent(void)
+{
+	return !strcmp(pmGetProgname(), "pmdauncore") || !strcmp(pmGetProgname(), "pmcd");
+}
+
+static void say_saved(const char *path, bool saved)
+{
+	static bool told;
+	int error = errno;
+
+	if (!saved && !told && is_agent())
+		pmNotifyErr(LOG_WARNING,
+			"Cannot write %s: %s. If this agent is killed, counts below perfevent may "
+			"go back",
+			path, strerror(error));
+	told = !saved;
+}
+
+static bool save(const struct record *record, const char *path, const char *new_path)
+{
+	FILE *file = fopen(new_path, "wxe");
+	bool failed;
+
+	if (!file)
+		return false;
+	write_all(file, record);
+	failed = ferror(file);
+	failed |= fclose(file) != 0;
+	if (!failed && rename(new_path, path) == 0)
+		return true;
+	unlink(new_path);
+	return false;
 }
 
 void record_save(const struct record *record)
 {
 	char path[MAXPATHLEN], new_path[MAXPATHLEN], suffix[32];
-	bool failed;
-	FILE *file;
 
 	snprintf(suffix, sizeof suffix, ".%d", (int)getpid());
 	make_path(path, "");
 	make_path(new_path, suffix);
-	file = fopen(new_path, "wxe");
-	if (!file)
-		return;
-	write_all(file, record);
-	failed = ferror(file);
-	if (fclose(file) || failed || rename(new_path, path) < 0)
-		unlink(new_path);
+	say_saved(path, save(record, path, new_path));
 }

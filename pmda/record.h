@@ -17,13 +17,15 @@ enum { RECORD_FIRST_CLUSTER = 64 }; /* those before are of the names below uncor
 struct counter {
 	char pmu[UNCORE_NAME_MAX], event[UNCORE_NAME_MAX]; /* the kernel's names */
 	unsigned cluster, item;                            /* of its metric */
-	unsigned cpu;
-	bool offered;   /* it had a value once */
+	unsigned socket, cpu;                              /* where it was counted first */
+	bool offered;                                      /* it had a value once */
 	uint64_t base;  /* what earlier generations of uncored have counted */
 	uint64_t count; /* last good one, base included */
 	uint32_t bytes; /* per count */
 	int channel;    /* index of view.channels; -1: this uncored has it not. Not in the file */
 };
+
+enum { RECORD_EVERY_S = 60 };
 
 struct record {
 	uint64_t generation[2]; /* that .base precedes */
@@ -33,9 +35,13 @@ struct record {
 
 /*
  * Reads the file; room for @n_more counters is left behind those in it. 0, also if there is no
- * file, or if it is not one of ours: the record is empty then. -ENOMEM.
+ * file, or if it is damaged or of another release: the record is empty then, and the log says so.
+ * -ENOMEM.
  */
 int record_load(struct record *record, unsigned n_more);
 
-/* Replaces the file. Whoever may not write there (a user's local context) goes without. */
+/*
+ * Replaces the file. If that fails, an agent's log says so, until it has worked again. A user's
+ * local context may not write there and goes without.
+ */
 void record_save(const struct record *record);

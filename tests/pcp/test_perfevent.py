@@ -4,6 +4,7 @@ counts outlive the agent."""
 import os
 import re
 import signal
+import time
 
 from harness import Case, metric_section, n_sockets, run_cases
 from reading import labels_of, values_of
@@ -13,23 +14,24 @@ PAGE_FAULTS = f"{HWCOUNTERS}.uncore_standin_0.page_faults.value"
 MINOR_FAULTS = f"{HWCOUNTERS}.uncore_standin_0.minor_faults.value"
 MAJOR_FAULTS = f"{HWCOUNTERS}.uncore_standin_0.major_faults.value"
 PAGE_BYTES, PAGES = 4096, 1000
+RECORD_SECONDS = 60
 NOBODY_MAY_WRITE, ALL_MAY_WRITE = 0o555, 0o777
-HEADING = "uncore perfevent 1 "
+HEADING = "uncore perfevent 2 "
 WORKING_BOX = "[pmu uncore_standin_1]\ntype = 1\ncpumask = packages\n" \
     "format event = config:0-7\nevent page_faults = event=0x2\nevent minor_faults = event=0x5\n" \
     "event major_faults = event=0x6\n"
 STANDIN = "uncore_standin_[0-9]*"
-# A line of it: PMU, event, cluster, item, CPU, offered, base, count, bytes per count.
+# A line of it: PMU, event, cluster, item, socket, CPU, offered, base, count, bytes per count.
 GARBAGE = [
     b"",
     b"\0\xff" * 3000,
-    b"uncore perfevent 2 0 0 0\n",
-    b"uncore perfevent 1 0 0 4000000000\n",
-    b"uncore perfevent 1 0 0 3\nuncore_standin_0 page_faults 64 0 0 1 0 5 4096\n",
-    b"uncore perfevent 1 0 0 1\n" + b"x" * 5000 + b" page_faults 64 0 0 1 0 5 4096\n",
-    b"uncore perfevent 1 0 0 1\nuncore_standin_0 page_faults 64 0 0 1 9 5 4096\n",
-    b"uncore perfevent 1 0 0 1\nuncore_standin_0 page_faults 64 0 0 1 0 5 0\n",
-    b"uncore perfevent 1 0 0 1\nuncore_standin_0 page_faults 9999 9999 0 1 0 5 4096\n",
+    b"uncore perfevent 1 0 0 0\n",
+    b"uncore perfevent 2 0 0 4000000000\n",
+    b"uncore perfevent 2 0 0 3\nuncore_standin_0 page_faults 64 0 0 0 1 0 5 4096\n",
+    b"uncore perfevent 2 0 0 1\n" + b"x" * 5000 + b" page_faults 64 0 0 0 1 0 5 4096\n",
+    b"uncore perfevent 2 0 0 1\nuncore_standin_0 page_faults 64 0 0 0 1 9 5 4096\n",
+    b"uncore perfevent 2 0 0 1\nuncore_standin_0 page_faults 64 0 0 0 1 0 5 0\n",
+    b"uncore perfevent 2 0 0 1\nuncore_standin_0 page_faults 9999 9999 0 0 1 0 5 4096\n",
 ]
 
 
@@ -119,6 +121,40 @@ class Counts(Tree):
             self.wait_for_uncored(pcp)
         self.assert_counted_once(pcp)
 
+    def test_other_cpu(self):
+        """counts go on, under the old instances, when the kernel counts a socket on another CPU"""
+        if os.cpu_count() < 2:
+            self.skipTest("needs two CPUs")
+        machine = "packages = 0\n[pmu uncore_standin_0]\ncpumask = {}\n"
+        pcp = self.serve(machine=lambda pcp: pcp.make_machine(machine.format(1)))
+        before = pcp.served_values(PAGE_FAULTS)[PAGE_FAULTS]
+        pcp.stop_uncored()
+        pcp.start_uncored(machine=pcp.make_machine(machine.format(0)))
+        self.wait_for_uncored(pcp)
+        pcp.run("touch-pages", PAGES, 0)
+        after = pcp.served_values(PAGE_FAULTS)[PAGE_FAULTS]
+        self.assertEqual(list(after), list(before))
+        self.assertGreaterEqual(after["0"] - before["0"], PAGES)
+        self.assertIn("cpu1", pcp.run("pminfo", "-f", PAGE_FAULTS).stdout)
+
+    def test_killed_together(self):
+        """agent and uncored killed at once: at most a minute's counts are lost"""
+        pcp = self.serve()
+        first = pcp.served_values(PAGE_FAULTS)[PAGE_FAULTS]
+        pcp.run("touch-pages", PAGES, 0)
+        for _ in range(RECORD_SECONDS + 1):
+            time.sleep(1)
+            pcp.served_values(PAGE_FAULTS)
+        pid = pcp.pmda_pid()
+        pcp.kill_uncored()
+        os.kill(pid, signal.SIGKILL)
+        pcp.stop_pmcd()
+        pcp.start_uncored()
+        pcp.start_pmcd(perfevent=True)
+        self.wait_for_uncored(pcp)
+        after = pcp.served_values(PAGE_FAULTS)[PAGE_FAULTS]
+        self.assertGreaterEqual(after["0"], first["0"] + PAGES)
+
     def assert_counted_once(self, pcp):
         """What this uncored has counted, and nothing else."""
         values = pcp.values(PAGE_FAULTS, "uncore.channel.read")
@@ -129,6 +165,9 @@ class Counts(Tree):
 class Record(Tree):
     def path(self, pcp):
         return pcp.folder / "var/config/pmda/uncore.perfevent"
+
+    def log(self, pcp):
+        return (pcp.folder / "log/uncore.log").read_text(encoding="utf-8")
 
     def assert_works(self, pcp):
         """It has its names, a whole record's worth of counts of this uncored, and still runs."""
@@ -146,7 +185,7 @@ class Record(Tree):
         self.assertEqual(f"{heading} ", f"{HEADING}{generation[:16].lstrip('0')} "
                          f"{generation[16:].lstrip('0')} {2 * n_sockets()} ")
         self.assertEqual(
-            sorted(line.split()[:2] + line.split()[4:5] for line in lines),
+            sorted(line.split()[:2] + line.split()[5:6] for line in lines),
             [["uncore_standin_0", event, str(cpu)] for event in ("minor_faults", "page_faults")
              for cpu in range(n_sockets())])
 
@@ -160,6 +199,7 @@ class Record(Tree):
                 self.path(pcp).chmod(0o644)
                 pcp.start_pmcd(perfevent=True)
                 self.assert_works(pcp)
+                self.assertIn("counts below perfevent begin anew", self.log(pcp))
                 pcp.stop_pmcd()
                 text = self.path(pcp).read_text(encoding="ascii")
                 self.assertRegex(text, f"^{HEADING}[0-9a-f]+ [0-9a-f]+ {2 * n_sockets()}\n")
@@ -174,6 +214,7 @@ class Record(Tree):
         pcp.start_pmcd(perfevent=True)
         self.assert_works(pcp)
         self.assertEqual(list(folder.iterdir()), [])
+        self.assertEqual(self.log(pcp).count("counts below perfevent may go back"), 1)
         folder.rmdir()
         pcp.stop_pmcd()
         pcp.start_pmcd(perfevent=True)
