@@ -345,7 +345,8 @@ class Rules(Configured):
                           ("uncore", "user_action", "yes"))
         self.log = self.pcp.folder / "log/pmie.log"
         with open(self.log, "w", encoding="utf-8") as output:
-            self.pcp.spawn("pmie", "-v", "-c", path, env=self.env, stdout=output, stderr=output)
+            self.pmie = self.pcp.spawn("pmie", "-v", "-c", path, env=self.env, stdout=output,
+                                       stderr=output)
 
     def states(self, rule):
         """What the rule came to, each time it was evaluated."""
@@ -358,10 +359,15 @@ class Rules(Configured):
         self.wait_until(lambda: state in self.states(rule)[begin + 2:], 10, f"{rule} is {state}")
 
     def said(self):
-        """The rules whose words pmie has said, with the instances that it said them of."""
+        """The rules whose words pmie has said, with the instances that it said them of so far: a
+        clock of the stand-in machine may tick now and then."""
         lines = self.log.read_text(encoding="utf-8").splitlines()
-        return {rule: re.findall(r"(\w*)@", line) for rule in RULES for line in lines
-                if line.startswith(self.words_of(rule))}
+        said = {}
+        for rule in RULES:
+            for line in lines:
+                if line.startswith(self.words_of(rule)):
+                    said.setdefault(rule, set()).update(re.findall(r"(\w*)@", line))
+        return {rule: sorted(instances) for rule, instances in said.items()}
 
     def words_of(self, rule):
         text = (self.pcp.folder / f"etc/pmieconf/uncore/{rule}").read_text(encoding="utf-8")
@@ -411,6 +417,7 @@ class Rules(Configured):
                 self.wait_for(rule, "true")
                 self.assertEqual(self.said(),
                                  {rule: [f"socket{i}" for i in range(n_sockets())]})
+                end(self.pmie)
 
     def flagged_platform(self, rule):
         folder = self.pcp.folder / f"platforms-{rule}"

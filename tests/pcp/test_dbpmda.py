@@ -52,6 +52,8 @@ class Script:
     def setUpClass(cls):
         cls.pcp = cls.shared_pcp()
         cls.pcp.start_uncored()
+        for cpu in range(n_sockets()):
+            cls.pcp.run("touch-pages", 100, cpu)
         cls.spoken = Spoken(cls.debug(SCRIPT).stdout)
 
     @classmethod
