@@ -50,6 +50,11 @@ static struct choice parse_options(int argc, char **argv, pmdaInterface *interfa
 
 	while (pmdaGetOptions(argc, argv, &options, interface) != EOF)
 		choice.socket_path = options.optarg; /* -s: all others are PCP's own */
+	if (!options.errors && options.optind < argc) {
+		pmprintf("%s: There is one argument too many: %s\n", pmGetProgname(),
+			argv[options.optind]);
+		options.errors++;
+	}
 	if (options.errors) {
 		pmdaUsageMessage(&options);
 		exit(1);

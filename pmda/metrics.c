@@ -174,6 +174,12 @@ static int clients(const struct meaning *meaning, unsigned inst, pmAtomValue *re
 	return PMDA_FETCH_STATIC;
 }
 
+static int min_interval(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	ret->ull = view->daemon.min_interval_ns / 1000000;
+	return PMDA_FETCH_STATIC;
+}
+
 static int counter(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
 	memcpy(&ret->ull, (const char *)&view->daemon + meaning->offset, sizeof ret->ull);
@@ -272,6 +278,7 @@ pmdaMetric metrics_table[] = {
 	DAEMON(7, STRING, DISCRETE, NONE, platform),
 	DAEMON(8, U32, INSTANT, NONE, up),
 	DAEMON(9, STRING, INSTANT, NONE, reason),
+	DAEMON(10, U64, INSTANT, MILLISEC, min_interval),
 };
 const unsigned metrics_n = sizeof metrics_table / sizeof metrics_table[0];
 

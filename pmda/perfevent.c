@@ -424,10 +424,11 @@ const char *perfevent_help(pmID pmid, bool one_line)
 			metric->event, metric->pmu);
 	else
 		snprintf(text, sizeof text,
-			"What the kernel's event %s of PMU %s has counted, as it was counted on "
-			"the CPU of the\ninstance: no bytes, whatever the event's name says. The "
-			"metrics below uncore.channel\nhave the bytes. While uncored is away the "
-			"last count stands here.",
+			"What the kernel's event %s of PMU %s has counted.\n"
+			"It is counted for the socket of the instance's CPU.\n"
+			"These are no bytes, whatever the event's name says: uncore.channel has "
+			"those.\n"
+			"While uncored is away the last count stands here.",
 			metric->event, metric->pmu);
 	return text;
 }

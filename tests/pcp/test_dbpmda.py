@@ -157,6 +157,12 @@ class Pipe(Script, Case):
                   "fetch uncore.daemon.up\nquit\n").stdout
         self.assertRegex(text, r"\(uncore.daemon.up\): numval: 1\b.*\n *value 1\b")
 
+    def test_surplus(self):
+        """refuses an argument too many"""
+        done = self.pcp.run("pmdauncore", "-p", "surplus", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("one argument too many: surplus", done.stderr)
+
     def test_user(self):
         """started by root it becomes the user that it is told, with the groups of that user alone"""
         path = self.pcp.folder / "run/user.socket"

@@ -12,6 +12,7 @@ import pty
 import pwd
 import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -368,6 +369,15 @@ class RoundTrips(InstallCase):
         self.assertFalse(is_known("uncore"))
         self.assertFalse(is_known("perfevent"))
         self.assertFalse({"uncore", "perfevent"} & set(os.listdir(NAMES.parent)))
+
+
+class Down(InstallCase):
+    def test_pmcd_down(self):
+        """without pmcd ./Install says that it is pmcd that does not run"""
+        os.kill(Machine.pmcd_pid, signal.SIGTERM)
+        processes.wait_until(lambda: status_of(Machine.pmcd_pid)["State"].startswith("Z"), 10,
+                             "pmcd ends")
+        self.assert_refused(script("Install"), 1, "pmcd does not run", "nothing was changed")
 
 
 def main():

@@ -54,6 +54,7 @@ METRICS = {
     "uncore.daemon.platform": ("470.4.7", STRING, "discrete", "none", NONE),
     "uncore.daemon.up": ("470.4.8", U32, "instant", "none", NONE),
     "uncore.daemon.reason": ("470.4.9", STRING, "instant", "none", NONE),
+    "uncore.daemon.min_interval": ("470.4.10", U64, "instant", "millisec", NONE),
 }
 
 UNIT_WORDS = {"byte": "byte", "nanosec": "nanosecond", "millisec": "millisecond"}
