@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pmda/contexts.h"
 #include "pmda/instances.h"
 #include "pmda/labels.h"
 #include "pmda/metrics.h"
@@ -14,6 +15,9 @@
 #ifndef pmdaResult
 #define pmdaResult pmResult
 #endif
+
+/* A traversal asks for many names: one look at uncored will do for those of a moment. */
+static const uint64_t NAMES_FRESH_NS = 20000000;
 
 static struct view view;
 static bool perfevent_wanted; /* somebody has asked about it */
@@ -67,15 +71,24 @@ static void join_perfevent(pmdaExt *pmda)
 	pmdaRehash(pmda, table, (int)(metrics_n + n));
 }
 
+/*
+ * For a program that starts while uncored is away there are no names: it would count nothing and
+ * not notice. One that has begun keeps its names, since PAPI does not survive to lose them.
+ */
 static pmdaNameSpace *perfevent_tree(pmdaExt *pmda)
 {
 	join_perfevent(pmda);
+	if (view_age_ns(&view) > NAMES_FRESH_NS)
+		take_snapshot(false);
+	if (!view.is_current && !contexts_is_noted(pmda->e_context))
+		return NULL;
+	contexts_note(pmda->e_context);
 	return perfevent_names(pmda->e_domain);
 }
 
 static bool is_perfevent(pmID pmid)
 {
-	return pmID_cluster(pmid) >= PERFEVENT_FIRST_CLUSTER;
+	return pmID_cluster(pmid) >= PERFEVENT_FIRST_CLUSTER || pmID_cluster(pmid) == UP_CLUSTER;
 }
 
 /* --- what pmcd asks --- */
@@ -111,8 +124,10 @@ static int on_fetch(int n_pmids, pmID pmids[], pmdaResult **ret, pmdaExt *pmda)
 {
 	int sts;
 
-	if (any_of(n_pmids, pmids, is_perfevent))
+	if (any_of(n_pmids, pmids, is_perfevent)) {
 		join_perfevent(pmda);
+		contexts_note(pmda->e_context);
+	}
 	take_snapshot(any_of(n_pmids, pmids, needs_channels));
 	sts = pmdaFetch(n_pmids, pmids, ret, pmda);
 	if (sts >= 0 && !view.is_current)
@@ -193,6 +208,7 @@ const char *agent_help_path(void)
 __attribute__((destructor)) static void end(void)
 {
 	perfevent_end();
+	contexts_done();
 	view_done(&view);
 }
 
@@ -209,6 +225,7 @@ void agent_start(pmdaInterface *interface, const char *socket_path)
 	interface->version.seven.pmid = on_pmid;
 	interface->version.seven.name = on_name;
 	interface->version.seven.children = on_children;
+	pmdaSetEndContextCallBack(interface, contexts_end);
 	pmdaSetFetchCallBack(interface, metrics_value);
 	pmdaSetLabelCallBack(interface, labels_of_instance);
 	pmdaSetFlags(interface, PMDA_EXT_FLAG_HASHED);

@@ -198,6 +198,13 @@ static int up(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 	return PMDA_FETCH_STATIC;
 }
 
+/* PAPI takes a number of 32 bits for a signed one. */
+static int up_for_papi(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	ret->ull = view->is_current;
+	return PMDA_FETCH_STATIC;
+}
+
 static int reason(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
 	ret->cp = (char *)view->reason;
@@ -279,6 +286,7 @@ pmdaMetric metrics_table[] = {
 	DAEMON(8, U32, INSTANT, NONE, up),
 	DAEMON(9, STRING, INSTANT, NONE, reason),
 	DAEMON(10, U64, INSTANT, MILLISEC, min_interval),
+	METRIC(UP_CLUSTER, 0, U64, SINGULAR, INSTANT, NONE, up_for_papi),
 };
 const unsigned metrics_n = sizeof metrics_table / sizeof metrics_table[0];
 
@@ -297,7 +305,7 @@ void metrics_use(const struct view *new_view)
 
 static bool needs_snapshot(const struct meaning *meaning)
 {
-	return meaning->value != up && meaning->value != reason;
+	return meaning->value != up && meaning->value != up_for_papi && meaning->value != reason;
 }
 
 static bool needs_socket(pmID pmid)

@@ -16,6 +16,7 @@ enum {
 	QUALITY_CLUSTER = 2,
 	SAMPLE_CLUSTER = 3,
 	DAEMON_CLUSTER = 4,
+	UP_CLUSTER = 5, /* of one metric, for PAPI, which has no name below uncore */
 };
 
 /* The table as pmdaInit() wants it, which fills in the domain. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pmda/instances.h"
+#include "pmda/metrics.h"
 #include "pmda/record.h"
 
 struct cpu {
@@ -373,6 +374,12 @@ static void insert_name(int domain, const struct counter *counter)
 	pmdaTreeInsert(tree.names, pmid_of(domain, counter), name);
 }
 
+/* That uncored answers, as a name that PAPI can have in a set of events beside the others. */
+static void insert_up(int domain)
+{
+	pmdaTreeInsert(tree.names, pmID_build(domain, UP_CLUSTER, 0), "perfevent.uncored.up");
+}
+
 pmdaNameSpace *perfevent_names(int domain)
 {
 	static bool filled;
@@ -385,7 +392,8 @@ pmdaNameSpace *perfevent_names(int domain)
 			insert_name(domain, &tree.record.counters[i]);
 			n++;
 		}
-	pmdaTreeRebuildHash(tree.names, (int)n);
+	insert_up(domain);
+	pmdaTreeRebuildHash(tree.names, (int)n + 1);
 	filled = true;
 	return tree.names;
 }
@@ -417,6 +425,9 @@ const char *perfevent_help(pmID pmid, bool one_line)
 	static char text[1024];
 	const struct counter *metric = find_metric(pmid);
 
+	if (pmID_cluster(pmid) == UP_CLUSTER)
+		return "1 if uncored answers, else 0: the other counts below perfevent stand "
+		       "still then";
 	if (!metric)
 		return NULL;
 	if (one_line)

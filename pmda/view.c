@@ -234,6 +234,11 @@ static bool try_snapshot(struct view *view, bool with_channels)
 	return r < 0 ? away(view, uncore_error_text()) : there(view);
 }
 
+uint64_t view_age_ns(const struct view *view)
+{
+	return clock_ns(CLOCK_MONOTONIC) - view->now_ns;
+}
+
 bool view_refresh(struct view *view, bool with_channels)
 {
 	view->now_ns = clock_ns(CLOCK_MONOTONIC);

@@ -47,6 +47,9 @@ struct view {
  */
 bool view_refresh(struct view *view, bool with_channels);
 
+/* How long ago uncored was last looked at. */
+uint64_t view_age_ns(const struct view *view);
+
 /* Ends the connection and makes .reason of @reason: what uncored says cannot be used. */
 void view_give_up(struct view *view, const char *reason);
 

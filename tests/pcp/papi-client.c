@@ -367,9 +367,11 @@ static void start(void)
 
 	if (why)
 		printf("survivable start: %s\n", why);
+	/* A level is read as it is. */
 	for (int i = 0; i < n_metrics; i++)
-		memcpy(metrics[i].zero, metrics[i].last,
-			(size_t)metrics[i].n_values * sizeof *metrics[i].zero);
+		for (int j = 0; j < metrics[i].n_values; j++)
+			metrics[i].zero[j] =
+				metrics[i].desc.sem == PM_SEM_COUNTER ? metrics[i].last[j] : 0;
 	printf("start\n");
 }
 

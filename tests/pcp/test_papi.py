@@ -12,6 +12,7 @@ PAGES = 25600
 QUIET_SECONDS = 15  # other programs fault in pages, too; in this time they once do not
 FOR_EVER = 1000000
 INTERVAL_MS = 10
+UP = "perfevent.uncored.up"
 BUSY = n_sockets() - 1  # CPU and socket
 WHATEVER_HAPPENS_SECONDS = 10
 
@@ -19,8 +20,8 @@ WHATEVER_HAPPENS_SECONDS = 10
 def event_names():
     """With a single instance PAPI leaves its name away."""
     cpus = [f":cpu{cpu}" for cpu in range(n_sockets())] if n_sockets() > 1 else [""]
-    return sorted(f"perfevent.hwcounters.uncore_standin_0.{event}.value{cpu}"
-                  for event in ("minor_faults", "page_faults") for cpu in cpus)
+    return sorted([UP, *(f"perfevent.hwcounters.uncore_standin_0.{event}.value{cpu}"
+                         for event in ("minor_faults", "page_faults") for cpu in cpus)])
 
 
 class Reader:
@@ -109,7 +110,8 @@ class AtInit(PapiCase):
                 events = [line.split()[1] for line in lines if line.startswith("event ")]
                 metrics = [line.split()[2:] for line in lines if line.startswith("metric ")]
                 self.assertEqual(sorted(events), event_names())
-                self.assertEqual(metrics, [["U64", "counter", "count"]] * 2)
+                self.assertEqual(sorted(metrics),
+                                 [["U64", "counter", "count"]] * 2 + [["U64", "level"]])
                 self.assertFalse([line for line in lines if line.startswith("dropped")])
 
     def test_uncored_comes_late(self):
@@ -122,6 +124,26 @@ class AtInit(PapiCase):
                 pcp.start_uncored()
                 self.wait_until(lambda: pcp.run("papi-client", "init", check=False).returncode == 0,
                                 WHATEVER_HAPPENS_SECONDS, "there are events")
+
+    def test_uncored_away(self):
+        """what starts while uncored is away is told so; what has begun keeps its names, and an
+        event says that uncored is away"""
+        for agent in ("pipe", "dso"):
+            with self.subTest(agent=agent):
+                pcp = self.pcp_with(agent)
+                reader = self.reader(pcp)
+                self.assertEqual(reader.deltas()[UP], 1)
+                pcp.kill_uncored()
+                self.wait_until(lambda: reader.deltas()[UP] == 0, WHATEVER_HAPPENS_SECONDS,
+                                "the event tells")
+                self.assertIn("disabled: ", self.init(pcp, DISABLED))
+                self.wait_for_reads(reader)
+                pcp.start_uncored()
+                self.wait_until(lambda: reader.deltas()[UP] == 1, WHATEVER_HAPPENS_SECONDS,
+                                "uncored is back")
+                self.init(pcp, 0)
+                self.assert_counts(pcp, reader)
+                self.end(reader)
 
     def test_dead_agent(self):
         """a dead agent makes PAPI disable the component, at the first and at every later start"""
@@ -264,7 +286,7 @@ class WhileReading(PapiCase):
         """an event keeps its number where a later uncored names the events in another order"""
         pcp = self.pcp_with()
         numbers = pcp.run("pminfo", "-m", "perfevent").stdout
-        self.assertEqual(len(numbers.split("PMID")), 3)
+        self.assertEqual(len(numbers.split("PMID")), 4)
         pcp.stop_pmcd()
         pcp.stop_uncored()
         pcp.start_uncored(platforms=self.swapped(pcp))
