@@ -20,6 +20,7 @@
 #include "tests/fuzz/target.h"
 
 #define NODES "sys/devices/system/node/"
+#define PMUS  "sys/bus/event_source/devices/"
 #define LONG  "a-name-that-has-more-than-thirty-one-characters"
 
 static const char cpuinfo[] = "processor\t: 0\n"
@@ -37,6 +38,9 @@ static const struct {
 	{ "memory", NODES "has_memory", NULL },
 	{ "normal", NODES "has_normal_memory", NULL },
 	{ "cpu", NODES "has_cpu", NULL },
+	{ "accelerator", NODES "has_generic_initiator", NULL },
+	{ "meminfo", NODES "node1/meminfo", NULL },
+	{ "pmu", PMUS "uncore_imc_0", NULL },
 	{ "same", "later/fuzz.conf", NULL },
 	{ "other", "later/other.conf", NULL },
 	{ "long", "later/" LONG ".conf", NULL },
@@ -54,7 +58,8 @@ static void make_folder(const char *name)
 static void make_folders(void)
 {
 	static const char *const names[] = { "site", "later", "proc", "sys", "sys/devices",
-		"sys/devices/system", NODES };
+		"sys/devices/system", NODES, NODES "node1", "sys/bus", "sys/bus/event_source",
+		PMUS };
 	static bool made;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !made; i++)

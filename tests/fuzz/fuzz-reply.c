@@ -49,7 +49,9 @@ enum more {
 	SILENT = 1 << 4,         /* it does not answer at all; and HANGS_UP: nor listen */
 	SET_OWNER = 1 << 5,      /* that is asked for, instead of a handle */
 	NOBODY = 1 << 6,         /* nobody is there */
-	LONG_PATH = 1 << 7,      /* no socket can have such a path */
+	LONG_PATH = 1 << 7,      /* no socket can have such a path; and NOBODY: all places are
+				    taken */
+	NO_PLACE = NOBODY | LONG_PATH,
 };
 enum { SHORTLY_NS = 2000000, LONG_NS = 1000000000 };
 enum { ANSWERS = 2, PADDED_BYTES = 65536, FDS_MAX = 64 };
@@ -266,11 +268,17 @@ static void check_refusal(int r)
 		abort();
 }
 
+static bool has_no_place(void)
+{
+	return (fake.plan.more & NO_PLACE) == NO_PLACE;
+}
+
 static const char *path(void)
 {
 	static const char too_long[200] = { [0 ... 198] = 'x' };
 
-	return fake.plan.more & NOBODY      ? "/nowhere/at/all"
+	return has_no_place()               ? fake.path
+	       : fake.plan.more & NOBODY    ? "/nowhere/at/all"
 	       : fake.plan.more & LONG_PATH ? too_long
 					    : fake.path;
 }
@@ -278,8 +286,13 @@ static const char *path(void)
 /* In the place of the kernel's: a report that does not fit its end is asked for again and again. */
 int connect(int fd, const struct sockaddr *address, socklen_t size)
 {
-	int r = (int)syscall(SYS_connect, fd, address, size);
+	int r;
 
+	if (has_no_place()) {
+		errno = EAGAIN;
+		return -1;
+	}
+	r = (int)syscall(SYS_connect, fd, address, size);
 	fake.n_calls += r == 0;
 	return r;
 }
@@ -294,7 +307,8 @@ static void wait_until_served(void)
 static void open_and_use(void)
 {
 	struct uncore *handle = NULL;
-	int r = uncore_open_within(path(), fake.plan.more & SILENT ? SHORTLY_NS : LONG_NS, &handle);
+	bool in_vain = fake.plan.more & SILENT || has_no_place();
+	int r = uncore_open_within(path(), in_vain ? SHORTLY_NS : LONG_NS, &handle);
 
 	if (!handle != (r < 0))
 		abort();

@@ -242,6 +242,10 @@ static void go_on(struct hardware *hardware)
 		sweep(hardware, s);
 	if (resume_replace_page(hardware, 1000, &old) < 0)
 		return;
+	if (!publication_has(&hardware->publication, hardware->publication.write_fd) ||
+		publication_has(&hardware->publication, old.write_fd) ||
+		publication_has(&hardware->publication, -1))
+		abort();
 	publication_copy_cells(&old, &hardware->publication);
 	publication_retire(&old);
 	publication_done(&old);

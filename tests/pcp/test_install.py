@@ -182,10 +182,10 @@ class Machine:
         cls.pmcd_pid = int((RUN / "pmcd.pid").read_text(encoding="utf-8"))
 
     @classmethod
-    def start_uncored(cls):
+    def start_uncored(cls, platforms=source_root() / "conf/platforms"):
         with NotifySocket(PRIVATE / "notify") as notify, open(PRIVATE / "uncored.log", "wb") as log:
             cls.uncored = processes.start(
-                [build_root() / "daemon/uncored", "--platforms", source_root() / "conf/platforms",
+                [build_root() / "daemon/uncored", "--platforms", platforms,
                  "--root", build_root() / "tests/machines/standin", "--socket", UNCORED_SOCKET],
                 env=dict(os.environ, NOTIFY_SOCKET=str(notify.path)), stderr=log)
             notify.wait_for_ready()
@@ -357,6 +357,24 @@ class RoundTrips(InstallCase):
         """./Remove takes the names below perfevent away, too"""
         self.succeed("Remove")
         self.assert_as_before()
+
+    def test_no_names(self):
+        """where the kernel has no names for the events, --perfevent-names says so"""
+        processes.end(Machine.uncored)
+        Machine.start_uncored(self.raw_platforms())
+        self.assertIn("no names below perfevent.hwcounters on this machine",
+                      self.install("--perfevent-names"))
+        self.assert_values()
+        self.succeed("Remove")
+        self.assert_as_before()
+
+    @staticmethod
+    def raw_platforms():
+        folder = PRIVATE / "platforms"
+        folder.mkdir()
+        text = (source_root() / "conf/platforms/standin.conf").read_text(encoding="utf-8")
+        (folder / "standin.conf").write_text(re.sub(r"sysfs:\S+ \| ", "", text), encoding="utf-8")
+        return folder
 
     def assert_papi_works(self):
         done = run(build_root() / "tests/pcp/papi-client", "read", 3, 10)
