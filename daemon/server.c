@@ -31,7 +31,9 @@
 static const uint64_t REPORT_AGE_NS = 100000000; /* who asks sooner gets the same report */
 
 enum {
-	CLOSING_MAX = 4096, /* descriptors yet to be closed, while others are taken in */
+	/* Connections yet to be closed, while others are taken in: an eighth of LimitNOFILE= of the
+	 * unit. With 4096 one client, whose refused messages linger, shut others out for 240 ms. */
+	CLOSING_MAX = 65536,
 	CLOSING_PAUSE_US = 20000,
 	NO_ROOM_PAUSE_US = 50000,
 	WAKE_ACCURACY_US = 250,
