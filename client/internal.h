@@ -20,7 +20,7 @@
 
 struct uncore_mark {
 	uint32_t ours;          /* 1; reads 0 in a child */
-	uint32_t gone;          /* atomic: the daemon has closed the connection */
+	uint32_t gone;          /* atomic: the connection is of no use any more */
 	pthread_mutex_t asking; /* over the connection; by one thread at a time */
 };
 
@@ -32,6 +32,7 @@ struct uncore {
 	const struct page_bell *bells; /* this user's: where to sleep, one per socket */
 	uint64_t timeout_ns;           /* 0: as long as the site's policy suggests */
 	int connection;
+	char path[108];       /* where uncored listens: as long as sun_path, see unix(7) */
 	uint32_t n_doorbells; /* one per socket */
 	int doorbells[PAGE_SOCKETS_MAX];
 };

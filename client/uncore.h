@@ -296,6 +296,27 @@ int uncore_platforms(const char *socket_path, char **ret_json);
 #define UNCORE_NO_OWNER 0xffffffffu
 int uncore_set_owner(const char *socket_path, uint32_t uid);
 
+/* Somebody for whom a program reads; @groups: of @n_groups entries, NULL if there are none. It
+ * never grows. */
+#define UNCORE_UNKNOWN_USER 0xffffffffu
+struct uncore_user {
+	uint32_t uid, gid; /* UNCORE_UNKNOWN_USER: nobody knows */
+	uint32_t n_groups;
+	const uint32_t *groups;
+};
+
+/*
+ * May @user be told what @handle reads? For programs that read for others, as pmdauncore(1) does
+ * for pmcd's. 0: yes; -EACCES: the site's policy does not let this user connect,
+ * uncore_error_text() has the sentence. A user whom nobody knows may be told where everybody may;
+ * root has to be let in by a rule like everybody. When the policy changes, @handle can read no
+ * more, and a new one is to be asked; only the permissions of the socket change without that.
+ * -EOPNOTSUPP: an older uncored, which cannot tell; -EINVAL: @user is NULL; else as uncore_open(),
+ * and @handle is of no use then. Takes up to the limit of uncore_set_timeout(), or one second. Any
+ * thread. Since 0.2.
+ */
+int uncore_admits(const struct uncore *handle, const struct uncore_user *user);
+
 /* --- reading --- */
 
 /*

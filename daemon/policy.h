@@ -22,6 +22,7 @@ enum {
 };
 
 enum policy_rule {
+	POLICY_SOCKET,
 	POLICY_GROUP,
 	POLICY_USERS,
 	POLICY_OWNER,
@@ -64,6 +65,11 @@ struct policy_peer {
 	unsigned n_groups;
 };
 
+/* The file at which uncored listens; @mode: its permissions. */
+struct policy_socket {
+	uint32_t uid, gid, mode;
+};
+
 /* Connections there are, and may be. */
 struct policy_load {
 	unsigned n, most, n_of_user, most_of_user;
@@ -75,13 +81,24 @@ struct policy_refusal {
 	char text[WIRE_TEXT_MAX];
 };
 
-/* Where the node runs nobody's job: the uid that nobody has; as LEDGER_NO_OWNER. */
-enum { POLICY_NO_OWNER = UINT32_MAX };
+/* Where the node runs nobody's job: the uid that nobody has; as LEDGER_NO_OWNER. Or a user whom
+ * nobody knows. */
+enum { POLICY_NO_OWNER = UINT32_MAX, POLICY_UNKNOWN = UINT32_MAX };
 
 /* May this peer connect, while the node runs a job of @owner? False: *ret says why not. Root always
  * may. */
 bool policy_admits(const struct policy_access *access, uint32_t owner,
 	const struct policy_peer *peer, struct policy_refusal *ret);
+
+/*
+ * May a client tell this user what it reads? The user must be one that may connect at @socket, by
+ * its permissions and by the rules; a user whom nobody knows is told where everybody may connect.
+ * Root has to be let in like everybody: its services may answer to others in turn. False: *ret says
+ * why not.
+ */
+bool policy_admits_through_client(const struct policy_socket *socket,
+	const struct policy_access *access, uint32_t owner, const struct policy_peer *user,
+	struct policy_refusal *ret);
 
 /* Is anybody kept from connecting, but for the permissions of the socket? */
 bool policy_is_selective(const struct policy_access *access);

@@ -398,12 +398,12 @@ static void add_disclosure(struct json_object *policy, const struct server *serv
 	const struct policy_disclosure *disclosure = &server->config->disclosure;
 	const struct policy_access *access = &server->config->access;
 	char mode_text[16] = "unknown", words[POLICY_WORDS_MAX];
-	uint32_t mode = 0;
+	struct policy_socket socket = {};
 	bool others;
 
-	if (server_socket_mode(server, &mode))
-		snprintf(mode_text, sizeof mode_text, "%04o", mode);
-	others = mode & S_IWOTH;
+	if (server_socket(server, &socket))
+		snprintf(mode_text, sizeof mode_text, "%04o", socket.mode);
+	others = socket.mode & S_IWOTH;
 	policy_describe(access, server_owner(server), disclosure, others, words);
 	add_string(policy, "words", words);
 	add(policy, "restricted",

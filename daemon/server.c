@@ -119,7 +119,7 @@ int server_set_permissions(const struct server *server, struct fault *fault)
 	return 0;
 }
 
-bool server_socket_mode(const struct server *server, uint32_t *ret_mode)
+bool server_socket(const struct server *server, struct policy_socket *ret)
 {
 	struct sockaddr_un address = {};
 	socklen_t size = sizeof address - 1; /* the path may lack its NUL */
@@ -128,7 +128,7 @@ bool server_socket_mode(const struct server *server, uint32_t *ret_mode)
 	if (getsockname(server->listen_fd, (void *)&address, &size) < 0 ||
 		stat(address.sun_path, &st) < 0)
 		return false;
-	*ret_mode = st.st_mode & 0777;
+	*ret = (struct policy_socket){ st.st_uid, st.st_gid, st.st_mode & 0777 };
 	return true;
 }
 

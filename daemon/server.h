@@ -137,7 +137,7 @@ void server_apply_budget(struct server *server);
 /* READY=1, to the service manager. */
 void server_say_ready(const struct server *server);
 
-/* --- for report.c --- */
+/* --- for peer.c and report.c --- */
 
-/* The permissions of the socket, whoever made it. False: they cannot be found out. */
-bool server_socket_mode(const struct server *server, uint32_t *ret_mode);
+/* The file of the socket, whoever made it. False: it cannot be found. */
+bool server_socket(const struct server *server, struct policy_socket *ret);

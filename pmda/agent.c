@@ -71,19 +71,32 @@ static void join_perfevent(pmdaExt *pmda)
 	pmdaRehash(pmda, table, (int)(metrics_n + n));
 }
 
+/* What was told is kept: if the client is refused later, it is told that and no more. */
+static void note_names(struct context *context)
+{
+	context->knows_names = true;
+	if (context->admission == ADMITTED)
+		context->told = perfevent_copy_counts(context->told);
+}
+
 /*
- * For a program that starts while uncored is away there are no names: it would count nothing and
- * not notice. One that has begun keeps its names, since PAPI does not survive to lose them.
+ * For a program that starts while uncored is away, or that the policy does not admit, there are no
+ * names: it would count nothing and not notice. One that has begun keeps its names, since PAPI does
+ * not survive to lose them.
  */
 static pmdaNameSpace *perfevent_tree(pmdaExt *pmda)
 {
+	struct context *context = contexts_find(pmda->e_context);
+	bool is_told;
+
 	join_perfevent(pmda);
 	if (view_age_ns(&view) > NAMES_FRESH_NS)
 		take_snapshot(false);
-	if (!view.is_current && !contexts_is_noted(pmda->e_context))
-		return NULL;
-	contexts_note(pmda->e_context);
-	return perfevent_names(pmda->e_domain);
+	is_told = context && contexts_review(context, &view) == ADMITTED && view.is_current;
+	if (is_told)
+		note_names(context);
+	return is_told || (context && context->knows_names) ? perfevent_names(pmda->e_domain)
+							    : NULL;
 }
 
 static bool is_perfevent(pmID pmid)
@@ -122,17 +135,28 @@ static void say_again(pmdaResult *result)
 
 static int on_fetch(int n_pmids, pmID pmids[], pmdaResult **ret, pmdaExt *pmda)
 {
+	struct context *context = contexts_find(pmda->e_context);
+	bool of_perfevent = any_of(n_pmids, pmids, is_perfevent);
 	int sts;
 
-	if (any_of(n_pmids, pmids, is_perfevent)) {
+	if (of_perfevent)
 		join_perfevent(pmda);
-		contexts_note(pmda->e_context);
-	}
 	take_snapshot(any_of(n_pmids, pmids, needs_channels));
+	if (context)
+		contexts_review(context, &view);
+	metrics_answer(context);
 	sts = pmdaFetch(n_pmids, pmids, ret, pmda);
+	if (of_perfevent && context && context->admission != REFUSED)
+		note_names(context);
 	if (sts >= 0 && !view.is_current)
 		say_again(*ret);
 	return sts;
+}
+
+static int on_attribute(int context, int attribute, const char *value, int length, pmdaExt *pmda)
+{
+	contexts_learn(context, attribute, value);
+	return pmdaAttribute(context, attribute, value, length, pmda);
 }
 
 static int on_instance(pmInDom indom, int inst, char *name, pmInResult **ret, pmdaExt *pmda)
@@ -225,10 +249,12 @@ void agent_start(pmdaInterface *interface, const char *socket_path)
 	interface->version.seven.pmid = on_pmid;
 	interface->version.seven.name = on_name;
 	interface->version.seven.children = on_children;
+	interface->version.seven.attribute = on_attribute;
 	pmdaSetEndContextCallBack(interface, contexts_end);
 	pmdaSetFetchCallBack(interface, metrics_value);
 	pmdaSetLabelCallBack(interface, labels_of_instance);
 	pmdaSetFlags(interface, PMDA_EXT_FLAG_HASHED);
+	pmdaSetCommFlags(interface, PMDA_FLAG_AUTHORIZE);
 	metrics_use(&view);
 	pmdaInit(interface, instances_indoms, N_INDOMS, metrics_table, (int)metrics_n);
 }

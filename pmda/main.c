@@ -86,8 +86,8 @@ int main(int argc, char **argv)
 	if (geteuid() == 0)
 		become(choice.username);
 	pmdaOpenLog(&interface); /* in a folder where others than root may write */
+	agent_start(&interface, choice.socket_path); /* which pmcd is told of when connecting */
 	pmdaConnect(&interface);
-	agent_start(&interface, choice.socket_path);
 	pmdaMain(&interface);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "pmda/perfevent.h"
 
 static const struct view *view;
+static const struct context *reader; /* whom the values are for */
 
 /* What a metric means: the function that finds its value, and what that needs to know. */
 struct meaning {
@@ -192,22 +193,27 @@ static int platform(const struct meaning *meaning, unsigned inst, pmAtomValue *r
 	return PMDA_FETCH_STATIC;
 }
 
+static bool is_refused(void)
+{
+	return !reader || reader->admission == REFUSED;
+}
+
 static int up(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	ret->ul = view->is_current;
+	ret->ul = view->is_current && !is_refused();
 	return PMDA_FETCH_STATIC;
 }
 
 /* PAPI takes a number of 32 bits for a signed one. */
 static int up_for_papi(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	ret->ull = view->is_current;
+	ret->ull = view->is_current && !is_refused();
 	return PMDA_FETCH_STATIC;
 }
 
 static int reason(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	ret->cp = (char *)view->reason;
+	ret->cp = (char *)(reader && is_refused() ? reader->refusal : view->reason);
 	return PMDA_FETCH_STATIC;
 }
 
@@ -316,18 +322,49 @@ static bool needs_socket(pmID pmid)
 	       cluster == SAMPLE_CLUSTER;
 }
 
+/*
+ * Before the agent has reached uncored nobody knows who may be told, and PAPI does not survive that
+ * a value is missing: what an earlier agent wrote down stands then.
+ */
+static bool may_have_last_counts(void)
+{
+	if (!reader || reader->admission == UNDECIDED)
+		return view->admits_all || !view->n_connections;
+	return reader->admission == ADMITTED;
+}
+
+/* A client that knows the names, and is refused now, keeps what it was told last. */
+static int perfevent_value(pmID pmid, unsigned inst, pmAtomValue *ret)
+{
+	const uint64_t *counts = NULL;
+
+	if (!may_have_last_counts()) {
+		counts = reader ? reader->told : NULL;
+		if (!counts)
+			return is_refused() ? PM_ERR_PERMISSION : PM_ERR_AGAIN;
+	}
+	return perfevent_count(pmid, inst, counts, &ret->ull) ? PMDA_FETCH_STATIC
+							      : PMDA_FETCH_NOVALUES;
+}
+
+void metrics_answer(const struct context *context)
+{
+	reader = context;
+}
+
 int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret)
 {
 	pmID pmid = metric->m_desc.pmid;
 	const struct meaning *meaning = metric->m_user;
 
 	if (pmID_cluster(pmid) >= PERFEVENT_FIRST_CLUSTER)
-		return perfevent_count(pmid, inst, &ret->ull) ? PMDA_FETCH_STATIC
-							      : PMDA_FETCH_NOVALUES;
+		return perfevent_value(pmid, inst, ret);
 	if (!meaning)
 		return PM_ERR_PMID;
 	if (!view->is_current && needs_snapshot(meaning))
 		return PM_ERR_AGAIN;
+	if (is_refused() && needs_snapshot(meaning))
+		return PM_ERR_PERMISSION;
 	if (needs_socket(pmid) && inst >= view->machine.n_sockets)
 		return PM_ERR_INST;
 	return meaning->value(meaning, inst, ret);

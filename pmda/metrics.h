@@ -8,6 +8,7 @@
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
 
+#include "pmda/contexts.h"
 #include "pmda/view.h"
 
 enum {
@@ -26,7 +27,13 @@ extern const unsigned metrics_n;
 /* Where values come from; to be said again after each new connection, whose machine may differ. */
 void metrics_use(const struct view *view);
 
-/* pmdaFetch()'s callback: PM_ERR_AGAIN while there is no snapshot; no value where it is absent. */
+/* Whom the next values are for; NULL: somebody of whom nothing is known, for lack of memory. */
+void metrics_answer(const struct context *context);
+
+/*
+ * pmdaFetch()'s callback: PM_ERR_AGAIN while there is no snapshot; PM_ERR_PERMISSION for a
+ * client that the site's policy does not admit; no value where it is absent.
+ */
 int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret);
 
 /* uncored's name of a metric of the traffic: "dram.read"; NULL: it is none. */

@@ -407,7 +407,18 @@ static const struct counter *find_metric(pmID pmid)
 	return NULL;
 }
 
-bool perfevent_count(pmID pmid, unsigned inst, uint64_t *ret_count)
+uint64_t *perfevent_copy_counts(uint64_t *former)
+{
+	uint64_t *counts = realloc(former, (tree.record.n_counters + 1) * sizeof *counts);
+
+	if (!counts)
+		free(former);
+	for (unsigned i = 0; counts && i < tree.record.n_counters; i++)
+		counts[i] = tree.record.counters[i].count;
+	return counts;
+}
+
+bool perfevent_count(pmID pmid, unsigned inst, const uint64_t *counts, uint64_t *ret_count)
 {
 	const struct counter *metric = find_metric(pmid), *counter;
 
@@ -416,7 +427,7 @@ bool perfevent_count(pmID pmid, unsigned inst, uint64_t *ret_count)
 	counter = find_counter(metric->pmu, metric->event, tree.cpus[inst].cpu);
 	if (!counter || !counter->offered)
 		return false;
-	*ret_count = counter->count;
+	*ret_count = counts ? counts[counter - tree.record.counters] : counter->count;
 	return true;
 }
 

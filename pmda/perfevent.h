@@ -37,8 +37,15 @@ const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n);
 /* The names below perfevent; NULL while there is no tree. */
 pmdaNameSpace *perfevent_names(int domain);
 
-/* The count of a metric of perfevent_metrics() on the CPU of instance @inst. False: none there. */
-bool perfevent_count(pmID pmid, unsigned inst, uint64_t *ret_count);
+/* Writes down all counts as they are. @former: what this returned before, or NULL. The caller's,
+ * for free(3); NULL: there is no memory, and @former is freed. */
+uint64_t *perfevent_copy_counts(uint64_t *former);
+
+/*
+ * The count of a metric of perfevent_metrics() on the CPU of instance @inst; @counts: of
+ * perfevent_copy_counts(), or NULL for what it is now. False: none there.
+ */
+bool perfevent_count(pmID pmid, unsigned inst, const uint64_t *counts, uint64_t *ret_count);
 
 /* What a metric of perfevent_metrics() is, in one line or more; NULL: there is none of that number.
  */

@@ -118,13 +118,26 @@ static int make_room(struct view *view, const struct uncore_machine *machine)
 	return 0;
 }
 
+/* An older uncored cannot say whom it admits: then it is as with an older agent. */
+static int ask_whether_all(struct view *view)
+{
+	static const struct uncore_user unknown = { .uid = UNCORE_UNKNOWN_USER,
+		.gid = UNCORE_UNKNOWN_USER };
+	int r = uncore_set_timeout(view->handle, open_within_ns(view));
+
+	if (r >= 0)
+		r = uncore_admits(view->handle, &unknown);
+	view->admits_all = r >= 0 || r == -EOPNOTSUPP;
+	return r == -EACCES || r == -EOPNOTSUPP ? 0 : r;
+}
+
 static bool open_handle(struct view *view)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 
 	if (uncore_open_within(view->socket_path, open_within_ns(view), &view->handle) < 0)
 		return away(view, uncore_error_text());
-	if (uncore_describe(view->handle, &machine) < 0) {
+	if (uncore_describe(view->handle, &machine) < 0 || ask_whether_all(view) < 0) {
 		disconnect(view);
 		return away(view, uncore_error_text());
 	}
@@ -232,6 +245,19 @@ static bool try_snapshot(struct view *view, bool with_channels)
 		r = read_all(view, with_channels);
 	}
 	return r < 0 ? away(view, uncore_error_text()) : there(view);
+}
+
+enum admission view_admits(struct view *view, const struct uncore_user *user)
+{
+	int r = uncore_set_timeout(view->handle, left_ns(view));
+
+	if (r >= 0)
+		r = uncore_admits(view->handle, user);
+	if (r < 0 && r != -EACCES) {
+		view_give_up(view, uncore_error_text());
+		return UNDECIDED;
+	}
+	return r < 0 ? REFUSED : ADMITTED;
 }
 
 uint64_t view_age_ns(const struct view *view)

@@ -14,6 +14,8 @@
 
 #include "client/uncore.h"
 
+enum admission { UNDECIDED, ADMITTED, REFUSED };
+
 struct view {
 	const char *socket_path; /* of uncored; NULL: as libuncore finds it */
 	struct uncore *handle;   /* NULL: not connected */
@@ -30,6 +32,7 @@ struct view {
 	char platform[UNCORE_NAME_MAX];
 	struct uncore_sample *samples;         /* .n_sockets */
 	struct uncore_channel_value *channels; /* .n_channels */
+	bool admits_all;                       /* whoever asks may be told what it reads */
 
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC: of the snapshot that is being taken */
 	bool is_current;      /* the snapshot below is of this fetch */
@@ -46,6 +49,10 @@ struct view {
  * turns out to be dead. False: there is none, .reason says why.
  */
 bool view_refresh(struct view *view, bool with_channels);
+
+/* May @user be told what the snapshot says? REFUSED: uncore_error_text() says why not. UNDECIDED:
+ * uncored does not answer, and the snapshot is void. */
+enum admission view_admits(struct view *view, const struct uncore_user *user);
 
 /* How long ago uncored was last looked at. */
 uint64_t view_age_ns(const struct view *view);

@@ -304,6 +304,19 @@ static void wait_until_served(void)
 			;
 }
 
+/* In more groups than go into a message. The second answer may be to this. */
+static void ask_about_user(struct uncore *handle)
+{
+	static const uint32_t groups[WIRE_GROUPS_MAX + 1];
+	const struct uncore_user user = { 1000, 1000, ARRAY_SIZE(groups), groups };
+	int r;
+
+	uncore_set_timeout(handle, SHORTLY_NS);
+	r = uncore_admits(handle, &user);
+	if (r < 0)
+		check_refusal(r);
+}
+
 static void open_and_use(void)
 {
 	struct uncore *handle = NULL;
@@ -321,6 +334,7 @@ static void open_and_use(void)
 	if (fake.plan.more & HANGS_UP)
 		wait_until_served();
 	handle_use(handle, fake.plan.flags & FRESH);
+	ask_about_user(handle);
 	uncore_close(handle);
 }
 

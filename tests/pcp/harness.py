@@ -31,12 +31,13 @@ import unittest
 import processes
 import tap
 from kernel import can_count
-from processes import NOBODY, wait_until
+from processes import NOBODY, as_user, wait_until
 from reading import is_served
 
 DOMAIN = 470
 PCP_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"  # pmrep and pcp-dstat need Debian's own python3
 READY_SECONDS = 10
+NOBODY_ALONE = as_user(NOBODY)
 LOG_BYTES = 4000  # of a log that are shown at most
 OWN_FILES = ("pmda/pmdauncore", "pmda/pmda_uncore.so", "client/libuncore.so.0", "client/uncore",
              "tests/workload/touch-pages", "tests/pcp/pcp-fetch", "tests/pcp/touch-when-told")
@@ -80,6 +81,18 @@ def metric_section(name, pmu, event, n_bytes, channel=None):
 def n_sockets():
     """Of the stand-in machine: its even CPUs are socket 0, its odd ones socket 1."""
     return min(2, os.cpu_count())
+
+
+def wait_until_it_answers(uncored, socket_path):
+    """It has no service manager that could be told, nor one that keeps its descriptors."""
+    def answers():
+        if uncored.poll() is not None:
+            raise AssertionError(f"uncored ended with status {uncored.returncode}")
+        asked = subprocess.run([build_root() / "client/uncore", "info", "--socket", socket_path],
+                               capture_output=True, timeout=20, check=False)
+        return asked.returncode == 0
+
+    wait_until(answers, READY_SECONDS, "uncored answers")
 
 
 # --- a private PCP ---
@@ -170,10 +183,8 @@ class PrivatePcp:
                 "--socket", self.env["UNCORE_SOCKET"]]
         for name, value in options.items():
             argv += ["--" + name, value]
-        with NotifySocket(self.folder / "notify") as notify:
-            self.uncored = self._start(argv, "uncored.log",
-                                       env=dict(os.environ, NOTIFY_SOCKET=str(notify.path)))
-            notify.wait_for_ready()
+        self.uncored = self._start(argv, "uncored.log")
+        wait_until_it_answers(self.uncored, self.env["UNCORE_SOCKET"])
 
     def make_machine(self, text):
         """A tree for start_uncored(), of a text in the format of tests/machines/mktree: what is
@@ -194,6 +205,18 @@ class PrivatePcp:
         (folder / "standin.conf").write_text("\n".join([head, *sections]), encoding="ascii")
         return folder
 
+    def reload_uncored(self, config):
+        """Makes it read another uncored.conf, and waits until that holds."""
+        log = self.folder / "log/uncored.log"
+
+        def n_reloads():
+            return log.read_text(encoding="utf-8").count("The configuration was read again.")
+
+        before = n_reloads()
+        (self.folder / "uncored.conf").write_text(config, encoding="utf-8")
+        self.uncored.send_signal(signal.SIGHUP)
+        wait_until(lambda: n_reloads() > before, READY_SECONDS, "uncored reads its configuration")
+
     def stop_uncored(self):
         """It must end by itself, with status 0."""
         process, self.uncored = self.uncored, None
@@ -211,10 +234,11 @@ class PrivatePcp:
     # --- pmcd ---
 
     def start_pmcd(self, agent="pipe", perfevent=False, extra_conf=(), extra_pmns=(),
-                   restart_agents=False, pmda_options=""):
+                   restart_agents=False, pmda_options="", uid=NOBODY):
         """agent: how pmcd runs the uncore agent: "pipe", "socket" (a Unix one), "dso"; None: not
         at all. perfevent: with the compatible tree. extra_conf: further lines of pmcd.conf.
-        extra_pmns: files, each with a complete root{}."""
+        extra_pmns: files, each with a complete root{}. uid: as whom pmcd and its agents run; of
+        root's it takes `-U root` in pmda_options."""
         self.agent = agent
         self._write_conf(agent, pmda_options, extra_conf)
         self._merge_names(agent, perfevent, extra_pmns)
@@ -228,7 +252,7 @@ class PrivatePcp:
             [pcp_file("PCP_BINADM_DIR", "pmcd"), "-f", "-A", "-c", folder / "pmcd.conf",
              "-n", folder / "root", "-p", "0", "-s", env["PMCD_SOCKET"],
              "-l", folder / "log/pmcd/pmcd.log", "-x", folder / "log/pmcd/fatal"],
-            "pmcd.out", env=env, cwd=folder / "log/pmcd", **processes.without_privilege())
+            "pmcd.out", env=env, cwd=folder / "log/pmcd", **processes.as_user(uid))
         wait_until(self._pmcd_answers, READY_SECONDS, "pmcd answers")
 
     def stop_pmcd(self):
@@ -280,55 +304,55 @@ class PrivatePcp:
 
     # --- clients ---
 
-    def run(self, *argv, check=True, timeout=20, env=None, **options):
-        """Runs a program to its end, as nobody; its output is text, in .stdout and .stderr."""
+    def run(self, *argv, check=True, timeout=20, env=None, who=NOBODY_ALONE, **options):
+        """Runs a program to its end; its output is text, in .stdout and .stderr. who: of
+        processes.as_user()."""
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
         if "input" not in options:
             options["stdin"] = subprocess.DEVNULL
         done = subprocess.run(
             [str(word) for word in argv], timeout=timeout, text=True, check=False,
-            env={**self.env, **(env or {})}, cwd=self.folder / "work",
-            **processes.without_privilege(), **options)
+            env={**self.env, **(env or {})}, cwd=self.folder / "work", **who, **options)
         if check and done.returncode:
             raise AssertionError(f"{argv} ended with status {done.returncode}:\n"
                                  f"{done.stdout}{done.stderr}")
         return done
 
-    def spawn(self, *argv, env=None, **options):
-        """Starts a program as nobody; close() ends it, if it still runs."""
+    def spawn(self, *argv, env=None, who=NOBODY_ALONE, **options):
+        """Starts a program; close() ends it, if it still runs."""
         options.setdefault("stdout", subprocess.DEVNULL)
         options.setdefault("cwd", self.folder / "work")
-        process = processes.start(argv, env={**self.env, **(env or {})},
-                                  **processes.without_privilege(), **options)
+        process = processes.start(argv, env={**self.env, **(env or {})}, **who, **options)
         self.spawned.append(process)
         return process
 
-    def fetch(self, *metrics, n=1, interval_ms=0):
+    def fetch(self, *metrics, n=1, interval_ms=0, who=NOBODY_ALONE):
         """Fetches all of them n times in one client; a list of what pcp-fetch says of each time."""
-        done = self.run("pcp-fetch", n, interval_ms, *metrics)
+        done = self.run("pcp-fetch", n, interval_ms, *metrics, who=who)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
-    def values(self, *metrics):
+    def values(self, *metrics, who=NOBODY_ALONE):
         """{metric: {instance number: value}}, or an error code in place of the inner one."""
-        return self.fetch(*metrics)[0]["values"]
+        return self.fetch(*metrics, who=who)[0]["values"]
 
-    def served(self, *metrics, n=1):
+    def served(self, *metrics, n=1, who=NOBODY_ALONE):
         """As fetch(), of a uncored that is there. On a busy machine its answer may come later than
         the agent waits for it, 45 ms, and then there are no values for a moment."""
         def fetch():
-            fetches = self.fetch(*metrics, n=n)
+            fetches = self.fetch(*metrics, n=n, who=who)
             return fetches if all(is_served(fetch["values"]) for fetch in fetches) else None
 
         return wait_until(fetch, READY_SECONDS, "the agent has values")
 
-    def served_values(self, *metrics):
+    def served_values(self, *metrics, who=NOBODY_ALONE):
         """As values(), likewise."""
-        return self.served(*metrics)[0]["values"]
+        return self.served(*metrics, who=who)[0]["values"]
 
-    def talk_to(self, *argv):
+    def talk_to(self, *argv, who=NOBODY_ALONE):
         """Starts a program that answers lines."""
-        return Talk(self.spawn(*argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        return Talk(self.spawn(*argv, who=who, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True))
 
     # --- the end ---
 
@@ -387,31 +411,6 @@ class Talk:
         self.process.stdin.write(f"{line}\n")
         self.process.stdin.flush()
         return self.hear()
-
-
-class NotifySocket:
-    """Where uncored says that it is ready."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __enter__(self):
-        self.path.unlink(missing_ok=True)
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.bind(str(self.path))
-        self.socket.settimeout(READY_SECONDS)
-        return self
-
-    def __exit__(self, *_):
-        self.socket.close()
-
-    def wait_for_ready(self):
-        """Descriptors that come before are for a store that there is not."""
-        try:
-            while b"READY=1" not in self.socket.recv(512):
-                pass
-        except TimeoutError:
-            raise AssertionError("uncored did not say that it is ready") from None
 
 
 # --- cases ---

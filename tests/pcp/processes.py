@@ -30,9 +30,9 @@ def end_with_the_test():
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
-def without_privilege():
-    """Arguments of subprocess that make a child nobody."""
-    return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+def as_user(uid=NOBODY, groups=()):
+    """Arguments of subprocess that make a child this user, in the group of its number and these."""
+    return {"user": uid, "group": uid, "extra_groups": list(groups)}
 
 
 def start(argv, **options):

@@ -4,6 +4,7 @@ import json
 import re
 
 TRY_AGAIN = -12389  # PM_ERR_AGAIN
+NO_PERMISSION = -12387  # PM_ERR_PERMISSION
 NO_VALUES_WORDS = "No value(s) available!"
 TRY_AGAIN_WORDS = "Try again. Information not currently available"
 

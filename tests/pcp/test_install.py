@@ -20,8 +20,8 @@ import sys
 
 import processes
 import tap
-from harness import (Case, DOMAIN, NotifySocket, PCP_CONF, PCP_PATH, build_root, n_sockets,
-                     pcp_file, run_cases, source_root, why_not)
+from harness import (Case, DOMAIN, PCP_CONF, PCP_PATH, build_root, n_sockets,
+                     pcp_file, run_cases, source_root, wait_until_it_answers, why_not)
 
 INSIDE = "UNCORE_TEST_INSIDE"  # the first process of the namespaces; its value is that of outside
 NAMESPACES = ("--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc",
@@ -183,12 +183,12 @@ class Machine:
 
     @classmethod
     def start_uncored(cls, platforms=source_root() / "conf/platforms"):
-        with NotifySocket(PRIVATE / "notify") as notify, open(PRIVATE / "uncored.log", "wb") as log:
+        with open(PRIVATE / "uncored.log", "wb") as log:
             cls.uncored = processes.start(
                 [build_root() / "daemon/uncored", "--platforms", platforms,
                  "--root", build_root() / "tests/machines/standin", "--socket", UNCORED_SOCKET],
-                env=dict(os.environ, NOTIFY_SOCKET=str(notify.path)), stderr=log)
-            notify.wait_for_ready()
+                stderr=log)
+        wait_until_it_answers(cls.uncored, UNCORED_SOCKET)
 
 
 # --- the cases, in this order: each finds what the one before has left ---
@@ -245,7 +245,7 @@ class Refusals(InstallCase):
 
     def test_not_root(self):
         """whoever is not root is told to be root"""
-        done = run("./Install", cwd=HERE, **processes.without_privilege())
+        done = run("./Install", cwd=HERE, **processes.as_user())
         self.assert_refused(done, 1, "You must be root")
 
     def test_stock_agent_in_conf(self):

@@ -171,15 +171,30 @@ static void send_report(struct fake_daemon *daemon, int client)
 		wire_send(client, &message, &fd, 1);
 }
 
+static void send_too_old(int client)
+{
+	union wire_message message;
+
+	wire_error(&message, -EOPNOTSUPP, "because it is an older one.");
+	wire_send(client, &message, NULL, 0);
+}
+
+static void answer_admits(struct fake_daemon *daemon, int client, const struct wire_admits *asked)
+{
+	union wire_message message;
+
+	wire_error(&message, -EACCES, "because user %u is in none of %u groups.", asked->uid,
+		asked->n_groups);
+	for (uint32_t i = 0; i < asked->n_groups; i++)
+		if (asked->groups[i] == daemon->options.admitted_group)
+			wire_begin(&message, WIRE_DONE);
+	wire_send(client, &message, NULL, 0);
+}
+
 static void renew_doorbells(struct fake_daemon *daemon, int client)
 {
 	union wire_message message;
 
-	if (daemon->options.no_renewal) {
-		wire_error(&message, -EOPNOTSUPP, "because it is an older one.");
-		wire_send(client, &message, NULL, 0);
-		return;
-	}
 	for (int i = 0; i < FAKE_SOCKETS; i++) {
 		close_fd(&daemon->doorbells[i]);
 		daemon->doorbells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -206,8 +221,14 @@ static void answer(struct fake_daemon *daemon, int *client)
 		send_refusal(daemon, *client);
 	else if (packet.message.header.opcode == WIRE_HELLO)
 		send_welcome(daemon, *client);
+	else if (packet.message.header.opcode == WIRE_INFO)
+		send_report(daemon, *client);
+	else if (daemon->options.is_0_1)
+		send_too_old(*client);
 	else if (packet.message.header.opcode == WIRE_RENEW)
 		renew_doorbells(daemon, *client);
+	else if (packet.message.header.opcode == WIRE_ADMITS)
+		answer_admits(daemon, *client, &packet.message.admits);
 	else
 		send_report(daemon, *client);
 }

@@ -26,7 +26,8 @@ struct fake_options {
 	const char *platform;      /* NULL: "icelake-sp" */
 	int refuse;                /* negative errno: answer HELLO with it */
 	bool refuse_at_once;       /* ... before HELLO was read, and close */
-	bool no_renewal;           /* of doorbells, as a 0.1.0 */
+	bool is_0_1;               /* renews no doorbells, and cannot say whom it admits */
+	uint32_t admitted_group;   /* ... of a question that has this group; 0: of none */
 	bool silent;               /* never answer */
 	bool hang_up_once;         /* close the first connection without an answer */
 	uint32_t version;          /* of WELCOME; 0: the right one */

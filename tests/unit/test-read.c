@@ -711,7 +711,7 @@ static void an_older_uncored_takes_a_full_doorbell_for_rung(void **state)
 
 	(void)state;
 	link_open(&link);
-	link.daemon.options.no_renewal = true;
+	link.daemon.options.is_0_1 = true;
 	fill_doorbell(&link);
 	uncore_set_timeout(link.handle, 1000000);
 	expect_failure(link.handle, UNCORE_FRESH, -ETIMEDOUT);

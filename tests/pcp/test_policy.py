@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The site's policy holds for pmcd's clients as it does for uncored's own: each of them is told what
+it could have read itself, and no more."""
+import json
+import os
+import re
+import signal
+
+from harness import Case, build_root, n_sockets, run_cases
+from processes import NOBODY, as_user, wait_until
+from reading import NO_PERMISSION, TRY_AGAIN_WORDS, is_served, values_of
+
+READ, SWEEPS, QUALITY = "uncore.dram.read", "uncore.sample.sweeps", "uncore.quality_text"
+UP, REASON = "uncore.daemon.up", "uncore.daemon.reason"
+PAPI_UP = "perfevent.uncored.up"
+FAULTS = "perfevent.hwcounters.uncore_standin_0.page_faults.value"
+ALICE, BOB, ROOT, STAFF = 1234, 1235, 0, 777
+OF_ROOT = {"uid": ROOT, "pmda_options": "-U root"}
+MIB, PAGES = 1 << 20, 1000
+
+
+def port_of(pid):
+    """At which a process listens for TCP, of IPv4."""
+    inodes = {re.sub(r"\D", "", link) for link in sockets_of(pid)}
+    for line in open("/proc/net/tcp", encoding="ascii"):
+        fields = line.split()
+        if len(fields) > 9 and fields[3] == "0A" and fields[9] in inodes:
+            return int(fields[1].rpartition(":")[2], 16)
+    raise AssertionError("pmcd listens at no port")
+
+
+def sockets_of(pid):
+    folder = f"/proc/{pid}/fd"
+    return [link for fd in os.listdir(folder)
+            for link in [os.readlink(f"{folder}/{fd}")] if link.startswith("socket:")]
+
+
+def touch_pages(pcp):
+    """On every socket."""
+    for cpu in range(n_sockets()):
+        pcp.run("touch-pages", PAGES, cpu)
+
+
+def ask(client):
+    """For the values of a pcp-fetch that is connected all the time; on a busy machine uncored may
+    have none for a moment."""
+    def answer():
+        values = json.loads(client.ask())["values"]
+        return values if is_served(values) else None
+
+    return wait_until(answer, 10, "the agent has values")
+
+
+class Policy(Case):
+    def serve(self, config, **options):
+        pcp = self.new_pcp()
+        pcp.start_uncored(config=config)
+        pcp.start_pmcd(perfevent=True, **options)
+        return pcp
+
+    def assert_told(self, pcp, **who):
+        values = pcp.served_values(READ, SWEEPS, UP, who=as_user(**who))
+        self.assertIsInstance(values[READ], dict, who)
+        self.assertIsInstance(values[SWEEPS], dict, who)
+        self.assertEqual(values[UP], {"-1": 1}, who)
+
+    def assert_refused(self, pcp, words, **who):
+        values = pcp.served_values(READ, SWEEPS, QUALITY, UP, who=as_user(**who))
+        self.assertEqual([values[name] for name in (READ, SWEEPS, QUALITY)],
+                         [NO_PERMISSION] * 3, who)
+        self.assertEqual(values[UP], {"-1": 0}, who)
+        reason = pcp.run("pminfo", "-f", REASON, who=as_user(**who)).stdout
+        self.assertRegex(reason, words)
+
+
+class Rules(Policy):
+    title = "the site's rules: "
+
+    def test_none(self):
+        """without any, everybody is told, also over the network"""
+        pcp = self.serve("")
+        for uid in (NOBODY, ALICE, ROOT):
+            self.assert_told(pcp, uid=uid)
+        self.assertIsInstance(self.over_the_network(pcp)[READ], dict)
+
+    def test_users(self):
+        """a list of users holds, for root as well, in each form of the agent"""
+        for agent in ("pipe", "socket", "dso"):
+            pcp = self.serve(f"[access]\nusers = {NOBODY}\n", agent=agent)
+            self.assert_told(pcp, uid=NOBODY)
+            for uid in (ALICE, ROOT):
+                self.assert_refused(pcp, f"User {uid} is not among the users", uid=uid)
+            self.assert_told(pcp, uid=NOBODY)
+
+    def test_network(self):
+        """a client that comes over the network has no name, and is told what everybody is told only"""
+        pcp = self.serve(f"[access]\nusers = {NOBODY}\n")
+        values = self.over_the_network(pcp)
+        self.assertIn("No permission", values[READ])
+        self.assertEqual(values[UP], 0)
+        self.assertIn("A user whom nobody knows is not among the users", values[REASON])
+
+    def over_the_network(self, pcp):
+        host = f"127.0.0.1:{port_of(pcp.pmcd.pid)}"
+        return wait_until(lambda: self.answer(pcp, host), 10, "the agent has values")
+
+    @staticmethod
+    def answer(pcp, host):
+        values = values_of(pcp.run("pminfo", "-f", "-h", host, READ, UP, REASON,
+                                   env={"PMCD_PORT": ""}).stdout)
+        return None if TRY_AGAIN_WORDS in values[READ] else values
+
+    def test_group(self):
+        """a group counts, be it one of many, and no name of a group is looked up"""
+        pcp = self.serve(f"[access]\ngroup = {NOBODY}\n")
+        self.assert_told(pcp, uid=NOBODY)
+        self.assert_told(pcp, uid=ALICE, groups=[STAFF, NOBODY])
+        self.assert_told(pcp, uid=ALICE, groups=[*range(3000, 3300), NOBODY])
+        self.assert_refused(pcp, "is not in the group", uid=ALICE, groups=[STAFF])
+        self.assert_refused(pcp, "is not in the group", uid=ALICE, groups=range(3000, 3300))
+
+    def test_mode(self):
+        """the permissions of the socket hold, too"""
+        pcp = self.serve(f"[access]\nmode = 0660\ngroup = {NOBODY}\n")
+        self.assert_told(pcp, uid=ALICE, groups=[NOBODY])
+        self.assert_refused(pcp, "may not connect to uncored. The rule is mode", uid=BOB)
+
+
+class Restarts(Policy):
+    title = "started anew: "
+
+    def test_agent(self):
+        """pmcd tells an agent that it starts again who its clients are"""
+        pcp = self.serve(f"[access]\nusers = {NOBODY}\n", restart_agents=True)
+        told = pcp.talk_to("pcp-fetch", "0", "0", READ)
+        refused = pcp.talk_to("pcp-fetch", "0", "0", READ, who=as_user(ALICE))
+        self.assertIsInstance(ask(told)[READ], dict)
+        os.kill(pcp.pmda_pid(), signal.SIGKILL)
+        wait_until(lambda: isinstance(json.loads(told.ask())["values"][READ], dict), 20,
+                   "there is another agent")
+        self.assertEqual(ask(refused)[READ], NO_PERMISSION)
+
+    def test_uncored(self):
+        """another uncored is asked again"""
+        pcp = self.serve(f"[access]\nusers = {NOBODY}\n")
+        client = pcp.talk_to("pcp-fetch", "0", "0", READ, who=as_user(ALICE))
+        self.assertEqual(ask(client)[READ], NO_PERMISSION)
+        pcp.stop_uncored()
+        pcp.start_uncored(config=f"[access]\nusers = {NOBODY} {ALICE}\n")
+        self.assertIsInstance(ask(client)[READ], dict)
+
+
+class Owner(Policy):
+    title = "the owner of the node's job: "
+
+    def set_owner(self, pcp, uid):
+        pcp.run(build_root() / "client/uncore", "owner", uid, who=as_user(ROOT))
+
+    def test_change(self):
+        """a change of owner reaches clients that are connected with their next fetch"""
+        pcp = self.serve("[access]\nowner_only = yes\n", **OF_ROOT)
+        self.set_owner(pcp, ALICE)
+        clients = {uid: pcp.talk_to("pcp-fetch", "0", "0", READ, who=as_user(uid))
+                   for uid in (ALICE, BOB)}
+        self.assert_only(clients, ALICE)
+        self.set_owner(pcp, BOB)
+        self.assert_only(clients, BOB)
+        self.set_owner(pcp, ALICE)
+        self.assert_only(clients, ALICE)
+        self.assert_refused(pcp, "User 0 does not own the job", uid=ROOT)
+
+    def assert_only(self, clients, owner):
+        for uid, client in clients.items():
+            value = ask(client)[READ]
+            if uid == owner:
+                self.assertIsInstance(value, dict)
+            else:
+                self.assertEqual(value, NO_PERMISSION)
+
+
+class Perfevent(Policy):
+    title = "below perfevent: "
+
+    def test_names(self):
+        """a refused client sees no names, for PAPI would take a missing count for nothing counted"""
+        pcp = self.serve(f"[access]\nusers = {NOBODY}\n")
+        self.assert_told(pcp, uid=NOBODY)
+        self.assertIn(FAULTS, pcp.run("pminfo", "perfevent").stdout)
+        refused = pcp.run("pminfo", "perfevent", who=as_user(ALICE), check=False)
+        self.assertNotIn("hwcounters", refused.stdout)
+        self.assertIn(FAULTS, pcp.run("pminfo", "perfevent").stdout)
+
+    def test_counts(self):
+        """a client that is refused later keeps its last counts, and is told by perfevent.uncored.up"""
+        pcp = self.serve("", **OF_ROOT)
+        client = pcp.talk_to("pcp-fetch", "0", "0", FAULTS, PAPI_UP, who=as_user(ALICE))
+        first = ask(client)
+        self.assertEqual(first[PAPI_UP], {"-1": 1})
+        pcp.reload_uncored(f"[access]\nusers = {BOB}\n")
+        touch_pages(pcp)
+        self.assert_less(first[FAULTS], pcp.served_values(FAULTS, who=as_user(BOB))[FAULTS])
+        refused = [ask(client) for _ in range(2)]
+        for values in refused:
+            self.assertEqual(values, {FAULTS: first[FAULTS], PAPI_UP: {"-1": 0}})
+        pcp.reload_uncored("")
+        wait_until(lambda: ask(client)[PAPI_UP] == {"-1": 1}, 10, "the client is told again")
+        self.assert_less(first[FAULTS], ask(client)[FAULTS])
+
+    def assert_less(self, counts, later):
+        self.assertEqual(counts.keys(), later.keys())
+        for inst, count in counts.items():
+            self.assertLess(count, later[inst])
+
+
+class Disclosure(Policy):
+    title = "what is told to two users: "
+
+    def test_quantum(self):
+        """the quantum holds for both"""
+        pcp = self.serve(f"[disclosure]\nquantum = {MIB}\n")
+        for uid in (ALICE, BOB):
+            touch_pages(pcp)
+            values = pcp.served_values(READ, who=as_user(uid))[READ]
+            self.assertEqual({value % MIB for value in values.values()}, {0})
+
+    def test_interval(self):
+        """the interval holds for both together"""
+        pcp = self.serve("[disclosure]\nmin_interval_ms = 2000\n")
+        self.assert_told(pcp, uid=ALICE)
+        times, sweeps = [], []
+        for uid in (ALICE, BOB) * 6:
+            fetch = pcp.served(SWEEPS, who=as_user(uid))[0]
+            times.append(fetch["begin_ns"])
+            sweeps.append(fetch["values"][SWEEPS]["0"])
+        most = (times[-1] - times[0]) // 2_000_000_000 + 2
+        self.assertLessEqual(sweeps[-1] - sweeps[0], most)
+
+
+run_cases()
