@@ -7,6 +7,7 @@
 #include "pmda/instances.h"
 #include "pmda/metrics.h"
 #include "pmda/record.h"
+#include "pmda/sources.h"
 
 struct cpu {
 	unsigned cpu;
@@ -17,7 +18,7 @@ static struct {
 	bool loaded, published, unsaved;
 	struct record record;
 	uint64_t saved_ns;      /* CLOCK_MONOTONIC: when the record was last written */
-	unsigned n_connections; /* that the counters' channels belong to */
+	unsigned n_connections; /* that the counters' sources belong to */
 	unsigned n_cpus;
 	struct cpu *cpus;
 	pmdaInstid *set;
@@ -65,94 +66,80 @@ static void give_number(struct counter *counter)
 		counter->cluster = next_cluster;
 }
 
-static void add_counter(const struct uncore_channel *channel)
+static void add_counter(const struct source *source)
 {
 	struct counter counter = {
-		.socket = channel->socket,
-		.cpu = channel->cpu,
-		.bytes = channel->bytes,
-		.channel = -1,
+		.socket = source->socket,
+		.cpu = source->cpu,
+		.bytes = source->bytes,
+		.source = -1,
 	};
 
-	snprintf(counter.pmu, sizeof counter.pmu, "%s", channel->pmu);
-	snprintf(counter.event, sizeof counter.event, "%s", channel->event);
+	strcpy(counter.pmu, source->pmu);
+	strcpy(counter.event, source->event);
 	give_number(&counter);
 	tree.record.counters[tree.record.n_counters++] = counter;
 }
 
-/* Names are made of words: no blank may come into the record, and the kernel makes none. */
-static bool is_word(const char *text)
+/* The counter of @source, where it was counted before. */
+static struct counter *find_same(const struct source *source)
 {
-	return *text && !text[strcspn(text, " \t\n")];
-}
-
-/* An event that the kernel names, on one of its boxes. */
-static bool is_named(const struct view *view, uint32_t index, struct uncore_channel *ret)
-{
-	*ret = (struct uncore_channel)UNCORE_CHANNEL_INIT;
-	return uncore_describe_channel(view->handle, index, ret) == 0 && is_word(ret->pmu) &&
-	       is_word(ret->event) && ret->bytes;
-}
-
-/* The counter of @channel, where it was counted before. */
-static struct counter *find_same(const struct uncore_channel *channel)
-{
-	return find_counter(channel->pmu, channel->event, channel->cpu);
+	return find_counter(source->pmu, source->event, source->cpu);
 }
 
 /*
- * A counter whose own CPU has no such channel any more, on the same socket: the kernel counts a box
+ * A counter whose own CPU has no such source any more, on the same socket: the kernel counts a box
  * on another CPU when that one went offline, and for PAPI an instance is a place in a list.
  */
-static struct counter *find_moved(const struct uncore_channel *channel)
+static struct counter *find_moved(const struct source *source)
 {
 	for (unsigned i = 0; i < tree.record.n_counters; i++) {
 		struct counter *counter = &tree.record.counters[i];
 
-		if (counter->channel < 0 && counter->socket == channel->socket &&
-			!strcmp(counter->pmu, channel->pmu) &&
-			!strcmp(counter->event, channel->event))
+		if (counter->source < 0 && counter->socket == source->socket &&
+			!strcmp(counter->pmu, source->pmu) &&
+			!strcmp(counter->event, source->event))
 			return counter;
 	}
 	return NULL;
 }
 
 /* While nothing is published, new counters may come. */
-static struct counter *add_new(const struct uncore_channel *channel)
+static struct counter *add_new(const struct source *source)
 {
 	if (tree.published)
 		return NULL;
-	add_counter(channel);
+	add_counter(source);
 	return &tree.record.counters[tree.record.n_counters - 1];
 }
 
-static bool is_found(uint32_t channel)
+static bool is_found(unsigned source)
 {
 	for (unsigned i = 0; i < tree.record.n_counters; i++)
-		if (tree.record.counters[i].channel == (int)channel)
+		if (tree.record.counters[i].source == (int)source)
 			return true;
 	return false;
 }
 
-/* Finds the channels of a new connection: in each way all that were not found yet. */
-static void find_channels(const struct view *view)
+/* Finds the sources of a new connection: in each way all that were not found yet. */
+static void find_sources(const struct view *view)
 {
 	static struct counter *(*const ways[])(
-		const struct uncore_channel *) = { find_same, find_moved, add_new };
-	struct uncore_channel channel;
+		const struct source *) = { find_same, find_moved, add_new };
+	struct source source;
 
 	for (unsigned i = 0; i < tree.record.n_counters; i++)
-		tree.record.counters[i].channel = -1;
+		tree.record.counters[i].source = -1;
 	for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
-		for (uint32_t i = 0; i < view->machine.n_channels; i++) {
+		for (unsigned i = 0; i < sources_count(view); i++) {
 			struct counter *counter = NULL;
 
-			if (!is_found(i) && is_named(view, i, &channel))
-				counter = ways[way](&channel);
+			if (!is_found(i) && sources_describe(view, i, &source))
+				counter = ways[way](&source);
 			if (!counter)
 				continue;
-			counter->channel = (int)i;
-			counter->bytes = channel.bytes;
+			counter->source = (int)i;
+			counter->bytes = source.bytes;
 		}
 }
 
@@ -162,7 +149,7 @@ static void forget_ghosts(void)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < tree.record.n_counters; i++)
-		if (tree.record.counters[i].channel >= 0)
+		if (tree.record.counters[i].source >= 0)
 			tree.record.counters[n++] = tree.record.counters[i];
 	tree.record.n_counters = n;
 }
@@ -177,7 +164,7 @@ static void save(const struct view *view)
 	tree.unsaved = false;
 }
 
-/* uncored was restarted, or the agent was: channels may lie elsewhere, and may count from 0. */
+/* uncored was restarted, or the agent was: sources may have other numbers, and may count from 0. */
 static void follow(const struct view *view)
 {
 	struct record *record = &tree.record;
@@ -188,7 +175,7 @@ static void follow(const struct view *view)
 		return;
 	for (unsigned i = 0; i < record->n_counters && !same; i++)
 		record->counters[i].base = record->counters[i].count;
-	find_channels(view);
+	find_sources(view);
 	if (!same && !tree.published)
 		forget_ghosts();
 	memcpy(record->generation, view->machine.generation, sizeof record->generation);
@@ -198,11 +185,11 @@ static void follow(const struct view *view)
 
 static void take_count(struct counter *counter, const struct view *view)
 {
-	const struct uncore_channel_value *value = &view->channels[counter->channel];
-	uint64_t count = counter->base + value->count / counter->bytes;
+	uint64_t bytes, count;
 
-	if (value->quality & UNCORE_ABSENT)
+	if (!sources_bytes(view, (unsigned)counter->source, &bytes))
 		return;
+	count = counter->base + bytes / counter->bytes;
 	if (!tree.published)
 		counter->offered = true;
 	if (count > counter->count)
@@ -212,7 +199,7 @@ static void take_count(struct counter *counter, const struct view *view)
 static void take_counts(const struct view *view)
 {
 	for (unsigned i = 0; i < tree.record.n_counters; i++)
-		if (tree.record.counters[i].channel >= 0)
+		if (tree.record.counters[i].source >= 0)
 			take_count(&tree.record.counters[i], view);
 	tree.unsaved = true;
 	if (view->now_ns - tree.saved_ns >= RECORD_EVERY_S * UINT64_C(1000000000))
@@ -298,7 +285,7 @@ static bool load(const struct view *view)
 	if (tree.published || (tree.loaded && tree.n_connections == view->n_connections))
 		return true;
 	free(tree.record.counters);
-	tree.loaded = record_load(&tree.record, view->machine.n_channels) == 0;
+	tree.loaded = record_load(&tree.record, sources_count(view)) == 0;
 	tree.n_connections = 0;
 	return tree.loaded;
 }
@@ -330,14 +317,22 @@ static pmID pmid_of(int domain, const struct counter *counter)
 	return pmID_build(domain, counter->cluster, counter->item);
 }
 
+static bool counts_bytes(const struct counter *counter)
+{
+	return !strcmp(counter->pmu, "uncored");
+}
+
 static pmDesc describe(int domain, const struct counter *counter)
 {
+	static const pmUnits bytes = PMDA_PMUNITS(1, 0, 0, PM_SPACE_BYTE, 0, 0),
+			     counts = PMDA_PMUNITS(0, 0, 1, 0, 0, PM_COUNT_ONE);
+
 	return (pmDesc){
 		.pmid = pmid_of(domain, counter),
 		.type = PM_TYPE_U64,
 		.indom = instances_indoms[CPUS_INDOM].it_indom,
 		.sem = PM_SEM_COUNTER,
-		.units = PMDA_PMUNITS(0, 0, 1, 0, 0, PM_COUNT_ONE),
+		.units = counts_bytes(counter) ? bytes : counts,
 	};
 }
 
@@ -368,8 +363,9 @@ static void insert_name(int domain, const struct counter *counter)
 
 	/* With its instance a name must stay below 128 bytes for PAPI. */
 	_Static_assert(sizeof name + sizeof ":cpu4294967295" < 128, "names");
-	snprintf(name, sizeof name, "perfevent.hwcounters.%s.%s.value", counter->pmu,
-		counter->event);
+	/* What libpfm4 names is one word: "bdx_unc_imc0::UNC_M_CAS_COUNT:RD". */
+	snprintf(name, sizeof name, "perfevent.hwcounters.%s%s%s.value", counter->pmu,
+		counter->event[0] == ':' ? "" : ".", counter->event);
 	normalise(name);
 	pmdaTreeInsert(tree.names, pmid_of(domain, counter), name);
 }
@@ -431,9 +427,35 @@ bool perfevent_count(pmID pmid, unsigned inst, const uint64_t *counts, uint64_t 
 	return true;
 }
 
-const char *perfevent_help(pmID pmid, bool one_line)
+static const char *help_for_bytes(bool one_line)
+{
+	if (one_line)
+		return "bytes of the instance's socket, by uncored's own name for them";
+	return "The bytes of a socket, by uncored's own name for them: dram_read is\n"
+	       "uncore.dram.read. Each socket is the instance of one of its CPUs.\n"
+	       "While uncored is away the last value stands here.";
+}
+
+static const char *help_for_counts(const struct counter *metric, bool one_line)
 {
 	static char text[1024];
+
+	if (one_line)
+		snprintf(text, sizeof text, "count of the event %s of PMU %s", metric->event,
+			metric->pmu);
+	else
+		snprintf(text, sizeof text,
+			"What the event %s of PMU %s has counted.\n"
+			"It is counted for the socket of the instance's CPU.\n"
+			"These are no bytes, whatever the event's name says: uncore.channel has "
+			"those.\n"
+			"While uncored is away the last count stands here.",
+			metric->event, metric->pmu);
+	return text;
+}
+
+const char *perfevent_help(pmID pmid, bool one_line)
+{
 	const struct counter *metric = find_metric(pmid);
 
 	if (pmID_cluster(pmid) == UP_CLUSTER)
@@ -441,18 +463,7 @@ const char *perfevent_help(pmID pmid, bool one_line)
 		       "still then";
 	if (!metric)
 		return NULL;
-	if (one_line)
-		snprintf(text, sizeof text, "count of the kernel's event %s of PMU %s",
-			metric->event, metric->pmu);
-	else
-		snprintf(text, sizeof text,
-			"What the kernel's event %s of PMU %s has counted.\n"
-			"It is counted for the socket of the instance's CPU.\n"
-			"These are no bytes, whatever the event's name says: uncore.channel has "
-			"those.\n"
-			"While uncored is away the last count stands here.",
-			metric->event, metric->pmu);
-	return text;
+	return counts_bytes(metric) ? help_for_bytes(one_line) : help_for_counts(metric, one_line);
 }
 
 unsigned perfevent_cpu(unsigned inst)

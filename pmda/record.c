@@ -33,7 +33,7 @@ static bool parse_counter(const char *line, struct counter *ret)
 {
 	int offered;
 
-	ret->channel = -1;
+	ret->source = -1;
 	if (sscanf(line, LINE, ret->pmu, ret->event, &ret->cluster, &ret->item, &ret->socket,
 		    &ret->cpu, &offered, &ret->base, &ret->count, &ret->bytes) != 10)
 		return false;

@@ -13,16 +13,16 @@
 
 enum { RECORD_FIRST_CLUSTER = 64 }; /* those before are of the names below uncore */
 
-/* One event of one box on one CPU. */
+/* One event of one PMU on one CPU. */
 struct counter {
-	char pmu[UNCORE_NAME_MAX], event[UNCORE_NAME_MAX]; /* the kernel's names */
+	char pmu[UNCORE_NAME_MAX], event[UNCORE_NAME_MAX]; /* of sources.h */
 	unsigned cluster, item;                            /* of its metric */
 	unsigned socket, cpu;                              /* where it was counted first */
 	bool offered;                                      /* it had a value once */
 	uint64_t base;  /* what earlier generations of uncored have counted */
 	uint64_t count; /* last good one, base included */
 	uint32_t bytes; /* per count */
-	int channel;    /* index of view.channels; -1: this uncored has it not. Not in the file */
+	int source;     /* of sources.h; -1: this uncored has it not. Not in the file */
 };
 
 enum { RECORD_EVERY_S = 60 };

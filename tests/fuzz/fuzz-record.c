@@ -60,7 +60,7 @@ static struct record load(void)
 static void check(const struct counter *c)
 {
 	if (strnlen(c->pmu, sizeof c->pmu) == sizeof c->pmu ||
-		strnlen(c->event, sizeof c->event) == sizeof c->event || c->channel != -1 ||
+		strnlen(c->event, sizeof c->event) == sizeof c->event || c->source != -1 ||
 		c->base > c->count || !c->bytes)
 		abort();
 }

@@ -198,11 +198,11 @@ class PrivatePcp:
                         folder / "tree"], check=True, timeout=20)
         return folder / "tree"
 
-    def make_platform(self, *sections):
+    def make_platform(self, *sections, name="standin"):
         """A folder for start_uncored(platforms=...): a stand-in platform with these sections."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix="platforms-", dir=self.folder))
         head = "[platform]\ntitle = Stand-in of a test\nvendor = Standin\nstandin = yes\n"
-        (folder / "standin.conf").write_text("\n".join([head, *sections]), encoding="ascii")
+        (folder / f"{name}.conf").write_text("\n".join([head, *sections]), encoding="ascii")
         return folder
 
     def reload_uncored(self, config):

@@ -20,8 +20,10 @@ WHATEVER_HAPPENS_SECONDS = 10
 def event_names():
     """With a single instance PAPI leaves its name away."""
     cpus = [f":cpu{cpu}" for cpu in range(n_sockets())] if n_sockets() > 1 else [""]
-    return sorted([UP, *(f"perfevent.hwcounters.uncore_standin_0.{event}.value{cpu}"
-                         for event in ("minor_faults", "page_faults") for cpu in cpus)])
+    names = ("uncore_standin_0.minor_faults", "uncore_standin_0.page_faults",
+             "uncored.dram_read", "uncored.dram_write", "uncored.itom")
+    return sorted([UP, *(f"perfevent.hwcounters.{name}.value{cpu}" for name in names
+                         for cpu in cpus)])
 
 
 class Reader:
@@ -103,7 +105,7 @@ class PapiCase(Case):
 
 class AtInit(PapiCase):
     def test_events(self):
-        """PAPI finds every event once, as a counter of 64 bits with the count as its unit"""
+        """PAPI finds every event once, as a counter of 64 bits with the right unit"""
         for agent in ("pipe", "dso"):
             with self.subTest(agent=agent):
                 lines = self.init(self.pcp_with(agent), 0).splitlines()
@@ -111,6 +113,7 @@ class AtInit(PapiCase):
                 metrics = [line.split()[2:] for line in lines if line.startswith("metric ")]
                 self.assertEqual(sorted(events), event_names())
                 self.assertEqual(sorted(metrics),
+                                 [["U64", "counter", "byte"]] * 3 +
                                  [["U64", "counter", "count"]] * 2 + [["U64", "level"]])
                 self.assertFalse([line for line in lines if line.startswith("dropped")])
 
@@ -286,7 +289,7 @@ class WhileReading(PapiCase):
         """an event keeps its number where a later uncored names the events in another order"""
         pcp = self.pcp_with()
         numbers = pcp.run("pminfo", "-m", "perfevent").stdout
-        self.assertEqual(len(numbers.split("PMID")), 4)
+        self.assertEqual(len(numbers.split("PMID")), 7)
         pcp.stop_pmcd()
         pcp.stop_uncored()
         pcp.start_uncored(platforms=self.swapped(pcp))

@@ -6,13 +6,15 @@ import re
 import signal
 import time
 
-from harness import Case, metric_section, n_sockets, run_cases
+from harness import Case, metric_section, n_sockets, run_cases, source_root
 from reading import labels_of, values_of
 
 HWCOUNTERS = "perfevent.hwcounters"
 PAGE_FAULTS = f"{HWCOUNTERS}.uncore_standin_0.page_faults.value"
 MINOR_FAULTS = f"{HWCOUNTERS}.uncore_standin_0.minor_faults.value"
 MAJOR_FAULTS = f"{HWCOUNTERS}.uncore_standin_0.major_faults.value"
+OWN = f"{HWCOUNTERS}.uncored."
+BYTES_READ = f"{OWN}dram_read.value"
 PAGE_BYTES, PAGES = 4096, 1000
 RECORD_SECONDS = 60
 UP = "perfevent.uncored.up"
@@ -36,6 +38,26 @@ GARBAGE = [
 ]
 
 
+def names_of_sources():
+    """{(platform, metric): libpfm4's name, with {n} for the number of the box} of pmda/sources.c."""
+    text = (source_root() / "pmda/sources.c").read_text(encoding="utf-8")
+    rows = re.findall(r'{ "(\S+)", "(\S+)", "(\S+)", "(::\S+)" }', text)
+    return {(platform, metric): pmu + "{n}" + event for platform, metric, pmu, event in rows}
+
+
+def names_of_platform_files():
+    """The same of the first pfm: alternative of each metric with channels and a single term."""
+    found = {}
+    for path in (source_root() / "conf/platforms").glob("*.conf"):
+        terms = re.split(r"^\[(.*)\]$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+        for name, text in zip(terms[::2], terms[1::2]):
+            alternative = re.search(r"pfm:(\S+)", text)
+            if alternative and "\nchannel =" in text and not any(
+                    other.startswith(f"{name}/") or "/" in name for other in terms[::2]):
+                found[path.stem, name] = alternative[1]
+    return found
+
+
 class Tree(Case):
     def serve(self, **options):
         pcp = self.new_pcp()
@@ -44,11 +66,10 @@ class Tree(Case):
         return pcp
 
     def names(self, pcp):
-        """Those of counters; one more says whether uncored answers."""
+        """Those of events; every machine has uncored's own, and one that says whether it answers."""
         found = sorted(pcp.run("pminfo", "perfevent").stdout.split())
-        self.assertIn(UP, found)
-        found.remove(UP)
-        return found
+        self.assertLessEqual({UP, BYTES_READ}, set(found))
+        return [name for name in found if name != UP and not name.startswith(OWN)]
 
     def wait_for_uncored(self, pcp):
         self.wait_until(lambda: pcp.values("uncore.daemon.up")["uncore.daemon.up"]["-1"], 3,
@@ -60,6 +81,31 @@ class Names(Tree):
         """a box that cannot be opened has no names: PAPI would take what it lacks for a count"""
         pcp = self.serve(machine=lambda pcp: "standin-broken")
         self.assertEqual(self.names(pcp), [MINOR_FAULTS, PAGE_FAULTS])
+
+    def test_own(self):
+        """uncored's own names are there also where the kernel has none, and count bytes"""
+        platform = [metric_section("dram.read", STANDIN, "page_faults", PAGE_BYTES, "standin")
+                    .replace("sysfs:page_faults", "raw:event=0x2")]
+        pcp = self.serve(platforms=lambda pcp: pcp.make_platform(*platform))
+        self.assertEqual(self.names(pcp), [])
+        values = pcp.served_values("uncore.dram.read", BYTES_READ)
+        self.assertEqual(sorted(values["uncore.dram.read"].values()),
+                         sorted(values[BYTES_READ].values()))
+        self.assertTrue(all(values[BYTES_READ].values()))
+
+    def test_libpfm(self):
+        """counts also have libpfm4's name, where programs have it in their sources"""
+        platform = [metric_section("dram.read", STANDIN, "page_faults", PAGE_BYTES, "standin")]
+        pcp = self.serve(platforms=lambda pcp: pcp.make_platform(*platform, name="broadwell-ep"))
+        name = f"{HWCOUNTERS}.bdx_unc_imc0__UNC_M_CAS_COUNT_RD.value"
+        self.assertEqual(self.names(pcp), [name, PAGE_FAULTS])
+        values = pcp.served_values(name, PAGE_FAULTS)
+        self.assertEqual(values[name], {inst: count * PAGE_BYTES // 64
+                                        for inst, count in values[PAGE_FAULTS].items()})
+
+    def test_libpfm_table(self):
+        """libpfm4's names are those by which the platform files encode the same events"""
+        self.assertEqual(names_of_sources(), names_of_platform_files())
 
     def test_allowed(self):
         """what a name may not hold is an underscore in it"""
@@ -189,11 +235,13 @@ class Record(Tree):
         heading, *lines = self.path(pcp).read_text(encoding="ascii").splitlines()
         generation = pcp.info()["generation"]
         self.assertEqual(f"{heading} ", f"{HEADING}{generation[:16].lstrip('0')} "
-                         f"{generation[16:].lstrip('0')} {2 * n_sockets()} ")
-        self.assertEqual(
-            sorted(line.split()[:2] + line.split()[5:6] for line in lines),
-            [["uncore_standin_0", event, str(cpu)] for event in ("minor_faults", "page_faults")
-             for cpu in range(n_sockets())])
+                         f"{generation[16:].lstrip('0')} {len(lines)} ")
+        self.assertLessEqual(
+            {(pmu, event, str(cpu)) for pmu, event in (
+                ("uncore_standin_0", "minor_faults"), ("uncore_standin_0", "page_faults"),
+                ("uncored", "dram_read"), ("uncored", "dram_write"), ("uncored", "itom"))
+             for cpu in range(n_sockets())},
+            {(pmu, event, cpu) for pmu, event, _, _, _, cpu, *_ in map(str.split, lines)})
 
     def test_garbage(self):
         """a file that is no record is none: the agent starts without it, and replaces it"""
@@ -207,8 +255,8 @@ class Record(Tree):
                 self.assert_works(pcp)
                 self.assertIn("counts below perfevent begin anew", self.log(pcp))
                 pcp.stop_pmcd()
-                text = self.path(pcp).read_text(encoding="ascii")
-                self.assertRegex(text, f"^{HEADING}[0-9a-f]+ [0-9a-f]+ {2 * n_sockets()}\n")
+                heading, *lines = self.path(pcp).read_text(encoding="ascii").splitlines()
+                self.assertRegex(heading, f"^{HEADING}[0-9a-f]+ [0-9a-f]+ {len(lines)}$")
 
     def test_unwritable(self):
         """where nothing may be written the agent does without a record, and leaves nothing behind"""

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pmda/sources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the kernel's names --- */
+
+/* Names are made of words: no blank may come into the record, and the kernel makes none. */
+static bool is_word(const char *text)
+{
+	return *text && !text[strcspn(text, " \t\n")];
+}
+
+static bool set_words(struct source *source, const char *pmu, const char *event)
+{
+	if (!is_word(pmu) || !is_word(event) || strlen(pmu) >= sizeof source->pmu ||
+		strlen(event) >= sizeof source->event)
+		return false;
+	strcpy(source->pmu, pmu);
+	strcpy(source->event, event);
+	return true;
+}
+
+static bool describe_channel(const struct view *view, unsigned i, struct uncore_channel *ret)
+{
+	*ret = (struct uncore_channel)UNCORE_CHANNEL_INIT;
+	return uncore_describe_channel(view->handle, i, ret) == 0;
+}
+
+static bool name_as_kernel(const struct view *view, unsigned i, struct source *ret)
+{
+	struct uncore_channel channel;
+
+	if (!describe_channel(view, i, &channel) || !channel.bytes)
+		return false;
+	*ret = (struct source){
+		.socket = channel.socket,
+		.cpu = channel.cpu,
+		.bytes = channel.bytes,
+	};
+	return set_words(ret, channel.pmu, channel.event);
+}
+
+/* --- libpfm4's names, which Caliper and SUPREMM have in their sources --- */
+
+enum { TRANSFER_BYTES = 64 };
+
+/* As the pfm: alternatives of the platform files; there is a test that compares them. */
+static const struct libpfm_name {
+	const char *platform, *metric, *pmu, *event; /* the box's number comes behind the PMU */
+} libpfm_names[] = {
+	{ "haswell-ep", "dram.read", "hswep_unc_imc", "::UNC_M_CAS_COUNT:RD" },
+	{ "haswell-ep", "dram.write", "hswep_unc_imc", "::UNC_M_CAS_COUNT:WR" },
+	{ "broadwell-ep", "dram.read", "bdx_unc_imc", "::UNC_M_CAS_COUNT:RD" },
+	{ "broadwell-ep", "dram.write", "bdx_unc_imc", "::UNC_M_CAS_COUNT:WR" },
+	{ "skylake-sp", "dram.read", "skx_unc_imc", "::UNC_M_CAS_COUNT:RD" },
+	{ "skylake-sp", "dram.write", "skx_unc_imc", "::UNC_M_CAS_COUNT:WR" },
+	{ "cascade-lake", "dram.read", "skx_unc_imc", "::UNC_M_CAS_COUNT:RD" },
+	{ "cascade-lake", "dram.write", "skx_unc_imc", "::UNC_M_CAS_COUNT:WR" },
+	{ "knl", "dram.read", "knl_unc_imc", "::UNC_M_CAS_COUNT:RD" },
+	{ "knl", "dram.write", "knl_unc_imc", "::UNC_M_CAS_COUNT:WR" },
+	{ "knl", "hbm.read", "knl_unc_edc_eclk", "::UNC_E_RPQ_INSERTS" },
+	{ "knl", "hbm.write", "knl_unc_edc_eclk", "::UNC_E_WPQ_INSERTS" },
+	{ "knl-cache", "dram.read", "knl_unc_imc", "::UNC_M_CAS_COUNT:RD" },
+	{ "knl-cache", "dram.write", "knl_unc_imc", "::UNC_M_CAS_COUNT:WR" },
+	{ "knl-hybrid", "dram.read", "knl_unc_imc", "::UNC_M_CAS_COUNT:RD" },
+	{ "knl-hybrid", "dram.write", "knl_unc_imc", "::UNC_M_CAS_COUNT:WR" },
+};
+
+/* "3" of "uncore_imc_3"; a box that is alone has none. */
+static const char *number_of(const char *pmu)
+{
+	const char *end = pmu + strlen(pmu);
+
+	while (end > pmu && end[-1] >= '0' && end[-1] <= '9')
+		end--;
+	return *end ? end : "0";
+}
+
+static const struct libpfm_name *find_libpfm_name(const char *platform, const char *metric)
+{
+	for (size_t i = 0; i < sizeof libpfm_names / sizeof *libpfm_names; i++)
+		if (!strcmp(platform, libpfm_names[i].platform) &&
+			!strcmp(metric, libpfm_names[i].metric))
+			return &libpfm_names[i];
+	return NULL;
+}
+
+static bool name_as_libpfm(const struct view *view, unsigned i, struct source *ret)
+{
+	struct uncore_channel channel;
+	const struct libpfm_name *name;
+	char pmu[UNCORE_NAME_MAX];
+
+	if (!describe_channel(view, i, &channel))
+		return false;
+	name = find_libpfm_name(view->platform, uncore_metric_name(view->handle, channel.metric));
+	if (!name)
+		return false;
+	*ret = (struct source){
+		.socket = channel.socket,
+		.cpu = channel.cpu,
+		.bytes = TRANSFER_BYTES,
+	};
+	snprintf(pmu, sizeof pmu, "%s%s", name->pmu, number_of(channel.pmu));
+	return set_words(ret, pmu, name->event);
+}
+
+/* --- uncored's own names, the same on every machine --- */
+
+static bool name_as_uncored(const struct view *view, unsigned i, struct source *ret)
+{
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+	unsigned metric = i % view->machine.n_metrics;
+	const char *name = uncore_metric_name(view->handle, metric);
+	char event[UNCORE_NAME_MAX], *dot;
+
+	if (strcmp(uncore_metric_unit(view->handle, metric), "bytes") ||
+		uncore_describe_socket(view->handle, i / view->machine.n_metrics, &socket) < 0)
+		return false;
+	*ret = (struct source){
+		.socket = i / view->machine.n_metrics,
+		.cpu = socket.cpu,
+		.bytes = 1,
+	};
+	snprintf(event, sizeof event, "%s", name);
+	while ((dot = strchr(event, '.')))
+		*dot = '_';
+	return set_words(ret, "uncored", event);
+}
+
+/* --- all of them --- */
+
+static bool channel_bytes(const struct view *view, unsigned i, uint64_t *ret_bytes)
+{
+	*ret_bytes = view->channels[i].count;
+	return !(view->channels[i].quality & UNCORE_ABSENT);
+}
+
+static bool socket_bytes(const struct view *view, unsigned i, uint64_t *ret_bytes)
+{
+	const struct uncore_sample *sample = &view->samples[i / view->machine.n_metrics];
+	const struct uncore_value *value = &sample->values[i % view->machine.n_metrics];
+
+	*ret_bytes = value->count;
+	return !(value->quality & UNCORE_ABSENT);
+}
+
+static unsigned n_channels(const struct view *view)
+{
+	return view->machine.n_channels;
+}
+
+static unsigned n_values(const struct view *view)
+{
+	return view->machine.n_sockets * view->machine.n_metrics;
+}
+
+static const struct kind {
+	unsigned (*n)(const struct view *view);
+	bool (*describe)(const struct view *view, unsigned i, struct source *ret);
+	bool (*bytes)(const struct view *view, unsigned i, uint64_t *ret_bytes);
+} kinds[] = {
+	{ n_channels, name_as_kernel, channel_bytes },
+	{ n_channels, name_as_libpfm, channel_bytes },
+	{ n_values, name_as_uncored, socket_bytes },
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+unsigned sources_count(const struct view *view)
+{
+	unsigned n = 0;
+
+	for (size_t k = 0; k < KINDS; k++)
+		n += kinds[k].n(view);
+	return n;
+}
+
+/* Makes *@number count within its kind. */
+static const struct kind *find_kind(const struct view *view, unsigned *number)
+{
+	const struct kind *kind = kinds;
+
+	while (*number >= kind->n(view))
+		*number -= kind++->n(view);
+	return kind;
+}
+
+bool sources_describe(const struct view *view, unsigned number, struct source *ret)
+{
+	return find_kind(view, &number)->describe(view, number, ret);
+}
+
+bool sources_bytes(const struct view *view, unsigned number, uint64_t *ret_bytes)
+{
+	return find_kind(view, &number)->bytes(view, number, ret_bytes);
+}
