@@ -189,10 +189,12 @@ struct uncore_daemon {
 	uint64_t throttled;  /* readings that had to wait for the budget or an interval, so far */
 	uint64_t cpu_ns;     /* CPU time of the threads that read the counters, so far */
 	uint64_t min_interval_ns; /* the site may hold back a fresh read so long, at most */
+	uint64_t quantum; /* bytes that values are rounded down to, 1: exact; 0: uncored is an older
+			     one, which does not say. Since 0.2 */
 };
 #define UNCORE_DAEMON_INIT                                                                         \
 	{                                                                                          \
-		sizeof(struct uncore_daemon), 0, 0, 0, 0, 0, 0, 0                                  \
+		sizeof(struct uncore_daemon), 0, 0, 0, 0, 0, 0, 0, 0                               \
 	}
 
 struct uncore_channel_value {

@@ -213,6 +213,16 @@ void page_bell_let_spin(struct page_bell *bell, uint32_t spin_ns)
 	__atomic_store_n(&bell->spin_ns, spin_ns, __ATOMIC_RELAXED);
 }
 
+void page_bell_tell_quantum(struct page_bell *bell, uint32_t quantum)
+{
+	__atomic_store_n(&bell->quantum, quantum, __ATOMIC_RELAXED);
+}
+
+uint32_t page_bell_quantum(const struct page_bell *bell)
+{
+	return __atomic_load_n(&bell->quantum, __ATOMIC_RELAXED);
+}
+
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns)
 {
 	__atomic_store_n(&cell->spin_ns, spin_ns, __ATOMIC_RELAXED);

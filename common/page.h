@@ -175,7 +175,8 @@ struct page_bell {
 	uint32_t claimed; /* atomic, 1: a sweep is promised that has not begun yet */
 	uint64_t due_ns;  /* atomic: when that is, CLOCK_MONOTONIC; it may be put off */
 	uint32_t spin_ns; /* atomic: how long a waiter of this user may spin before it sleeps */
-	char padding[PAGE_CACHE_LINE - 20];
+	uint32_t quantum; /* atomic: bytes that values are rounded down to; 0: it does not say */
+	char padding[PAGE_CACHE_LINE - 24];
 };
 
 static_assert(offsetof(struct page_header, magic) == 0, "in every version");
@@ -270,6 +271,10 @@ void page_bell_redeem(struct page_bell *bell);
  * that spins keeps its own members from ringing.
  */
 void page_bell_let_spin(struct page_bell *bell, uint32_t spin_ns);
+
+/* What values are rounded down to, for this user to know. The main thread. */
+void page_bell_tell_quantum(struct page_bell *bell, uint32_t quantum);
+uint32_t page_bell_quantum(const struct page_bell *bell);
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
 
 /* What the reader thread has cost so far; see struct page_cell. */

@@ -686,6 +686,7 @@ static int prepare(struct server *server)
 			server->hardware->n_readers, server->closers);
 	if (r < 0)
 		return r;
+	users_tell_quantum(&server->users, server->config->disclosure.quantum);
 	server_apply_budget(server);
 	server_limit_peers(server);
 	server_take_cost(server); /* that of the start */

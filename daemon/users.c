@@ -125,6 +125,12 @@ static int open_wakeups(const struct users *users, struct user *user)
 	return user->wakeups_fd < 0 ? user->wakeups_fd : 0;
 }
 
+static void tell_quantum(const struct users *users, struct user *user)
+{
+	for (unsigned s = 0; s < users->n_readers; s++)
+		page_bell_tell_quantum(&user->wakeups[s], users->quantum);
+}
+
 /* A client may keep its descriptor for ever, but not our memory behind it: MADV_REMOVE gives that
  * back. */
 static void close_wakeups(const struct users *users, struct user *user)
@@ -189,6 +195,7 @@ static int user_new(struct users *users, uint32_t uid, unsigned account, struct 
 		free(user);
 		return r;
 	}
+	tell_quantum(users, user);
 	users->table[place] = user;
 	if (users->n <= (unsigned)place)
 		users->n = (unsigned)place + 1;
@@ -252,6 +259,14 @@ void users_leave(struct users *users, struct user *user)
 	away = users->n_away > users->most_away ? longest_away(users) : NULL;
 	if (away)
 		user_free(users, away);
+}
+
+void users_tell_quantum(struct users *users, uint32_t quantum)
+{
+	users->quantum = quantum;
+	for (unsigned i = 0; i < users->n; i++)
+		if (users->table[i])
+			tell_quantum(users, users->table[i]);
 }
 
 void users_set_account(struct users *users, uint32_t uid, unsigned account)

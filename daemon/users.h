@@ -40,6 +40,7 @@ struct users {
 	struct closers *closers; /* borrowed */
 	unsigned n, n_away;
 	unsigned most_away;  /* USERS_AWAY_MAX, or fewer */
+	uint32_t quantum;    /* that they are told */
 	struct user **table; /* owned, USERS_MAX of them; NULL: a free place */
 };
 
@@ -61,6 +62,9 @@ void users_leave(struct users *users, struct user *user);
  * new already. Errors as users_enter().
  */
 int users_renew_doorbells(struct users *users, struct user *user);
+
+/* Tells all, and those that come, what values are rounded down to. */
+void users_tell_quantum(struct users *users, uint32_t quantum);
 
 /* @uid is charged as @account from now on. */
 void users_set_account(struct users *users, uint32_t uid, unsigned account);

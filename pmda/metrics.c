@@ -181,6 +181,12 @@ static int min_interval(const struct meaning *meaning, unsigned inst, pmAtomValu
 	return PMDA_FETCH_STATIC;
 }
 
+static int quantum(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	ret->ull = view->daemon.quantum;
+	return ret->ull ? PMDA_FETCH_STATIC : PMDA_FETCH_NOVALUES;
+}
+
 static int counter(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
 	memcpy(&ret->ull, (const char *)&view->daemon + meaning->offset, sizeof ret->ull);
@@ -292,6 +298,7 @@ pmdaMetric metrics_table[] = {
 	DAEMON(8, U32, INSTANT, NONE, up),
 	DAEMON(9, STRING, INSTANT, NONE, reason),
 	DAEMON(10, U64, INSTANT, MILLISEC, min_interval),
+	DAEMON(11, U64, INSTANT, BYTES, quantum),
 	METRIC(UP_CLUSTER, 0, U64, SINGULAR, INSTANT, NONE, up_for_papi),
 };
 const unsigned metrics_n = sizeof metrics_table / sizeof metrics_table[0];

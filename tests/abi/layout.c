@@ -20,7 +20,7 @@ SAME(machine_platform, offsetof(struct uncore_machine, platform), 32);
 SAME(socket, sizeof(struct uncore_socket), 24);
 SAME(socket_channels, offsetof(struct uncore_socket, n_channels), 16);
 SAME(channel, sizeof(struct uncore_channel), 24 + 3 * sizeof(void *));
-SAME(daemon, sizeof(struct uncore_daemon), 56);
+SAME(daemon, sizeof(struct uncore_daemon), 64);
 SAME(user, sizeof(struct uncore_user), 16 + sizeof(void *));
 SAME(channel_value, sizeof(struct uncore_channel_value), 16);
 

@@ -55,6 +55,7 @@ METRICS = {
     "uncore.daemon.up": ("470.4.8", U32, "instant", "none", NONE),
     "uncore.daemon.reason": ("470.4.9", STRING, "instant", "none", NONE),
     "uncore.daemon.min_interval": ("470.4.10", U64, "instant", "millisec", NONE),
+    "uncore.daemon.quantum": ("470.4.11", U64, "instant", "byte", NONE),
 }
 
 UNIT_WORDS = {"byte": "byte", "nanosec": "nanosecond", "millisec": "millisecond"}
@@ -102,7 +103,7 @@ class Described:
         """says of every counter of bytes which event it is, or which metric it is part of"""
         found = descriptions_of(self.pcp.run("pminfo", "-dmtT", "uncore").stdout)
         source = re.compile(r"[A-Z]+_[A-Z]+|ddrt_\w+|uncore\.dram\.\w+|uncore\.channel\.\w+")
-        for name in (name for name, row in METRICS.items() if row[3] == "byte"):
+        for name in (name for name, row in METRICS.items() if row[2:4] == ("counter", "byte")):
             with self.subTest(metric=name):
                 self.assertRegex(found[name]["text"], source)
 

@@ -11,6 +11,7 @@ from processes import NOBODY, as_user, wait_until
 from reading import NO_PERMISSION, TRY_AGAIN_WORDS, is_served, values_of
 
 READ, SWEEPS, QUALITY = "uncore.dram.read", "uncore.sample.sweeps", "uncore.quality_text"
+QUANTUM = "uncore.daemon.quantum"
 UP, REASON = "uncore.daemon.up", "uncore.daemon.reason"
 PAPI_UP = "perfevent.uncored.up"
 FAULTS = "perfevent.hwcounters.uncore_standin_0.page_faults.value"
@@ -216,12 +217,15 @@ class Disclosure(Policy):
     title = "what is told to two users: "
 
     def test_quantum(self):
-        """the quantum holds for both"""
+        """the quantum holds for both, and both are told what it is, also when it changes"""
         pcp = self.serve(f"[disclosure]\nquantum = {MIB}\n")
-        for uid in (ALICE, BOB):
-            touch_pages(pcp)
-            values = pcp.served_values(READ, who=as_user(uid))[READ]
-            self.assertEqual({value % MIB for value in values.values()}, {0})
+        for quantum in (MIB, 4 * MIB):
+            pcp.reload_uncored(f"[disclosure]\nquantum = {quantum}\n")
+            for uid in (ALICE, BOB):
+                touch_pages(pcp)
+                values = pcp.served_values(READ, QUANTUM, who=as_user(uid))
+                self.assertEqual({value % MIB for value in values[READ].values()}, {0})
+                self.assertEqual(values[QUANTUM], {"-1": quantum})
 
     def test_interval(self):
         """the interval holds for both together"""

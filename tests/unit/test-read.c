@@ -505,6 +505,10 @@ static void the_daemon_is_described(void **state)
 	__atomic_store_n(&link.daemon.page->daemon.min_interval_ns, 7, __ATOMIC_RELAXED);
 	assert_int_equal(uncore_describe_daemon(link.handle, &about), 0);
 	assert_int_equal(about.min_interval_ns, 7);
+	assert_int_equal(about.quantum, 0);
+	page_bell_tell_quantum(&link.daemon.bells[0], 4096);
+	assert_int_equal(uncore_describe_daemon(link.handle, &about), 0);
+	assert_int_equal(about.quantum, 4096);
 	about.size = 0;
 	assert_int_equal(uncore_describe_daemon(link.handle, &about), -EINVAL);
 	assert_int_equal(uncore_describe_daemon(link.handle, NULL), -EINVAL);
