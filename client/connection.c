@@ -324,14 +324,18 @@ static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
 	return page_copy_tables(handle->shared, size_bytes, &handle->tables);
 }
 
-static uint64_t bells_bytes(const struct uncore *handle)
-{
-	return handle->n_doorbells * sizeof *handle->bells;
-}
-
 static int map_bells(struct uncore *handle, int fd)
 {
-	handle->bells = map(fd, bells_bytes(handle));
+	uint64_t bells_bytes = handle->n_doorbells * sizeof *handle->bells;
+
+	handle->bells_bytes = bells_bytes + sizeof *handle->rules;
+	handle->bells = map(fd, handle->bells_bytes);
+	if (handle->bells) {
+		handle->rules = (const void *)&handle->bells[handle->n_doorbells];
+		return 0;
+	}
+	handle->bells_bytes = bells_bytes;
+	handle->bells = map(fd, handle->bells_bytes);
 	return handle->bells ? 0 : -errno;
 }
 
@@ -376,7 +380,7 @@ _public_ void uncore_close(struct uncore *handle)
 		munmap((void *)handle->shared, handle->shared_bytes);
 	free(handle->tables);
 	if (handle->bells)
-		munmap((void *)handle->bells, bells_bytes(handle));
+		munmap((void *)handle->bells, handle->bells_bytes);
 	wiped_memory_free(handle->mark, sizeof *handle->mark);
 	free(handle);
 }
@@ -414,7 +418,6 @@ _public_ int uncore_open_within(
 	if (r < 0)
 		return cannot_connect(r, call.path);
 	handle->connection = take_fd(&call.fd);
-	strcpy(handle->path, call.path); /* dial() has found that it fits */
 	*ret_handle = take_ptr(handle);
 	return 0;
 }
@@ -436,16 +439,7 @@ _public_ int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns)
 	return 0;
 }
 
-/* --- requests over the connection of a handle, by one thread at a time --- */
-
-/* Not for call_done(): the connection is the handle's. */
-static struct call call_of(const struct uncore *handle, uint64_t timeout_ns)
-{
-	struct call call = call_to(handle->path, timeout_ns);
-
-	call.fd = handle->connection;
-	return call;
-}
+/* --- new doorbells --- */
 
 /* Under the numbers of the old ones, which other threads may be writing to. */
 static int take_doorbells(const struct uncore *handle, const struct wire_packet *packet)
@@ -461,10 +455,12 @@ static int take_doorbells(const struct uncore *handle, const struct wire_packet 
 static int ask_for_doorbells(const struct uncore *handle)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	const struct call call = call_of(handle, ANSWER_WITHIN_NS);
+	/* Not for call_done(): the connection is the handle's. */
+	struct call call = call_to("", ANSWER_WITHIN_NS);
 	union wire_message request;
 	int r;
 
+	call.fd = handle->connection;
 	wire_begin(&request, WIRE_RENEW);
 	r = ask(&call, &request, WIRE_RENEWED, &packet);
 	if (r == -EOPNOTSUPP)
@@ -478,62 +474,6 @@ int connection_renew_doorbells(const struct uncore *handle)
 
 	pthread_mutex_lock(&handle->mark->asking);
 	r = ask_for_doorbells(handle);
-	pthread_mutex_unlock(&handle->mark->asking);
-	return r;
-}
-
-/* With as many of the user's groups as there is room for. */
-static int ask_about_user(const struct call *call, const struct uncore_user *user,
-	const uint32_t groups[], uint32_t n_groups)
-{
-	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	union wire_message request;
-
-	wire_begin(&request, WIRE_ADMITS);
-	request.admits.uid = user->uid;
-	request.admits.gid = user->gid;
-	request.admits.n_groups = n_groups;
-	if (n_groups)
-		memcpy(request.admits.groups, groups, n_groups * sizeof *groups);
-	return ask(call, &request, WIRE_DONE, &packet);
-}
-
-static int ask_about_groups(const struct uncore *handle, const struct uncore_user *user)
-{
-	const struct call call =
-		call_of(handle, handle->timeout_ns ? handle->timeout_ns : ANSWER_WITHIN_NS);
-	uint32_t done = 0, n;
-	int r;
-
-	do {
-		n = user->n_groups - done;
-		n = n < (uint32_t)WIRE_GROUPS_MAX ? n : (uint32_t)WIRE_GROUPS_MAX;
-		r = ask_about_user(&call, user, n ? &user->groups[done] : NULL, n);
-		done += n;
-	} while (r == -EACCES && done < user->n_groups);
-	return r;
-}
-
-/* An answer that comes too late must not be taken for that to the next question. */
-static int end_unless_answered(const struct uncore *handle, int r)
-{
-	if (r < 0 && r != -EACCES && r != -EOPNOTSUPP)
-		__atomic_store_n(&handle->mark->gone, 1, __ATOMIC_RELAXED);
-	return r;
-}
-
-_public_ int uncore_admits(const struct uncore *handle, const struct uncore_user *user)
-{
-	int r = handle_check(handle);
-
-	if (r < 0)
-		return r;
-	if (!user || (user->n_groups && !user->groups))
-		return error_say(-EINVAL, "uncore_admits() was not told which user.");
-	if (__atomic_load_n(&handle->mark->gone, __ATOMIC_RELAXED))
-		return cannot_connect(-ENOTCONN, handle->path);
-	pthread_mutex_lock(&handle->mark->asking);
-	r = end_unless_answered(handle, ask_about_groups(handle, user));
 	pthread_mutex_unlock(&handle->mark->asking);
 	return r;
 }

@@ -20,7 +20,7 @@
 
 struct uncore_mark {
 	uint32_t ours;          /* 1; reads 0 in a child */
-	uint32_t gone;          /* atomic: the connection is of no use any more */
+	uint32_t gone;          /* atomic: the daemon has closed the connection */
 	pthread_mutex_t asking; /* over the connection; by one thread at a time */
 };
 
@@ -30,9 +30,10 @@ struct uncore {
 	uint64_t shared_bytes;         /* mapped */
 	struct page_header *tables;    /* of page_copy_tables(): what all else goes by */
 	const struct page_bell *bells; /* this user's: where to sleep, one per socket */
-	uint64_t timeout_ns;           /* 0: as long as the site's policy suggests */
+	uint64_t bells_bytes;          /* mapped */
+	const struct page_rules *rules; /* behind them; NULL: an older uncored */
+	uint64_t timeout_ns;            /* 0: as long as the site's policy suggests */
 	int connection;
-	char path[108];       /* where uncored listens: as long as sun_path, see unix(7) */
 	uint32_t n_doorbells; /* one per socket */
 	int doorbells[PAGE_SOCKETS_MAX];
 };

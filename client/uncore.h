@@ -309,13 +309,12 @@ struct uncore_user {
 
 /*
  * May @user be told what @handle reads? For programs that read for others, as pmdauncore(1) does
- * for pmcd's. 0: yes; -EACCES: the site's policy does not let this user connect,
- * uncore_error_text() has the sentence. A user whom nobody knows may be told where everybody may;
- * root has to be let in by a rule like everybody. When the policy changes, @handle can read no
- * more, and a new one is to be asked; only the permissions of the socket change without that.
- * -EOPNOTSUPP: an older uncored, which cannot tell; -EINVAL: @user is NULL; else as uncore_open(),
- * and @handle is of no use then. Takes up to the limit of uncore_set_timeout(), or one second. Any
- * thread. Since 0.2.
+ * for pmcd's. 0: yes; -EACCES: the site's rules do not let this user connect, uncore_error_text()
+ * has the sentence. A user whom nobody knows may be told where everybody may; root has to be let in
+ * by a rule like everybody. The answer holds for what was read just before. Of the socket it is the
+ * permissions of its file that count. -EOPNOTSUPP: an older uncored, which does not say; -EAGAIN:
+ * it changes the rules at this moment; -EINVAL: @user is NULL; -EBADMSG: what answers is not
+ * uncored. Makes no system call. Any thread. Since 0.2.
  */
 int uncore_admits(const struct uncore *handle, const struct uncore_user *user);
 

@@ -223,6 +223,16 @@ uint32_t page_bell_quantum(const struct page_bell *bell)
 	return __atomic_load_n(&bell->quantum, __ATOMIC_RELAXED);
 }
 
+void page_rules_write(struct page_rules *page, const struct rules *rules)
+{
+	uint32_t odd = __atomic_load_n(&page->lock, __ATOMIC_RELAXED) | 1;
+
+	__atomic_store_n(&page->lock, odd, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	store_words(&page->rules, rules, sizeof *rules);
+	__atomic_store_n(&page->lock, odd + 1, __ATOMIC_RELEASE);
+}
+
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns)
 {
 	__atomic_store_n(&cell->spin_ns, spin_ns, __ATOMIC_RELAXED);
@@ -286,6 +296,25 @@ static bool try_copy(const struct page_cell *cell, struct page_sweep *ret, uint3
 	load_words(ret_channels, cell->channels, n_channels * sizeof *ret_channels);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return __atomic_load_n(&cell->lock, __ATOMIC_RELAXED) == before;
+}
+
+static bool try_copy_rules(const struct page_rules *page, struct rules *ret)
+{
+	uint32_t before = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
+
+	if (!before || before & 1)
+		return false;
+	load_words(ret, &page->rules, sizeof *ret);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&page->lock, __ATOMIC_RELAXED) == before;
+}
+
+int page_rules_copy(const struct page_rules *page, struct rules *ret)
+{
+	for (int i = 0; i < COPY_SPINS; i++)
+		if (try_copy_rules(page, ret))
+			return ret->n_users <= RULES_USERS_MAX ? 0 : -EBADMSG;
+	return -EAGAIN;
 }
 
 int page_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_metrics,

@@ -45,6 +45,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/rules.h"
+
 #define PAGE_MAGIC 0x756e636f72656401ULL /* "uncored", 1; the same in every version */
 
 enum {
@@ -179,10 +181,21 @@ struct page_bell {
 	char padding[PAGE_CACHE_LINE - 24];
 };
 
+/*
+ * Behind the bells of all sockets: who may connect, for a client that reads for others. It comes
+ * with the bells, which are made anew with each uncored and so are never an older one's.
+ */
+struct page_rules {
+	uint32_t lock; /* atomic: odd while the rest is being written; 0: nothing was written yet */
+	uint32_t reserved; /* 0 */
+	struct rules rules;
+};
+
 static_assert(offsetof(struct page_header, magic) == 0, "in every version");
 static_assert(offsetof(struct page_header, version) == 8, "in every version");
 static_assert(offsetof(struct page_header, state) == 12, "in every version");
 static_assert(sizeof(struct page_bell) == PAGE_CACHE_LINE, "page_bell");
+static_assert(sizeof(struct page_rules) == 424, "page_rules");
 static_assert(sizeof(struct page_header) == 144, "page_header");
 static_assert(sizeof(struct page_metric) == 64, "page_metric");
 static_assert(sizeof(struct page_socket) == 16, "page_socket");
@@ -271,6 +284,15 @@ void page_bell_redeem(struct page_bell *bell);
  * that spins keeps its own members from ringing.
  */
 void page_bell_let_spin(struct page_bell *bell, uint32_t spin_ns);
+
+/* Publishes the rules. The main thread. */
+void page_rules_write(struct page_rules *page, const struct rules *rules);
+
+/*
+ * Copies them. 0; -EAGAIN: they are being written, or have not been yet; -EBADMSG: there are too
+ * many users among them.
+ */
+int page_rules_copy(const struct page_rules *page, struct rules *ret);
 
 /* What values are rounded down to, for this user to know. The main thread. */
 void page_bell_tell_quantum(struct page_bell *bell, uint32_t quantum);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,7 +19,6 @@ static const struct {
 	{ WIRE_INFO, WIRE_FROM_CLIENT, sizeof(struct wire_info) },
 	{ WIRE_OWNER, WIRE_FROM_CLIENT, sizeof(struct wire_owner) },
 	{ WIRE_RENEW, WIRE_FROM_CLIENT, sizeof(struct wire_renew) },
-	{ WIRE_ADMITS, WIRE_FROM_CLIENT, sizeof(struct wire_admits) },
 	{ WIRE_DONE, WIRE_FROM_DAEMON, sizeof(struct wire_done) },
 	{ WIRE_WELCOME, WIRE_FROM_DAEMON, sizeof(struct wire_welcome) },
 	{ WIRE_RENEWED, WIRE_FROM_DAEMON, sizeof(struct wire_renewed) },
@@ -28,15 +26,14 @@ static const struct {
 	{ WIRE_ERROR, WIRE_FROM_DAEMON, sizeof(struct wire_error) },
 };
 
-/* All requests begin alike, and have a second reserved field. */
+/* All requests are laid out alike, and have a second reserved field. */
 static_assert(
 	sizeof(struct wire_hello) == sizeof(struct wire_info) &&
 		sizeof(struct wire_hello) == sizeof(struct wire_owner) &&
 		sizeof(struct wire_hello) == sizeof(struct wire_renew) &&
 		offsetof(struct wire_hello, reserved) == offsetof(struct wire_info, reserved) &&
 		offsetof(struct wire_hello, reserved) == offsetof(struct wire_owner, reserved) &&
-		offsetof(struct wire_hello, reserved) == offsetof(struct wire_renew, reserved) &&
-		offsetof(struct wire_hello, reserved) == offsetof(struct wire_admits, reserved),
+		offsetof(struct wire_hello, reserved) == offsetof(struct wire_renew, reserved),
 	"requests");
 
 static uint32_t message_size(unsigned opcode, enum wire_sender sender)
@@ -47,44 +44,11 @@ static uint32_t message_size(unsigned opcode, enum wire_sender sender)
 	return 0;
 }
 
-static bool is_request(const void *packet)
-{
-	struct wire_hello request;
-
-	memcpy(&request, packet, sizeof request);
-	return !request.reserved;
-}
-
-static bool is_question_of_user(const void *packet)
-{
-	uint32_t n_groups;
-
-	memcpy(&n_groups, (const char *)packet + offsetof(struct wire_admits, n_groups),
-		sizeof n_groups);
-	return n_groups <= WIRE_GROUPS_MAX;
-}
-
-static bool is_error(const void *packet)
-{
-	struct wire_error error;
-
-	memcpy(&error, packet, sizeof error);
-	return error.error < 0 && memchr(error.text, '\0', sizeof error.text);
-}
-
-/* Of a packet that is as long as its opcode wants. */
-static bool is_well_formed(const void *packet, unsigned opcode, enum wire_sender sender)
-{
-	if (sender == WIRE_FROM_CLIENT && !is_request(packet))
-		return false;
-	if (opcode == WIRE_ADMITS)
-		return is_question_of_user(packet);
-	return opcode != WIRE_ERROR || is_error(packet);
-}
-
 int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender)
 {
 	struct wire_header header;
+	struct wire_hello request;
+	struct wire_error error;
 	uint32_t expected;
 
 	if (size_bytes < sizeof header || size_bytes > WIRE_MESSAGE_MAX)
@@ -95,8 +59,18 @@ int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender)
 	expected = message_size(header.opcode, sender);
 	if (!expected)
 		return -EOPNOTSUPP;
-	if (size_bytes != expected || !is_well_formed(packet, header.opcode, sender))
+	if (size_bytes != expected)
 		return -EBADMSG;
+	if (sender == WIRE_FROM_CLIENT) {
+		memcpy(&request, packet, sizeof request);
+		if (request.reserved)
+			return -EBADMSG;
+	}
+	if (header.opcode == WIRE_ERROR) {
+		memcpy(&error, packet, sizeof error);
+		if (error.error >= 0 || !memchr(error.text, '\0', sizeof error.text))
+			return -EBADMSG;
+	}
 	return 0;
 }
 

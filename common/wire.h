@@ -7,8 +7,8 @@
  * (common/page.h), one doorbell per socket, and the user's bells as file descriptors: all clients
  * of one uid get the same ones. After that a fresh read needs no message at all: ring the doorbell,
  * wait for the bell. A doorbell that cannot be written to any more (EAGAIN) is full: RENEW it.
- * Requests name nothing but themselves, and two name a user: there is no register, event or CPU
- * that a client could ask for.
+ * Requests name nothing but themselves, and root's one names a user: there is no register, event or
+ * CPU that a client could ask for.
  *
  * The two ends may be of different releases for years: a container brings its own library. So
  * whatever a release has sent or accepted, every later one sends and accepts:
@@ -43,7 +43,6 @@ enum {
 	WIRE_VERSION = 1,
 	WIRE_MESSAGE_MAX = 512, /* bytes, either direction */
 	WIRE_TEXT_MAX = 480,    /* bytes of an error sentence, with its final NUL */
-	WIRE_GROUPS_MAX = 96,   /* of one ADMITS */
 	WIRE_FDS_MAX = 34, /* the page, one doorbell per socket (PAGE_SOCKETS_MAX), the bells */
 };
 
@@ -51,11 +50,10 @@ enum {
 
 enum wire_opcode {
 	/* client to daemon */
-	WIRE_HELLO = 1,  /* first message, once; answered by WELCOME */
-	WIRE_INFO = 2,   /* answered by REPORT */
-	WIRE_OWNER = 3,  /* root's alone; answered by DONE */
-	WIRE_RENEW = 4,  /* the doorbells are full; answered by RENEWED */
-	WIRE_ADMITS = 5, /* may this user be told, too? answered by DONE, or ERROR: no, and why */
+	WIRE_HELLO = 1, /* first message, once; answered by WELCOME */
+	WIRE_INFO = 2,  /* answered by REPORT */
+	WIRE_OWNER = 3, /* root's alone; answered by DONE */
+	WIRE_RENEW = 4, /* the doorbells are full; answered by RENEWED */
 	/* daemon to client */
 	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ..., and the bells */
 	WIRE_REPORT =
@@ -96,19 +94,6 @@ struct wire_renew {
 	struct wire_header header;
 	uint32_t flags;    /* 0 */
 	uint32_t reserved; /* 0 */
-};
-
-/*
- * A user for whom the client reads, as pmdauncore(1) does. About a user of more groups than there
- * is room for the client asks again, with the other groups: more groups never let fewer users in.
- */
-struct wire_admits {
-	struct wire_header header;
-	uint32_t uid;      /* UINT32_MAX: nobody knows who it is */
-	uint32_t reserved; /* 0 */
-	uint32_t gid;
-	uint32_t n_groups; /* at most WIRE_GROUPS_MAX */
-	uint32_t groups[WIRE_GROUPS_MAX];
 };
 
 struct wire_done {
@@ -156,7 +141,6 @@ union wire_message {
 	struct wire_info info;
 	struct wire_owner owner;
 	struct wire_renew renew;
-	struct wire_admits admits;
 	struct wire_done done;
 	struct wire_welcome welcome;
 	struct wire_renewed renewed;
@@ -170,7 +154,6 @@ static_assert(sizeof(struct wire_hello) == 16, "wire_hello");
 static_assert(sizeof(struct wire_info) == 16, "wire_info");
 static_assert(sizeof(struct wire_owner) == 16, "wire_owner");
 static_assert(sizeof(struct wire_renew) == 16, "wire_renew");
-static_assert(sizeof(struct wire_admits) == 408, "wire_admits");
 static_assert(sizeof(struct wire_done) == 8, "wire_done");
 static_assert(sizeof(struct wire_renewed) == 16, "wire_renewed");
 static_assert(sizeof(struct wire_welcome) == 24, "wire_welcome");
@@ -196,8 +179,7 @@ struct wire_packet {
 
 /*
  * Is this packet a message that @sender may send? Pure: looks at nothing but its arguments.
- * 0; -EBADMSG: too short, too long, size field wrong, reserved field set, text without end, more
- * groups than there is room for;
+ * 0; -EBADMSG: too short, too long, size field wrong, reserved field set, text without end;
  * -EOPNOTSUPP: no such opcode from this sender.
  */
 int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender);

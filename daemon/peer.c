@@ -216,25 +216,6 @@ static int answer_owner(struct peer *peer, const union wire_message *request)
 	return send_to(peer, &reply, NULL, 0);
 }
 
-/* A socket whose file cannot be found is open to nobody. */
-static int answer_admits(struct peer *peer, const union wire_message *request)
-{
-	const struct wire_admits *asked = &request->admits;
-	const struct policy_peer user = { asked->uid, asked->gid, asked->groups, asked->n_groups };
-	const struct server *server = peer->server;
-	struct policy_socket socket = {};
-	struct policy_refusal refusal;
-	union wire_message reply;
-
-	server_socket(server, &socket);
-	if (policy_admits_through_client(
-		    &socket, &server->config->access, server_owner(server), &user, &refusal))
-		wire_begin(&reply, WIRE_DONE);
-	else
-		wire_error(&reply, refusal.error, "%s", refusal.text);
-	return send_to(peer, &reply, NULL, 0);
-}
-
 static const struct {
 	enum wire_opcode opcode;
 	bool welcomed; /* the state in which it may come */
@@ -244,7 +225,6 @@ static const struct {
 	{ WIRE_INFO, true, answer_info },
 	{ WIRE_OWNER, true, answer_owner },
 	{ WIRE_RENEW, true, answer_renew },
-	{ WIRE_ADMITS, true, answer_admits },
 };
 
 static int answer(struct peer *peer, const union wire_message *request)

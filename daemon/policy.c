@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/macro.h"
 
@@ -19,9 +18,6 @@ static const struct {
 	int error;
 	const char *who; /* where the rule is, and who can change it */
 } rules[POLICY_RULES] = {
-	[POLICY_SOCKET] = { "access.mode", -EACCES,
-		"The rule is mode in [access] of uncored.conf, or SocketMode= of the socket unit; "
-		"the administrator of this node can change it." },
 	[POLICY_GROUP] = { "access.group", -EACCES, IN_CONF("access", "group") },
 	[POLICY_USERS] = { "access.users", -EACCES, IN_CONF("access", "users") },
 	[POLICY_OWNER] = { "access.owner_only", -EACCES,
@@ -77,93 +73,36 @@ void policy_refuse(struct policy_refusal *ret, enum policy_rule rule, const char
 
 /* --- who may connect --- */
 
-static bool is_owner(
-	const struct policy_access *access, uint32_t owner, const struct policy_peer *peer)
+void policy_rules(const struct policy_access *access, uint32_t owner, struct rules *ret)
 {
-	return !access->owner_only || (owner != POLICY_NO_OWNER && peer->uid == owner);
-}
-
-static bool has_group(const struct policy_peer *peer, uint32_t group)
-{
-	for (unsigned i = 0; i < peer->n_groups; i++)
-		if (peer->groups[i] == group)
-			return true;
-	return peer->gid == group;
-}
-
-static bool is_in_group(
-	const struct policy_access *access, uint32_t owner, const struct policy_peer *peer)
-{
-	(void)owner;
-	return !access->by_group || has_group(peer, access->group);
-}
-
-static bool is_listed(
-	const struct policy_access *access, uint32_t owner, const struct policy_peer *peer)
-{
-	(void)owner;
-	for (unsigned i = 0; i < access->n_users; i++)
-		if (access->users[i] == peer->uid)
-			return true;
-	return !access->n_users;
-}
-
-static const struct {
-	bool (*admits)(
-		const struct policy_access *access, uint32_t owner, const struct policy_peer *peer);
-	enum policy_rule rule;
-	const char *wanted;
-} checks[] = {
-	{ is_in_group, POLICY_GROUP, "is not in the group whose members may connect to uncored" },
-	{ is_listed, POLICY_USERS, "is not among the users who may connect to uncored" },
-	{ is_owner, POLICY_OWNER, "does not own the job that this node runs" },
-};
-
-/* "User 1000 is not among the users who may connect to uncored." */
-static void refuse_peer(struct policy_refusal *ret, enum policy_rule rule,
-	const struct policy_peer *peer, const char *wanted)
-{
-	if (peer->uid == POLICY_UNKNOWN)
-		policy_refuse(ret, rule, "A user whom nobody knows %s.", wanted);
-	else
-		policy_refuse(ret, rule, "User %u %s.", peer->uid, wanted);
-}
-
-static bool keeps_rules(const struct policy_access *access, uint32_t owner,
-	const struct policy_peer *peer, struct policy_refusal *ret)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
-		if (!checks[i].admits(access, owner, peer)) {
-			refuse_peer(ret, checks[i].rule, peer, checks[i].wanted);
-			return false;
-		}
-	return true;
+	*ret = (struct rules){
+		.owner_only = access->owner_only,
+		.owner = owner,
+		.by_group = access->by_group,
+		.group = access->group,
+		.n_users = access->n_users,
+	};
+	memcpy(ret->users, access->users, access->n_users * sizeof *access->users);
 }
 
 bool policy_admits(const struct policy_access *access, uint32_t owner,
 	const struct policy_peer *peer, struct policy_refusal *ret)
 {
-	return peer->uid == 0 || keeps_rules(access, owner, peer, ret);
-}
+	static const enum policy_rule policy_rules_of[RULES] = {
+		[RULE_GROUP] = POLICY_GROUP,
+		[RULE_USERS] = POLICY_USERS,
+		[RULE_OWNER] = POLICY_OWNER,
+	};
+	const struct rules_user user = { peer->uid, peer->gid, peer->groups, peer->n_groups };
+	struct rules published;
+	enum rule broken;
 
-/* To connect is to write (unix(7)). */
-static bool may_write(const struct policy_socket *socket, const struct policy_peer *user)
-{
-	if (user->uid == socket->uid)
-		return socket->mode & S_IWUSR;
-	if (has_group(user, socket->gid))
-		return socket->mode & S_IWGRP;
-	return socket->mode & S_IWOTH;
-}
-
-bool policy_admits_through_client(const struct policy_socket *socket,
-	const struct policy_access *access, uint32_t owner, const struct policy_peer *user,
-	struct policy_refusal *ret)
-{
-	if (may_write(socket, user))
-		return keeps_rules(access, owner, user, ret);
-	refuse_peer(ret, POLICY_SOCKET, user, "may not connect to uncored");
-	return false;
+	policy_rules(access, owner, &published);
+	broken = peer->uid ? rules_broken(&published, &user) : RULE_NONE;
+	if (broken)
+		policy_refuse(
+			ret, policy_rules_of[broken], "User %u %s.", peer->uid, rule_words(broken));
+	return !broken;
 }
 
 bool policy_is_selective(const struct policy_access *access)

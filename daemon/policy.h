@@ -13,16 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/rules.h"
 #include "common/wire.h"
 
 enum {
-	POLICY_USERS_MAX = 96,  /* more do not fit into a line */
-	POLICY_TEXT_MAX = 200,  /* a value of uncored.conf, with its NUL */
-	POLICY_WORDS_MAX = 512, /* policy_describe() */
+	POLICY_USERS_MAX = RULES_USERS_MAX, /* more do not fit into a line */
+	POLICY_TEXT_MAX = 200,              /* a value of uncored.conf, with its NUL */
+	POLICY_WORDS_MAX = 512,             /* policy_describe() */
 };
 
 enum policy_rule {
-	POLICY_SOCKET,
 	POLICY_GROUP,
 	POLICY_USERS,
 	POLICY_OWNER,
@@ -81,24 +81,16 @@ struct policy_refusal {
 	char text[WIRE_TEXT_MAX];
 };
 
-/* Where the node runs nobody's job: the uid that nobody has; as LEDGER_NO_OWNER. Or a user whom
- * nobody knows. */
-enum { POLICY_NO_OWNER = UINT32_MAX, POLICY_UNKNOWN = UINT32_MAX };
+/* Where the node runs nobody's job: the uid that nobody has; as LEDGER_NO_OWNER. */
+enum { POLICY_NO_OWNER = RULES_NOBODY };
 
 /* May this peer connect, while the node runs a job of @owner? False: *ret says why not. Root always
  * may. */
 bool policy_admits(const struct policy_access *access, uint32_t owner,
 	const struct policy_peer *peer, struct policy_refusal *ret);
 
-/*
- * May a client tell this user what it reads? The user must be one that may connect at @socket, by
- * its permissions and by the rules; a user whom nobody knows is told where everybody may connect.
- * Root has to be let in like everybody: its services may answer to others in turn. False: *ret says
- * why not.
- */
-bool policy_admits_through_client(const struct policy_socket *socket,
-	const struct policy_access *access, uint32_t owner, const struct policy_peer *user,
-	struct policy_refusal *ret);
+/* What there is to publish of that, but for the socket. */
+void policy_rules(const struct policy_access *access, uint32_t owner, struct rules *ret);
 
 /* Is anybody kept from connecting, but for the permissions of the socket? */
 bool policy_is_selective(const struct policy_access *access);

@@ -53,7 +53,7 @@ static void apply(struct server *server, const struct policy_access *before)
 	server_limit_peers(server);
 	server_apply_budget(server);
 	hardware_apply(server->hardware, server->config);
-	users_tell_quantum(&server->users, server->config->disclosure.quantum);
+	server_tell_users(server);
 	review_peers(server);
 	withdraw_if_selective(server, before);
 	server->reports[WIRE_STATE].made_ns = 0;

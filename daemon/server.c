@@ -547,9 +547,24 @@ int server_withdraw(struct server *server, uint32_t owner, const struct peer *bu
 			peer_free(peer);
 	}
 	users_drop_away(&server->users);
+	server_tell_users(server);
 	close_report(&server->reports[WIRE_STATE]);
 	tell_clients(server);
 	return 0;
+}
+
+/* A socket whose file cannot be found is open to nobody. */
+void server_tell_users(struct server *server)
+{
+	struct policy_socket socket = {};
+	struct rules rules;
+
+	policy_rules(&server->config->access, server_owner(server), &rules);
+	server_socket(server, &socket);
+	rules.socket_uid = socket.uid;
+	rules.socket_gid = socket.gid;
+	rules.socket_mode = socket.mode;
+	users_tell(&server->users, server->config->disclosure.quantum, &rules);
 }
 
 int server_set_owner(struct server *server, uint32_t owner, const struct peer *but)
@@ -563,6 +578,7 @@ int server_set_owner(struct server *server, uint32_t owner, const struct peer *b
 		return server_withdraw(server, owner, but);
 	lease.owner = owner;
 	ledger_let(ledger, lease);
+	server_tell_users(server);
 	server->reports[WIRE_STATE].made_ns = 0;
 	return 0;
 }
@@ -686,7 +702,7 @@ static int prepare(struct server *server)
 			server->hardware->n_readers, server->closers);
 	if (r < 0)
 		return r;
-	users_tell_quantum(&server->users, server->config->disclosure.quantum);
+	server_tell_users(server);
 	server_apply_budget(server);
 	server_limit_peers(server);
 	server_take_cost(server); /* that of the start */

@@ -105,6 +105,9 @@ int server_report(struct server *server, enum wire_topic topic, const struct rep
  */
 void server_take_bare_messages(int fd);
 
+/* Publishes what users are to know: quantum and rules. */
+void server_tell_users(struct server *server);
+
 /* A peer has gone: its descriptors are free again. */
 void server_resume_accepting(struct server *server);
 
@@ -137,7 +140,7 @@ void server_apply_budget(struct server *server);
 /* READY=1, to the service manager. */
 void server_say_ready(const struct server *server);
 
-/* --- for peer.c and report.c --- */
+/* --- for report.c --- */
 
 /* The file of the socket, whoever made it. False: it cannot be found. */
 bool server_socket(const struct server *server, struct policy_socket *ret);

@@ -108,7 +108,7 @@ int users_renew_doorbells(struct users *users, struct user *user)
 
 static size_t wakeups_bytes(const struct users *users)
 {
-	return users->n_readers * sizeof(struct page_bell);
+	return users->n_readers * sizeof(struct page_bell) + sizeof(struct page_rules);
 }
 
 static int open_wakeups(const struct users *users, struct user *user)
@@ -125,10 +125,11 @@ static int open_wakeups(const struct users *users, struct user *user)
 	return user->wakeups_fd < 0 ? user->wakeups_fd : 0;
 }
 
-static void tell_quantum(const struct users *users, struct user *user)
+static void tell(const struct users *users, struct user *user)
 {
 	for (unsigned s = 0; s < users->n_readers; s++)
 		page_bell_tell_quantum(&user->wakeups[s], users->quantum);
+	page_rules_write((void *)&user->wakeups[users->n_readers], &users->rules);
 }
 
 /* A client may keep its descriptor for ever, but not our memory behind it: MADV_REMOVE gives that
@@ -195,7 +196,7 @@ static int user_new(struct users *users, uint32_t uid, unsigned account, struct 
 		free(user);
 		return r;
 	}
-	tell_quantum(users, user);
+	tell(users, user);
 	users->table[place] = user;
 	if (users->n <= (unsigned)place)
 		users->n = (unsigned)place + 1;
@@ -261,12 +262,13 @@ void users_leave(struct users *users, struct user *user)
 		user_free(users, away);
 }
 
-void users_tell_quantum(struct users *users, uint32_t quantum)
+void users_tell(struct users *users, uint32_t quantum, const struct rules *rules)
 {
 	users->quantum = quantum;
+	users->rules = *rules;
 	for (unsigned i = 0; i < users->n; i++)
 		if (users->table[i])
-			tell_quantum(users, users->table[i]);
+			tell(users, users->table[i]);
 }
 
 void users_set_account(struct users *users, uint32_t uid, unsigned account)

@@ -29,7 +29,7 @@ struct user {
 	unsigned n_clients;
 	uint64_t left_ns;    /* when the last one went */
 	uint64_t renewed_ns; /* when it last got new doorbells */
-	int wakeups_fd;      /* what clients get: n_readers of struct page_bell */
+	int wakeups_fd;      /* what clients get: n_readers of struct page_bell, and page_rules */
 	struct page_bell *wakeups;
 	int doorbells[PAGE_SOCKETS_MAX];
 };
@@ -41,6 +41,7 @@ struct users {
 	unsigned n, n_away;
 	unsigned most_away;  /* USERS_AWAY_MAX, or fewer */
 	uint32_t quantum;    /* that they are told */
+	struct rules rules;  /* ... and these */
 	struct user **table; /* owned, USERS_MAX of them; NULL: a free place */
 };
 
@@ -63,8 +64,8 @@ void users_leave(struct users *users, struct user *user);
  */
 int users_renew_doorbells(struct users *users, struct user *user);
 
-/* Tells all, and those that come, what values are rounded down to. */
-void users_tell_quantum(struct users *users, uint32_t quantum);
+/* Tells all, and those that come, what values are rounded down to, and who may connect. */
+void users_tell(struct users *users, uint32_t quantum, const struct rules *rules);
 
 /* @uid is charged as @account from now on. */
 void users_set_account(struct users *users, uint32_t uid, unsigned account);

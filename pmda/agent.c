@@ -72,11 +72,19 @@ static void join_perfevent(pmdaExt *pmda)
 }
 
 /* What was told is kept: if the client is refused later, it is told that and no more. */
-static void note_names(struct context *context)
+static void note_told(struct context *context)
 {
+	if (context->admission == REFUSED)
+		return;
 	context->knows_names = true;
 	if (context->admission == ADMITTED)
 		context->told = perfevent_copy_counts(context->told);
+}
+
+/* Not if the rules have changed, for which uncored ends the connection that they were read from. */
+static bool is_reviewed(struct context *context)
+{
+	return context && contexts_review(context, &view) != UNDECIDED;
 }
 
 /*
@@ -90,11 +98,11 @@ static pmdaNameSpace *perfevent_tree(pmdaExt *pmda)
 	bool is_told;
 
 	join_perfevent(pmda);
-	if (view_age_ns(&view) > NAMES_FRESH_NS)
+	if (view_age_ns(&view) > NAMES_FRESH_NS || !is_reviewed(context))
 		take_snapshot(false);
-	is_told = context && contexts_review(context, &view) == ADMITTED && view.is_current;
+	is_told = context && contexts_review(context, &view) == ADMITTED;
 	if (is_told)
-		note_names(context);
+		note_told(context);
 	return is_told || (context && context->knows_names) ? perfevent_names(pmda->e_domain)
 							    : NULL;
 }
@@ -146,8 +154,8 @@ static int on_fetch(int n_pmids, pmID pmids[], pmdaResult **ret, pmdaExt *pmda)
 		contexts_review(context, &view);
 	metrics_answer(context);
 	sts = pmdaFetch(n_pmids, pmids, ret, pmda);
-	if (of_perfevent && context && context->admission != REFUSED)
-		note_names(context);
+	if (of_perfevent && context)
+		note_told(context);
 	if (sts >= 0 && !view.is_current)
 		say_again(*ret);
 	return sts;

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const uint64_t REFUSAL_NS = 1000000000;
+#include <unistd.h>
 
 static struct context *contexts; /* by pmcd's number, which counts from 0 and comes again */
 static int n_contexts;
@@ -38,39 +37,29 @@ struct context *contexts_find(int number)
 	return &contexts[number];
 }
 
+static void forget(struct context *context)
+{
+	free(context->groups);
+	free(context->told);
+	*context = unknown;
+}
+
 void contexts_end(int number)
 {
-	if (number < 0 || number >= n_contexts)
-		return;
-	free(contexts[number].told);
-	contexts[number] = unknown;
+	if (number >= 0 && number < n_contexts)
+		forget(&contexts[number]);
 }
 
 void contexts_done(void)
 {
 	for (int i = 0; i < n_contexts; i++)
-		free(contexts[i].told);
+		forget(&contexts[i]);
 	free(contexts);
 	contexts = NULL;
 	n_contexts = 0;
 }
 
 /* --- who they are --- */
-
-void contexts_learn(int number, int attribute, const char *value)
-{
-	struct context *context = contexts_find(number);
-
-	if (!context || !value)
-		return;
-	if (attribute == PMDA_ATTR_USERID)
-		context->uid = (uint32_t)strtoul(value, NULL, 10);
-	else if (attribute == PMDA_ATTR_GROUPID)
-		context->gid = (uint32_t)strtoul(value, NULL, 10);
-	else if (attribute == PMDA_ATTR_PROCESSID)
-		context->pid = atoi(value);
-	context->asked = 0;
-}
 
 /* "Groups:\t4 24 27 " */
 static uint32_t *parse_groups(const char *text, uint32_t *ret_n)
@@ -89,63 +78,63 @@ static uint32_t *parse_groups(const char *text, uint32_t *ret_n)
 }
 
 /*
- * Its supplementary groups, as long as its process is still one of this user: a number of a process
- * comes again. NULL: none are known, be it for hidepid= of /proc.
+ * As long as the process is one of this user, for its number may be another's by now. None are
+ * known where /proc is mounted with hidepid=.
  */
-static uint32_t *read_groups(const struct context *context, uint32_t *ret_n)
+static void read_groups(struct context *context)
 {
+	uint32_t uid = UNCORE_UNKNOWN_USER;
 	char path[64], *line = NULL;
-	uint32_t *groups = NULL, uid = UNCORE_UNKNOWN_USER;
 	size_t size = 0;
 	FILE *status;
 
-	*ret_n = 0;
 	snprintf(path, sizeof path, "/proc/%d/status", context->pid);
-	status = context->pid > 0 ? fopen(path, "re") : NULL;
+	status = fopen(path, "re");
 	if (!status)
-		return NULL;
-	while (!groups && getline(&line, &size, status) >= 0) {
+		return;
+	while (!context->groups && getline(&line, &size, status) >= 0) {
 		sscanf(line, "Uid: %*u %u", &uid);
 		if (uid == context->uid && !strncmp(line, "Groups:", strlen("Groups:")))
-			groups = parse_groups(line + strlen("Groups:"), ret_n);
+			context->groups =
+				parse_groups(line + strlen("Groups:"), &context->n_groups);
 	}
 	free(line);
 	fclose(status);
-	return groups;
+}
+
+void contexts_learn(int number, int attribute, const char *value)
+{
+	struct context *context = contexts_find(number);
+
+	if (!context || !value)
+		return;
+	if (attribute == PMDA_ATTR_USERID)
+		context->uid = (uint32_t)strtoul(value, NULL, 10);
+	else if (attribute == PMDA_ATTR_GROUPID)
+		context->gid = (uint32_t)strtoul(value, NULL, 10);
+	else if (attribute == PMDA_ATTR_PROCESSID)
+		context->pid = atoi(value);
+	if (context->pid > 0 && context->uid != UNCORE_UNKNOWN_USER && !context->groups)
+		read_groups(context);
 }
 
 /* --- what they may be told --- */
 
-static enum admission ask(struct context *context, struct view *view)
+/* A local context is the client itself, whom uncored has let in. */
+static bool is_this_process(const struct context *context)
 {
-	struct uncore_user user = { .uid = context->uid, .gid = context->gid };
-	uint32_t *groups = read_groups(context, &user.n_groups);
-	enum admission admission;
-
-	user.groups = groups;
-	admission = view_admits(view, &user);
-	free(groups);
-	snprintf(context->refusal, sizeof context->refusal, "%s",
-		admission == REFUSED ? uncore_error_text() : "");
-	return admission;
+	return context->pid == (int)getpid();
 }
 
-static bool stands(const struct context *context, const struct view *view)
+enum admission contexts_review(struct context *context, const struct view *view)
 {
-	if (context->asked != view->n_connections)
-		return false;
-	return context->admission != REFUSED || view->now_ns - context->asked_ns < REFUSAL_NS;
-}
+	const struct uncore_user user = { context->uid, context->gid, context->n_groups,
+		context->groups };
 
-enum admission contexts_review(struct context *context, struct view *view)
-{
-	if (!view->is_current || stands(context, view))
-		return context->admission;
-	if (view->admits_all)
+	context->admission = view_admits(view, &user);
+	if (context->admission == REFUSED && is_this_process(context))
 		context->admission = ADMITTED;
-	else
-		context->admission = ask(context, view);
-	context->asked = context->admission == UNDECIDED ? 0 : view->n_connections;
-	context->asked_ns = view->now_ns;
+	if (context->admission == REFUSED)
+		snprintf(context->refusal, sizeof context->refusal, "%s", uncore_error_text());
 	return context->admission;
 }

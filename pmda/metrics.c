@@ -199,6 +199,11 @@ static int platform(const struct meaning *meaning, unsigned inst, pmAtomValue *r
 	return PMDA_FETCH_STATIC;
 }
 
+static bool is_admitted(void)
+{
+	return reader && reader->admission == ADMITTED;
+}
+
 static bool is_refused(void)
 {
 	return !reader || reader->admission == REFUSED;
@@ -206,14 +211,14 @@ static bool is_refused(void)
 
 static int up(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	ret->ul = view->is_current && !is_refused();
+	ret->ul = view->is_current && is_admitted();
 	return PMDA_FETCH_STATIC;
 }
 
 /* PAPI takes a number of 32 bits for a signed one. */
 static int up_for_papi(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	ret->ull = view->is_current && !is_refused();
+	ret->ull = view->is_current && is_admitted();
 	return PMDA_FETCH_STATIC;
 }
 
@@ -330,28 +335,21 @@ static bool needs_socket(pmID pmid)
 }
 
 /*
- * Before the agent has reached uncored nobody knows who may be told, and PAPI does not survive that
- * a value is missing: what an earlier agent wrote down stands then.
+ * PAPI does not survive that a value is missing. A client that is not admitted, or of which nobody
+ * can say so while uncored is away, keeps what it was told last. If that is not known, because the
+ * agent was started anew, it gets the counts as they were written down, where everybody may read
+ * them, and otherwise 0. perfevent.uncored.up is 0 in all these cases.
  */
-static bool may_have_last_counts(void)
-{
-	if (!reader || reader->admission == UNDECIDED)
-		return view->admits_all || !view->n_connections;
-	return reader->admission == ADMITTED;
-}
-
-/* A client that knows the names, and is refused now, keeps what it was told last. */
 static int perfevent_value(pmID pmid, unsigned inst, pmAtomValue *ret)
 {
-	const uint64_t *counts = NULL;
+	const uint64_t *told = reader ? reader->told : NULL;
+	bool is_live = is_admitted() || (!told && !is_refused() && perfevent_is_public());
 
-	if (!may_have_last_counts()) {
-		counts = reader ? reader->told : NULL;
-		if (!counts)
-			return is_refused() ? PM_ERR_PERMISSION : PM_ERR_AGAIN;
-	}
-	return perfevent_count(pmid, inst, counts, &ret->ull) ? PMDA_FETCH_STATIC
-							      : PMDA_FETCH_NOVALUES;
+	if (!perfevent_count(pmid, inst, is_live ? NULL : told, &ret->ull))
+		return PMDA_FETCH_NOVALUES;
+	if (!is_live && !told)
+		ret->ull = 0;
+	return PMDA_FETCH_STATIC;
 }
 
 void metrics_answer(const struct context *context)
@@ -370,8 +368,8 @@ int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret)
 		return PM_ERR_PMID;
 	if (!view->is_current && needs_snapshot(meaning))
 		return PM_ERR_AGAIN;
-	if (is_refused() && needs_snapshot(meaning))
-		return PM_ERR_PERMISSION;
+	if (!is_admitted() && needs_snapshot(meaning))
+		return is_refused() ? PM_ERR_PERMISSION : PM_ERR_AGAIN;
 	if (needs_socket(pmid) && inst >= view->machine.n_sockets)
 		return PM_ERR_INST;
 	return meaning->value(meaning, inst, ret);

@@ -183,6 +183,17 @@ static void follow(const struct view *view)
 	save(view);
 }
 
+/* What is written down is told to whoever may read the file. */
+static void follow_rules(const struct view *view)
+{
+	bool is_public = view_admits_all(view);
+
+	if (!view->is_current || is_public == tree.record.is_public)
+		return;
+	tree.record.is_public = is_public;
+	save(view);
+}
+
 static void take_count(struct counter *counter, const struct view *view)
 {
 	uint64_t bytes, count;
@@ -294,6 +305,7 @@ void perfevent_update(const struct view *view)
 {
 	if (!load(view))
 		return;
+	follow_rules(view);
 	if (view->has_channels) {
 		follow(view);
 		take_counts(view);
@@ -403,10 +415,17 @@ static const struct counter *find_metric(pmID pmid)
 	return NULL;
 }
 
+bool perfevent_is_public(void)
+{
+	return tree.record.is_public;
+}
+
 uint64_t *perfevent_copy_counts(uint64_t *former)
 {
-	uint64_t *counts = realloc(former, (tree.record.n_counters + 1) * sizeof *counts);
+	uint64_t *counts = NULL;
 
+	if (tree.published)
+		counts = realloc(former, (tree.record.n_counters + 1) * sizeof *counts);
 	if (!counts)
 		free(former);
 	for (unsigned i = 0; counts && i < tree.record.n_counters; i++)

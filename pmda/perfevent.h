@@ -37,7 +37,10 @@ const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n);
 /* The names below perfevent; NULL while there is no tree. */
 pmdaNameSpace *perfevent_names(int domain);
 
-/* Writes down all counts as they are. @former: what this returned before, or NULL. The caller's,
+/* May everybody read the file in which counts outlive the agent? As of the last snapshot. */
+bool perfevent_is_public(void);
+
+/* Notes all counts as they are. @former: what this returned before, or NULL. The caller's,
  * for free(3); NULL: there is no memory, and @former is freed. */
 uint64_t *perfevent_copy_counts(uint64_t *former);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { COUNTERS_MAX = 16384 }; /* PAPI cannot take more */
@@ -86,6 +87,14 @@ static void say_damaged(void)
 		"%s is damaged, or of another release: counts below perfevent begin anew", path);
 }
 
+/* The permissions of the file say it, so that it cannot be said wrongly. */
+static bool is_for_all(FILE *file)
+{
+	struct stat status;
+
+	return fstat(fileno(file), &status) == 0 && status.st_mode & S_IROTH;
+}
+
 int record_load(struct record *record, unsigned n_more)
 {
 	FILE *file = open_record();
@@ -96,6 +105,7 @@ int record_load(struct record *record, unsigned n_more)
 	record->counters = calloc(record->n_counters + n_more + 1, sizeof *record->counters);
 	if (file && good && record->counters)
 		good = read_all(file, record);
+	record->is_public = file && is_for_all(file);
 	if (!good) {
 		record->n_counters = 0;
 		say_damaged();
@@ -144,8 +154,9 @@ static bool save(const struct record *record, const char *path, const char *new_
 
 	if (!file)
 		return false;
-	write_all(file, record);
-	failed = ferror(file);
+	if (fchmod(fileno(file), record->is_public ? 0644 : 0600) == 0)
+		write_all(file, record);
+	failed = !ftell(file) || ferror(file);
 	failed |= fclose(file) != 0;
 	if (!failed && rename(new_path, path) == 0)
 		return true;

@@ -29,6 +29,7 @@ enum { RECORD_EVERY_S = 60 };
 
 struct record {
 	uint64_t generation[2]; /* that .base precedes */
+	bool is_public;         /* everybody may read the file, or might */
 	unsigned n_counters;
 	struct counter *counters;
 };

@@ -118,26 +118,13 @@ static int make_room(struct view *view, const struct uncore_machine *machine)
 	return 0;
 }
 
-/* An older uncored cannot say whom it admits: then it is as with an older agent. */
-static int ask_whether_all(struct view *view)
-{
-	static const struct uncore_user unknown = { .uid = UNCORE_UNKNOWN_USER,
-		.gid = UNCORE_UNKNOWN_USER };
-	int r = uncore_set_timeout(view->handle, open_within_ns(view));
-
-	if (r >= 0)
-		r = uncore_admits(view->handle, &unknown);
-	view->admits_all = r >= 0 || r == -EOPNOTSUPP;
-	return r == -EACCES || r == -EOPNOTSUPP ? 0 : r;
-}
-
 static bool open_handle(struct view *view)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 
 	if (uncore_open_within(view->socket_path, open_within_ns(view), &view->handle) < 0)
 		return away(view, uncore_error_text());
-	if (uncore_describe(view->handle, &machine) < 0 || ask_whether_all(view) < 0) {
+	if (uncore_describe(view->handle, &machine) < 0) {
 		disconnect(view);
 		return away(view, uncore_error_text());
 	}
@@ -247,17 +234,22 @@ static bool try_snapshot(struct view *view, bool with_channels)
 	return r < 0 ? away(view, uncore_error_text()) : there(view);
 }
 
-enum admission view_admits(struct view *view, const struct uncore_user *user)
+/* An older uncored cannot say whom it lets in: then it is as with an older agent. */
+enum admission view_admits(const struct view *view, const struct uncore_user *user)
 {
-	int r = uncore_set_timeout(view->handle, left_ns(view));
+	int r = view->is_current ? uncore_admits(view->handle, user) : -EAGAIN;
 
-	if (r >= 0)
-		r = uncore_admits(view->handle, user);
-	if (r < 0 && r != -EACCES) {
-		view_give_up(view, uncore_error_text());
-		return UNDECIDED;
-	}
-	return r < 0 ? REFUSED : ADMITTED;
+	if (r == -EACCES)
+		return REFUSED;
+	return r >= 0 || r == -EOPNOTSUPP ? ADMITTED : UNDECIDED;
+}
+
+bool view_admits_all(const struct view *view)
+{
+	static const struct uncore_user unknown = { UNCORE_UNKNOWN_USER, UNCORE_UNKNOWN_USER, 0,
+		NULL };
+
+	return view_admits(view, &unknown) == ADMITTED;
 }
 
 uint64_t view_age_ns(const struct view *view)

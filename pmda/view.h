@@ -32,7 +32,6 @@ struct view {
 	char platform[UNCORE_NAME_MAX];
 	struct uncore_sample *samples;         /* .n_sockets */
 	struct uncore_channel_value *channels; /* .n_channels */
-	bool admits_all;                       /* whoever asks may be told what it reads */
 
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC: of the snapshot that is being taken */
 	bool is_current;      /* the snapshot below is of this fetch */
@@ -51,8 +50,11 @@ struct view {
 bool view_refresh(struct view *view, bool with_channels);
 
 /* May @user be told what the snapshot says? REFUSED: uncore_error_text() says why not. UNDECIDED:
- * uncored does not answer, and the snapshot is void. */
-enum admission view_admits(struct view *view, const struct uncore_user *user);
+ * nobody can say, for there is none. */
+enum admission view_admits(const struct view *view, const struct uncore_user *user);
+
+/* ... and may everybody? */
+bool view_admits_all(const struct view *view);
 
 /* How long ago uncored was last looked at. */
 uint64_t view_age_ns(const struct view *view);

@@ -215,13 +215,9 @@ static void send_request(unsigned i, uint16_t opcode, uint32_t argument, unsigne
 {
 	union wire_message message = {};
 
-	wire_begin(&message, opcode == WIRE_ADMITS ? WIRE_ADMITS : WIRE_HELLO);
+	wire_begin(&message, WIRE_HELLO); /* all requests are laid out alike */
 	message.header.opcode = opcode;
-	message.hello.version = argument; /* all requests begin alike */
-	if (opcode == WIRE_ADMITS) {
-		message.admits.gid = argument;
-		message.admits.n_groups = argument % (WIRE_GROUPS_MAX + 2);
-	}
+	message.hello.version = argument;
 	send_bytes(i, &message, message.header.size, n_fds);
 }
 

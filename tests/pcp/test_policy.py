@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from harness import Case, build_root, n_sockets, run_cases
+from harness import DOMAIN, Case, build_root, n_sockets, run_cases
 from processes import NOBODY, as_user, wait_until
 from reading import NO_PERMISSION, TRY_AGAIN_WORDS, is_served, values_of
 
@@ -124,7 +124,28 @@ class Rules(Policy):
         """the permissions of the socket hold, too"""
         pcp = self.serve(f"[access]\nmode = 0660\ngroup = {NOBODY}\n")
         self.assert_told(pcp, uid=ALICE, groups=[NOBODY])
-        self.assert_refused(pcp, "may not connect to uncored. The rule is mode", uid=BOB)
+        self.assert_refused(pcp, "by the permissions of its socket. The rule is mode", uid=BOB)
+
+
+    def test_mode_changes(self):
+        """permissions that are tightened hold for clients that are connected, and for later ones"""
+        pcp = self.serve("", **OF_ROOT)
+        client = pcp.talk_to("pcp-fetch", "0", "0", READ, who=as_user(ALICE))
+        self.assertIsInstance(ask(client)[READ], dict)
+        pcp.reload_uncored("[access]\nmode = 0600\n")
+        self.assertEqual(ask(client)[READ], NO_PERMISSION)
+        self.assert_refused(pcp, "The rule is mode", uid=ALICE)
+        self.assert_told(pcp, uid=ROOT)
+
+    def test_crowd(self):
+        """refused clients cost those that are told nothing, whatever requests_per_second says"""
+        pcp = self.serve(f"[access]\nusers = {NOBODY}\n[server]\nrequests_per_second = 1\n")
+        refused = [pcp.talk_to("pcp-fetch", "0", "0", READ, who=as_user(ALICE)) for _ in range(40)]
+        told = [pcp.talk_to("pcp-fetch", "0", "0", READ) for _ in range(40)]
+        for _ in range(3):
+            for a, b in zip(refused, told):
+                self.assertEqual(ask(a)[READ], NO_PERMISSION)
+                self.assertIsInstance(ask(b)[READ], dict)
 
 
 class Restarts(Policy):
@@ -136,6 +157,7 @@ class Restarts(Policy):
         told = pcp.talk_to("pcp-fetch", "0", "0", READ)
         refused = pcp.talk_to("pcp-fetch", "0", "0", READ, who=as_user(ALICE))
         self.assertIsInstance(ask(told)[READ], dict)
+        self.assertEqual(ask(refused)[READ], NO_PERMISSION)
         os.kill(pcp.pmda_pid(), signal.SIGKILL)
         wait_until(lambda: isinstance(json.loads(told.ask())["values"][READ], dict), 20,
                    "there is another agent")
@@ -149,6 +171,17 @@ class Restarts(Policy):
         pcp.stop_uncored()
         pcp.start_uncored(config=f"[access]\nusers = {NOBODY} {ALICE}\n")
         self.assertIsInstance(ask(client)[READ], dict)
+
+
+    def test_local(self):
+        """a local context is told what uncored tells its process: root everything"""
+        pcp = self.new_pcp()
+        pcp.start_uncored(config=f"[access]\nusers = {NOBODY}\n")
+        agent = f"add,{DOMAIN},{pcp.folder}/bin/pmda_uncore.so,uncore_init"
+        for uid, says in ((ROOT, "value"), (ALICE, TRY_AGAIN_WORDS)):
+            done = pcp.run("pminfo", "-L", "-K", "clear", "-K", agent, "-n",
+                           pcp.folder / "pmdas/uncore/root", "-f", READ, who=as_user(uid))
+            self.assertIn(says, done.stdout)
 
 
 class Owner(Policy):
@@ -206,6 +239,35 @@ class Perfevent(Policy):
         pcp.reload_uncored("")
         wait_until(lambda: ask(client)[PAPI_UP] == {"-1": 1}, 10, "the client is told again")
         self.assert_less(first[FAULTS], ask(client)[FAULTS])
+
+    def test_away(self):
+        """a client that is refused while uncored is away gets no count that others were told since"""
+        pcp = self.serve("", **OF_ROOT)
+        client = pcp.talk_to("pcp-fetch", "0", "0", FAULTS, who=as_user(ALICE))
+        first = ask(client)[FAULTS]
+        pcp.reload_uncored(f"[access]\nusers = {BOB}\n")
+        touch_pages(pcp)
+        self.assert_less(first, pcp.served_values(FAULTS, who=as_user(BOB))[FAULTS])
+        pcp.stop_uncored()
+        for _ in range(2):
+            self.assertEqual(ask(client)[FAULTS], first)
+
+    def test_record(self):
+        """the file that outlives the agent is open to those only that may be told, and what it says
+        is told to nobody else while uncored is away"""
+        pcp = self.serve("", **OF_ROOT)
+        path = pcp.folder / "var/config/pmda/uncore.perfevent"
+        pcp.served_values(FAULTS, who=as_user(ALICE))
+        numbers = pcp.run("pminfo", "-m", FAULTS).stdout.split()[-1]
+        self.assertEqual(path.stat().st_mode & 0o777, 0o644)
+        pcp.reload_uncored(f"[access]\nusers = {BOB}\n")
+        pcp.served_values(FAULTS, who=as_user(BOB))
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        pcp.stop_pmcd()
+        pcp.stop_uncored()
+        pcp.start_pmcd(perfevent=True, **OF_ROOT)
+        said = pcp.run("pminfo", "-f", numbers, who=as_user(ALICE), check=False)
+        self.assertNotRegex(said.stdout, r"value [1-9]")
 
     def assert_less(self, counts, later):
         self.assertEqual(counts.keys(), later.keys())

@@ -107,13 +107,19 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 
 static void make_bells(struct fake_daemon *daemon)
 {
+	const struct rules everybody = { .socket_mode = 0666, .owner = RULES_NOBODY };
 	size_t size_bytes = FAKE_SOCKETS * sizeof *daemon->bells;
 
+	if (!daemon->options.is_0_1)
+		size_bytes += sizeof *daemon->rules;
 	daemon->bells_fd = memfd_create("bells", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	assert_int_equal(ftruncate(daemon->bells_fd, (off_t)size_bytes), 0);
 	daemon->bells =
 		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, daemon->bells_fd, 0);
 	assert_ptr_not_equal(daemon->bells, MAP_FAILED);
+	daemon->rules = (void *)&daemon->bells[daemon->n_sockets];
+	if (!daemon->options.is_0_1)
+		page_rules_write(daemon->rules, &everybody);
 	if (daemon->options.short_bells)
 		assert_int_equal(ftruncate(daemon->bells_fd, 0), 0);
 	assert_int_equal(fcntl(daemon->bells_fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
@@ -171,30 +177,15 @@ static void send_report(struct fake_daemon *daemon, int client)
 		wire_send(client, &message, &fd, 1);
 }
 
-static void send_too_old(int client)
-{
-	union wire_message message;
-
-	wire_error(&message, -EOPNOTSUPP, "because it is an older one.");
-	wire_send(client, &message, NULL, 0);
-}
-
-static void answer_admits(struct fake_daemon *daemon, int client, const struct wire_admits *asked)
-{
-	union wire_message message;
-
-	wire_error(&message, -EACCES, "because user %u is in none of %u groups.", asked->uid,
-		asked->n_groups);
-	for (uint32_t i = 0; i < asked->n_groups; i++)
-		if (asked->groups[i] == daemon->options.admitted_group)
-			wire_begin(&message, WIRE_DONE);
-	wire_send(client, &message, NULL, 0);
-}
-
 static void renew_doorbells(struct fake_daemon *daemon, int client)
 {
 	union wire_message message;
 
+	if (daemon->options.is_0_1) {
+		wire_error(&message, -EOPNOTSUPP, "because it is an older one.");
+		wire_send(client, &message, NULL, 0);
+		return;
+	}
 	for (int i = 0; i < FAKE_SOCKETS; i++) {
 		close_fd(&daemon->doorbells[i]);
 		daemon->doorbells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -221,14 +212,8 @@ static void answer(struct fake_daemon *daemon, int *client)
 		send_refusal(daemon, *client);
 	else if (packet.message.header.opcode == WIRE_HELLO)
 		send_welcome(daemon, *client);
-	else if (packet.message.header.opcode == WIRE_INFO)
-		send_report(daemon, *client);
-	else if (daemon->options.is_0_1)
-		send_too_old(*client);
 	else if (packet.message.header.opcode == WIRE_RENEW)
 		renew_doorbells(daemon, *client);
-	else if (packet.message.header.opcode == WIRE_ADMITS)
-		answer_admits(daemon, *client, &packet.message.admits);
 	else
 		send_report(daemon, *client);
 }

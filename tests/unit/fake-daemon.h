@@ -26,8 +26,7 @@ struct fake_options {
 	const char *platform;      /* NULL: "icelake-sp" */
 	int refuse;                /* negative errno: answer HELLO with it */
 	bool refuse_at_once;       /* ... before HELLO was read, and close */
-	bool is_0_1;               /* renews no doorbells, and cannot say whom it admits */
-	uint32_t admitted_group;   /* ... of a question that has this group; 0: of none */
+	bool is_0_1;               /* renews no doorbells, and publishes no rules */
 	bool silent;               /* never answer */
 	bool hang_up_once;         /* close the first connection without an answer */
 	uint32_t version;          /* of WELCOME; 0: the right one */
@@ -58,6 +57,7 @@ struct fake_daemon {
 	uint64_t page_bytes;
 	uint32_t n_sockets;
 	struct page_bell *bells;
+	struct page_rules *rules;    /* behind them: nobody is kept out */
 	struct page_header *retired; /* the page before this one, or NULL */
 	atomic_bool deaf;            /* lets doorbells ring */
 	atomic_uint sweeps;

@@ -2,13 +2,33 @@
 /* What a program that reads for others is told of them. */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client/uncore.h"
+#include "common/macro.h"
+#include "common/page.h"
 #include "tests/test.h"
 #include "tests/unit/fake-daemon.h"
 
-enum { ALICE = 1000, STAFF = 50, GROUPS = 250 }; /* more than go into two messages */
+enum { ALICE = 1000, BOB = 1001, STAFF = 50, HPC = 60 };
+
+static const struct rules everybody = { .socket_mode = 0666, .owner = RULES_NOBODY };
+static const struct rules only_alice = { .socket_mode = 0666, .n_users = 1, .users = { ALICE } };
+static const struct rules only_hpc = { .socket_mode = 0666, .by_group = 1, .group = HPC };
+static const struct rules only_owner = { .socket_mode = 0666, .owner_only = 1, .owner = ALICE };
+static const struct rules no_owner = {
+	.socket_mode = 0666, .owner_only = 1, .owner = RULES_NOBODY
+};
+static const struct rules socket_of_hpc = { .socket_gid = HPC, .socket_mode = 0660 };
+static const struct rules socket_of_alice = {
+	.socket_uid = ALICE, .socket_gid = HPC, .socket_mode = 0060
+};
+
+static const uint32_t both[] = { STAFF, HPC };
+static const struct uncore_user root = { 0, 0, 0, NULL }, alice = { ALICE, STAFF, 0, NULL },
+				bob = { BOB, STAFF, 0, NULL }, bob_of_hpc = { BOB, STAFF, 2, both },
+				bob_by_gid = { BOB, HPC, 0, NULL },
+				alice_of_hpc = { ALICE, HPC, 0, NULL },
+				unknown = { UNCORE_UNKNOWN_USER, UNCORE_UNKNOWN_USER, 0, NULL };
 
 struct link {
 	struct fake_daemon daemon;
@@ -28,47 +48,50 @@ static void link_close(struct link *link)
 	fake_daemon_done(&link->daemon);
 }
 
-static int ask_about(const struct link *link, const uint32_t groups[], uint32_t n_groups)
+static void each_user_is_told_what_the_rules_let_him_read_himself(void **state)
 {
-	const struct uncore_user alice = { ALICE, ALICE, n_groups, groups };
-
-	return uncore_admits(link->handle, &alice);
-}
-
-static void one_of_many_groups_is_enough(void **state)
-{
-	const struct fake_options options = { .admitted_group = STAFF };
-	uint32_t groups[GROUPS];
-	struct link link;
-
-	(void)state;
-	for (uint32_t i = 0; i < GROUPS; i++)
-		groups[i] = 3000 + i;
-	link_open(&link, &options);
-	assert_int_equal(ask_about(&link, groups, GROUPS), -EACCES);
-	groups[0] = STAFF;
-	assert_int_equal(ask_about(&link, groups, GROUPS), 0);
-	groups[GROUPS - 1] = STAFF;
-	groups[0] = 3000;
-	assert_int_equal(ask_about(&link, groups, GROUPS), 0);
-	link_close(&link);
-}
-
-static void a_refused_user_gets_the_sentence(void **state)
-{
-	const uint32_t group = STAFF;
+	static const struct {
+		const struct rules *rules;
+		const struct uncore_user *user;
+		const char *why_not;
+	} rows[] = {
+		{ &everybody, &root, NULL },
+		{ &everybody, &alice, NULL },
+		{ &everybody, &unknown, NULL },
+		{ &only_alice, &alice, NULL },
+		{ &only_alice, &bob, "User 1001 is not among the users" },
+		{ &only_alice, &root, "User 0 is not among the users" },
+		{ &only_alice, &unknown, "A user whom nobody knows is not among the users" },
+		{ &only_hpc, &bob_of_hpc, NULL },
+		{ &only_hpc, &bob_by_gid, NULL },
+		{ &only_hpc, &bob, "is not in the group" },
+		{ &only_hpc, &unknown, "is not in the group" },
+		{ &only_owner, &alice, NULL },
+		{ &only_owner, &bob, "does not own the job" },
+		{ &no_owner, &alice, "does not own the job" },
+		{ &no_owner, &unknown, "does not own the job" },
+		{ &socket_of_hpc, &bob_of_hpc, NULL },
+		{ &socket_of_hpc, &root, NULL }, /* whose file it is */
+		{ &socket_of_hpc, &bob, "by the permissions of its socket. The rule is mode in" },
+		{ &socket_of_hpc, &unknown, "by the permissions of its socket" },
+		/* The first class that fits decides, as for every file. */
+		{ &socket_of_alice, &alice_of_hpc, "by the permissions of its socket" },
+	};
 	struct link link;
 
 	(void)state;
 	link_open(&link, NULL);
-	assert_int_equal(ask_about(&link, &group, 1), -EACCES);
-	assert_non_null(strstr(uncore_error_text(), "refuses: because user 1000 is in none of 1"));
-	assert_non_null(strstr(uncore_error_text(), link.daemon.path));
-	assert_int_equal(ask_about(&link, NULL, 0), -EACCES);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		page_rules_write(link.daemon.rules, rows[i].rules);
+		assert_int_equal(
+			uncore_admits(link.handle, rows[i].user), rows[i].why_not ? -EACCES : 0);
+		if (rows[i].why_not)
+			assert_non_null(strstr(uncore_error_text(), rows[i].why_not));
+	}
 	link_close(&link);
 }
 
-static void an_older_uncored_cannot_tell(void **state)
+static void an_older_uncored_does_not_say(void **state)
 {
 	const struct fake_options options = { .is_0_1 = true };
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
@@ -76,26 +99,24 @@ static void an_older_uncored_cannot_tell(void **state)
 
 	(void)state;
 	link_open(&link, &options);
-	assert_int_equal(ask_about(&link, NULL, 0), -EOPNOTSUPP);
+	assert_int_equal(uncore_admits(link.handle, &alice), -EOPNOTSUPP);
 	assert_int_equal(uncore_read(link.handle, 0, UNCORE_FRESH, &sample), 0);
 	link_close(&link);
 }
 
-static void a_late_answer_is_never_taken_for_that_to_the_next_question(void **state)
+static void rules_that_cannot_be_had_admit_nobody(void **state)
 {
-	const struct fake_options options = { .admitted_group = STAFF };
-	const uint32_t group = STAFF;
+	struct rules too_many = { .socket_mode = 0666, .n_users = RULES_USERS_MAX + 1 };
 	struct link link;
 
 	(void)state;
-	link_open(&link, &options);
-	link.daemon.options.delay_ms = 100;
-	uncore_set_timeout(link.handle, 1000000);
-	assert_int_equal(ask_about(&link, &group, 1), -ETIMEDOUT);
-	link.daemon.options.delay_ms = 0;
-	uncore_set_timeout(link.handle, 30000000000);
-	usleep(300000);
-	assert_int_equal(ask_about(&link, NULL, 0), -ENOTCONN);
+	link_open(&link, NULL);
+	page_rules_write(link.daemon.rules, &too_many);
+	assert_int_equal(uncore_admits(link.handle, &alice), -EBADMSG);
+	link.daemon.rules->lock |= 1; /* it is killed while it writes */
+	assert_int_equal(uncore_admits(link.handle, &alice), -EAGAIN);
+	link.daemon.rules->lock = 0;
+	assert_int_equal(uncore_admits(link.handle, &alice), -EAGAIN);
 	link_close(&link);
 }
 
@@ -106,7 +127,7 @@ static void what_cannot_be_asked_is_said(void **state)
 
 	(void)state;
 	link_open(&link, NULL);
-	assert_int_equal(uncore_admits(NULL, &no_list), -EINVAL);
+	assert_int_equal(uncore_admits(NULL, &alice), -EINVAL);
 	assert_int_equal(uncore_admits(link.handle, NULL), -EINVAL);
 	assert_int_equal(uncore_admits(link.handle, &no_list), -EINVAL);
 	assert_non_null(strstr(uncore_error_text(), "not told which user"));
@@ -116,11 +137,11 @@ static void what_cannot_be_asked_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("one of many groups is enough", one_of_many_groups_is_enough),
-		CASE("a refused user gets the sentence", a_refused_user_gets_the_sentence),
-		CASE("an older uncored cannot tell", an_older_uncored_cannot_tell),
-		CASE("a late answer is never taken for that to the next question",
-			a_late_answer_is_never_taken_for_that_to_the_next_question),
+		CASE("each user is told what the rules let him read himself",
+			each_user_is_told_what_the_rules_let_him_read_himself),
+		CASE("an older uncored does not say", an_older_uncored_does_not_say),
+		CASE("rules that cannot be had admit nobody",
+			rules_that_cannot_be_had_admit_nobody),
 		CASE("what cannot be asked is said", what_cannot_be_asked_is_said),
 	};
 

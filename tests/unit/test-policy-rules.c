@@ -111,72 +111,6 @@ static void with_users_and_a_group_both_must_hold(void **state)
 		&(struct policy_peer){ .uid = ALICE, .gid = HPC }, &refusal));
 }
 
-/* --- through a client that reads for others --- */
-
-static const struct policy_socket open_to_all = { .mode = 0666 },
-				  open_to_hpc = { .gid = HPC, .mode = 0660 };
-
-static bool is_told(const struct policy_socket *socket, const struct policy_access *access,
-	const struct policy_peer *user)
-{
-	return policy_admits_through_client(socket, access, POLICY_NO_OWNER, user, &refusal);
-}
-
-static void through_a_client_everybody_is_told_where_everybody_may_connect(void **state)
-{
-	const struct policy_access any = {};
-	const uint32_t uids[] = { 0, ALICE, POLICY_UNKNOWN };
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(uids); i++)
-		assert_true(is_told(
-			&open_to_all, &any, &(struct policy_peer){ uids[i], uids[i], NULL, 0 }));
-}
-
-static void through_a_client_root_is_told_only_if_a_rule_lets_it_in(void **state)
-{
-	const struct policy_access alice_and_root = { .n_users = 2, .users = { ALICE, 0 } };
-
-	(void)state;
-	assert_false(is_told(&open_to_all, &only_alice, &(struct policy_peer){ .uid = 0 }));
-	assert_int_equal(refusal.rule, POLICY_USERS);
-	assert_true(is_told(&open_to_all, &alice_and_root, &(struct policy_peer){ .uid = 0 }));
-}
-
-static void through_a_client_an_unknown_user_is_told_nothing_of_what_is_selective(void **state)
-{
-	const struct policy_peer unknown = { POLICY_UNKNOWN, POLICY_UNKNOWN, NULL, 0 };
-	const struct policy_access owner_only = { .owner_only = true };
-
-	(void)state;
-	assert_false(is_told(&open_to_all, &only_alice, &unknown));
-	assert_false(is_told(&open_to_all, &only_hpc, &unknown));
-	assert_false(is_told(&open_to_all, &owner_only, &unknown));
-	assert_false(is_told(&open_to_hpc, &(struct policy_access){}, &unknown));
-	assert_int_equal(refusal.rule, POLICY_SOCKET);
-	assert_int_equal(refusal.error, -EACCES);
-	assert_string_equal(refusal.text,
-		"A user whom nobody knows may not connect to uncored. The rule is mode in [access] "
-		"of uncored.conf, or SocketMode= of the socket unit; the administrator of this "
-		"node can change it.");
-}
-
-static void through_a_client_the_permissions_of_the_socket_hold_as_for_connecting(void **state)
-{
-	const struct policy_socket alices = { .uid = ALICE, .gid = HPC, .mode = 0060 };
-	const struct policy_access any = {};
-	const uint32_t groups[] = { STAFF, HPC };
-
-	(void)state;
-	assert_false(
-		is_told(&open_to_hpc, &any, &(struct policy_peer){ .uid = BOB, .gid = STAFF }));
-	assert_true(is_told(&open_to_hpc, &any, &(struct policy_peer){ .uid = BOB, .gid = HPC }));
-	assert_true(is_told(&open_to_hpc, &any,
-		&(struct policy_peer){ .uid = BOB, .groups = groups, .n_groups = 2 }));
-	/* The first class that fits decides, as for every file. */
-	assert_false(is_told(&alices, &any, &(struct policy_peer){ .uid = ALICE, .gid = HPC }));
-}
-
 static void quotas_say_which_of_them_is_full(void **state)
 {
 	struct policy_load load = { .n = 2, .most = 4, .n_of_user = 1, .most_of_user = 2 };
@@ -281,14 +215,6 @@ int main(void)
 			a_group_lets_its_members_in_by_any_of_their_groups),
 		CASE("with users and a group both must hold",
 			with_users_and_a_group_both_must_hold),
-		CASE("through a client everybody is told where everybody may connect",
-			through_a_client_everybody_is_told_where_everybody_may_connect),
-		CASE("through a client root is told only if a rule lets it in",
-			through_a_client_root_is_told_only_if_a_rule_lets_it_in),
-		CASE("through a client an unknown user is told nothing of what is selective",
-			through_a_client_an_unknown_user_is_told_nothing_of_what_is_selective),
-		CASE("through a client the permissions of the socket hold as for connecting",
-			through_a_client_the_permissions_of_the_socket_hold_as_for_connecting),
 		CASE("quotas say which of them is full", quotas_say_which_of_them_is_full),
 		CASE("every rule has a name and an error, and says who can change it",
 			every_rule_has_a_name_an_error_and_says_who_can_change_it),

@@ -17,11 +17,8 @@ static const struct {
 	{ WIRE_HELLO, WIRE_FROM_CLIENT },
 	{ WIRE_INFO, WIRE_FROM_CLIENT },
 	{ WIRE_OWNER, WIRE_FROM_CLIENT },
-	{ WIRE_RENEW, WIRE_FROM_CLIENT },
-	{ WIRE_ADMITS, WIRE_FROM_CLIENT },
 	{ WIRE_DONE, WIRE_FROM_DAEMON },
 	{ WIRE_WELCOME, WIRE_FROM_DAEMON },
-	{ WIRE_RENEWED, WIRE_FROM_DAEMON },
 	{ WIRE_REPORT, WIRE_FROM_DAEMON },
 	{ WIRE_ERROR, WIRE_FROM_DAEMON },
 };
@@ -96,21 +93,6 @@ static void reserved_fields_and_opcodes_are_checked(void **state)
 	make(&message, WIRE_HELLO);
 	message.header.opcode = 77;
 	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EOPNOTSUPP);
-}
-
-static void no_more_groups_are_named_than_there_is_room_for(void **state)
-{
-	union wire_message message;
-
-	(void)state;
-	make(&message, WIRE_ADMITS);
-	message.admits.n_groups = WIRE_GROUPS_MAX;
-	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), 0);
-	message.admits.n_groups++;
-	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
-	make(&message, WIRE_ADMITS);
-	message.admits.reserved = 1;
-	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
 }
 
 static void an_error_needs_an_errno_and_an_end(void **state)
@@ -345,8 +327,6 @@ int main(void)
 			more_descriptors_than_there_is_room_for_are_refused),
 		CASE("a process out of descriptors is told", a_process_out_of_descriptors_is_told),
 		CASE("an oversized packet is refused", an_oversized_packet_is_refused),
-		CASE("no more groups are named than there is room for",
-			no_more_groups_are_named_than_there_is_room_for),
 		CASE("100,000 random messages are checked alike everywhere",
 			random_messages_are_checked_alike_everywhere),
 	};
