@@ -78,28 +78,28 @@ static uint32_t *parse_groups(const char *text, uint32_t *ret_n)
 }
 
 /*
- * As long as the process is one of this user, for its number may be another's by now. None are
+ * NULL unless the process is one of this user, for its number may be another's by now. None are
  * known where /proc is mounted with hidepid=.
  */
-static void read_groups(struct context *context)
+static uint32_t *read_groups(int pid, uint32_t of_uid, uint32_t *ret_n)
 {
-	uint32_t uid = UNCORE_UNKNOWN_USER;
+	uint32_t uid = UNCORE_UNKNOWN_USER, *groups = NULL;
 	char path[64], *line = NULL;
 	size_t size = 0;
 	FILE *status;
 
-	snprintf(path, sizeof path, "/proc/%d/status", context->pid);
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
 	status = fopen(path, "re");
 	if (!status)
-		return;
-	while (!context->groups && getline(&line, &size, status) >= 0) {
+		return NULL;
+	while (!groups && getline(&line, &size, status) >= 0) {
 		sscanf(line, "Uid: %*u %u", &uid);
-		if (uid == context->uid && !strncmp(line, "Groups:", strlen("Groups:")))
-			context->groups =
-				parse_groups(line + strlen("Groups:"), &context->n_groups);
+		if (uid == of_uid && !strncmp(line, "Groups:", strlen("Groups:")))
+			groups = parse_groups(line + strlen("Groups:"), ret_n);
 	}
 	free(line);
 	fclose(status);
+	return groups;
 }
 
 void contexts_learn(int number, int attribute, const char *value)
@@ -115,7 +115,7 @@ void contexts_learn(int number, int attribute, const char *value)
 	else if (attribute == PMDA_ATTR_PROCESSID)
 		context->pid = atoi(value);
 	if (context->pid > 0 && context->uid != UNCORE_UNKNOWN_USER && !context->groups)
-		read_groups(context);
+		context->groups = read_groups(context->pid, context->uid, &context->n_groups);
 }
 
 /* --- what they may be told --- */

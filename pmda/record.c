@@ -154,9 +154,9 @@ static bool save(const struct record *record, const char *path, const char *new_
 
 	if (!file)
 		return false;
-	if (fchmod(fileno(file), record->is_public ? 0644 : 0600) == 0)
-		write_all(file, record);
-	failed = !ftell(file) || ferror(file);
+	failed = fchmod(fileno(file), record->is_public ? 0644 : 0600) != 0;
+	write_all(file, record);
+	failed |= ferror(file) != 0;
 	failed |= fclose(file) != 0;
 	if (!failed && rename(new_path, path) == 0)
 		return true;

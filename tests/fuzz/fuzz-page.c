@@ -11,6 +11,46 @@
 #include "tests/fuzz/handle.h"
 #include "tests/fuzz/target.h"
 
+static void judge(const struct rules *rules)
+{
+	static const uint32_t groups[] = { 10, 1000 };
+	static const struct rules_user users[] = {
+		{ 0, 0, NULL, 0 },
+		{ 1000, 100, groups, ARRAY_SIZE(groups) },
+		{ RULES_NOBODY, RULES_NOBODY, NULL, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(users); i++) {
+		enum rule broken = rules_broken_by_relay(rules, &users[i]);
+
+		if (broken >= RULES || (broken && !*rule_words(broken)))
+			abort();
+	}
+}
+
+/* The rules behind the bells, whatever an impostor has written there. */
+static void use_rules(const uint8_t *data, size_t size_bytes)
+{
+	struct page_rules page;
+	struct rules rules, again;
+	int r;
+
+	if (size_bytes < sizeof page)
+		return;
+	memcpy(&page, data, sizeof page);
+	r = page_rules_copy(&page, &rules);
+	if (r != 0 && r != -EAGAIN && r != -EBADMSG)
+		abort();
+	if (r < 0)
+		return;
+	if (rules.n_users > RULES_USERS_MAX)
+		abort();
+	judge(&rules);
+	page_rules_write(&page, &rules);
+	if (page_rules_copy(&page, &again) != 0 || memcmp(&rules, &again, sizeof rules) != 0)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	_cleanup_free_ struct page_header *page = malloc(size_bytes ? size_bytes : 1);
@@ -19,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	_cleanup_free_ struct page_header *tables = NULL;
 	int r;
 
+	use_rules(data, size_bytes);
 	if (!page)
 		abort();
 	if (size_bytes)

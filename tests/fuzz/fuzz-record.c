@@ -80,10 +80,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	make_folders();
 	scratch_write("config/pmda/uncore.perfevent", data, size_bytes);
 	record = load();
+	record.is_public = size_bytes & 1;
 	save_in_vain(&record);
 	record_save(&record);
 	again = load();
-	if (again.n_counters != record.n_counters)
+	if (again.n_counters != record.n_counters || again.is_public != record.is_public)
 		abort();
 	for (unsigned i = 0; i < record.n_counters; i++) {
 		check(&record.counters[i]);
