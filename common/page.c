@@ -151,6 +151,28 @@ static void store_words(void *to, const void *from, size_t size_bytes)
 		__atomic_store_n(&target[i], source[i], __ATOMIC_RELAXED);
 }
 
+/* A daemon that was killed in between leaves an odd lock; "| 1" takes it over from there. */
+static uint32_t lock(uint32_t *word)
+{
+	uint32_t odd = __atomic_load_n(word, __ATOMIC_RELAXED) | 1;
+
+	__atomic_store_n(word, odd, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	return odd;
+}
+
+static void unlock(uint32_t *word, uint32_t odd)
+{
+	__atomic_store_n(word, odd + 1, __ATOMIC_RELEASE);
+}
+
+/* Was what has been loaded since the lock was @before written by nobody meanwhile? */
+static bool is_unchanged(const uint32_t *word, uint32_t before)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(word, __ATOMIC_RELAXED) == before;
+}
+
 static size_t sweep_bytes(uint32_t n_metrics)
 {
 	return offsetof(struct page_sweep, values) + n_metrics * sizeof(struct page_value);
@@ -196,14 +218,11 @@ void page_bell_redeem(struct page_bell *bell)
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
 	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels)
 {
-	/* A daemon that was killed in here leaves an odd lock; "| 1" takes it over from there. */
-	uint32_t odd = __atomic_load_n(&cell->lock, __ATOMIC_RELAXED) | 1;
+	uint32_t odd = lock(&cell->lock);
 
-	__atomic_store_n(&cell->lock, odd, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
 	store_words(&cell->sweep, sweep, sweep_bytes(n_metrics));
 	store_words(cell->channels, channels, n_channels * sizeof *channels);
-	__atomic_store_n(&cell->lock, odd + 1, __ATOMIC_RELEASE);
+	unlock(&cell->lock, odd);
 
 	__atomic_store_n(&cell->finished, started, __ATOMIC_RELEASE);
 }
@@ -225,12 +244,10 @@ uint32_t page_bell_quantum(const struct page_bell *bell)
 
 void page_rules_write(struct page_rules *page, const struct rules *rules)
 {
-	uint32_t odd = __atomic_load_n(&page->lock, __ATOMIC_RELAXED) | 1;
+	uint32_t odd = lock(&page->lock);
 
-	__atomic_store_n(&page->lock, odd, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
 	store_words(&page->rules, rules, sizeof *rules);
-	__atomic_store_n(&page->lock, odd + 1, __ATOMIC_RELEASE);
+	unlock(&page->lock, odd);
 }
 
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns)
@@ -294,8 +311,7 @@ static bool try_copy(const struct page_cell *cell, struct page_sweep *ret, uint3
 		return false;
 	load_words(ret, &cell->sweep, sweep_bytes(n_metrics));
 	load_words(ret_channels, cell->channels, n_channels * sizeof *ret_channels);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&cell->lock, __ATOMIC_RELAXED) == before;
+	return is_unchanged(&cell->lock, before);
 }
 
 static bool try_copy_rules(const struct page_rules *page, struct rules *ret)
@@ -305,8 +321,7 @@ static bool try_copy_rules(const struct page_rules *page, struct rules *ret)
 	if (!before || before & 1)
 		return false;
 	load_words(ret, &page->rules, sizeof *ret);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&page->lock, __ATOMIC_RELAXED) == before;
+	return is_unchanged(&page->lock, before);
 }
 
 int page_rules_copy(const struct page_rules *page, struct rules *ret)

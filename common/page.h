@@ -284,6 +284,7 @@ void page_bell_redeem(struct page_bell *bell);
  * that spins keeps its own members from ringing.
  */
 void page_bell_let_spin(struct page_bell *bell, uint32_t spin_ns);
+void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
 
 /* Publishes the rules. The main thread. */
 void page_rules_write(struct page_rules *page, const struct rules *rules);
@@ -297,7 +298,6 @@ int page_rules_copy(const struct page_rules *page, struct rules *ret);
 /* What values are rounded down to, for this user to know. The main thread. */
 void page_bell_tell_quantum(struct page_bell *bell, uint32_t quantum);
 uint32_t page_bell_quantum(const struct page_bell *bell);
-void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
 
 /* What the reader thread has cost so far; see struct page_cell. */
 void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled);

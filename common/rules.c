@@ -14,11 +14,11 @@ static bool has_group(const struct rules_user *user, uint32_t group)
 /* To connect is to write (unix(7)); the first class that fits decides, as for every file. */
 static bool may_write(const struct rules *rules, const struct rules_user *user)
 {
-	if (user->uid == rules->socket_uid)
-		return rules->socket_mode & S_IWUSR;
-	if (has_group(user, rules->socket_gid))
-		return rules->socket_mode & S_IWGRP;
-	return rules->socket_mode & S_IWOTH;
+	if (user->uid == rules->socket.uid)
+		return rules->socket.mode & S_IWUSR;
+	if (has_group(user, rules->socket.gid))
+		return rules->socket.mode & S_IWGRP;
+	return rules->socket.mode & S_IWOTH;
 }
 
 static bool is_in_group(const struct rules *rules, const struct rules_user *user)

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 /* The first question is only how many there are. */
-static int read_groups(int socket_fd, struct policy_peer *ret)
+static int read_groups(int socket_fd, struct rules_user *ret)
 {
 	socklen_t size = 0;
 	uint32_t *groups;
@@ -25,13 +25,13 @@ static int read_groups(int socket_fd, struct policy_peer *ret)
 	return 0;
 }
 
-int credentials_of(int socket_fd, struct policy_peer *ret)
+int credentials_of(int socket_fd, struct rules_user *ret)
 {
 	struct ucred credentials = {};
 	socklen_t size = sizeof credentials;
 	int r;
 
-	*ret = (struct policy_peer){};
+	*ret = (struct rules_user){};
 	if (getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
 		return -errno;
 	ret->uid = credentials.uid;
@@ -42,7 +42,7 @@ int credentials_of(int socket_fd, struct policy_peer *ret)
 	return r;
 }
 
-void credentials_done(struct policy_peer *peer)
+void credentials_done(struct rules_user *peer)
 {
 	free((uint32_t *)peer->groups);
 	peer->groups = NULL;

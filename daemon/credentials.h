@@ -7,6 +7,6 @@
 /*
  * *ret->groups is for credentials_done(). 0, -ENOMEM, errno of getsockopt(2).
  */
-int credentials_of(int socket_fd, struct policy_peer *ret);
+int credentials_of(int socket_fd, struct rules_user *ret);
 
-void credentials_done(struct policy_peer *peer);
+void credentials_done(struct rules_user *peer);

@@ -344,7 +344,7 @@ static void drop_one_of(struct server *server, unsigned account)
  * gives one up, unless that is this one. 1; 0: *ret says why not; -EAGAIN: not unless some leave,
  * and @others_are_heard, which may have left already, is false.
  */
-static int has_room(struct server *server, const struct policy_peer *who, unsigned account,
+static int has_room(struct server *server, const struct rules_user *who, unsigned account,
 	bool others_are_heard, struct policy_refusal *ret)
 {
 	const struct account *own = &server->accounts.accounts[account];
@@ -432,7 +432,7 @@ static void close_gone(int *fd)
 }
 
 /* Whether *@who is taken in; as has_room(). */
-static int may_enter(struct server *server, const struct policy_peer *who, unsigned account,
+static int may_enter(struct server *server, const struct rules_user *who, unsigned account,
 	bool others_are_heard, struct policy_refusal *ret)
 {
 	if (!policy_admits(&server->config->access, server_owner(server), who, ret))
@@ -444,7 +444,7 @@ static int may_enter(struct server *server, const struct policy_peer *who, unsig
 static int admit(struct server *server, int *fd, bool others_are_heard, unsigned *ret_account,
 	struct peer **ret)
 {
-	_cleanup_(credentials_done) struct policy_peer who = {};
+	_cleanup_(credentials_done) struct rules_user who = {};
 	struct policy_refusal refusal;
 	unsigned account;
 	int r = credentials_of(*fd, &who);
@@ -505,7 +505,7 @@ int peer_accept(struct server *server, int *fd, bool others_are_heard)
 
 void peer_review(struct peer *peer)
 {
-	_cleanup_(credentials_done) struct policy_peer who = {};
+	_cleanup_(credentials_done) struct rules_user who = {};
 	struct policy_refusal refusal;
 
 	if (credentials_of(peer->fd, &who) < 0) {

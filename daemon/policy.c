@@ -86,19 +86,18 @@ void policy_rules(const struct policy_access *access, uint32_t owner, struct rul
 }
 
 bool policy_admits(const struct policy_access *access, uint32_t owner,
-	const struct policy_peer *peer, struct policy_refusal *ret)
+	const struct rules_user *peer, struct policy_refusal *ret)
 {
 	static const enum policy_rule policy_rules_of[RULES] = {
 		[RULE_GROUP] = POLICY_GROUP,
 		[RULE_USERS] = POLICY_USERS,
 		[RULE_OWNER] = POLICY_OWNER,
 	};
-	const struct rules_user user = { peer->uid, peer->gid, peer->groups, peer->n_groups };
 	struct rules published;
 	enum rule broken;
 
 	policy_rules(access, owner, &published);
-	broken = peer->uid ? rules_broken(&published, &user) : RULE_NONE;
+	broken = peer->uid ? rules_broken(&published, peer) : RULE_NONE;
 	if (broken)
 		policy_refuse(
 			ret, policy_rules_of[broken], "User %u %s.", peer->uid, rule_words(broken));

@@ -58,18 +58,6 @@ struct policy_disclosure {
 	uint32_t quantum;                  /* bytes that values are rounded down to */
 };
 
-/* Who asks, as the kernel says. */
-struct policy_peer {
-	uint32_t uid, gid;
-	const uint32_t *groups; /* supplementary */
-	unsigned n_groups;
-};
-
-/* The file at which uncored listens; @mode: its permissions. */
-struct policy_socket {
-	uint32_t uid, gid, mode;
-};
-
 /* Connections there are, and may be. */
 struct policy_load {
 	unsigned n, most, n_of_user, most_of_user;
@@ -87,7 +75,7 @@ enum { POLICY_NO_OWNER = RULES_NOBODY };
 /* May this peer connect, while the node runs a job of @owner? False: *ret says why not. Root always
  * may. */
 bool policy_admits(const struct policy_access *access, uint32_t owner,
-	const struct policy_peer *peer, struct policy_refusal *ret);
+	const struct rules_user *peer, struct policy_refusal *ret);
 
 /* What there is to publish of that, but for the socket. */
 void policy_rules(const struct policy_access *access, uint32_t owner, struct rules *ret);

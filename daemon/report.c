@@ -398,7 +398,7 @@ static void add_disclosure(struct json_object *policy, const struct server *serv
 	const struct policy_disclosure *disclosure = &server->config->disclosure;
 	const struct policy_access *access = &server->config->access;
 	char mode_text[16] = "unknown", words[POLICY_WORDS_MAX];
-	struct policy_socket socket = {};
+	struct rules_socket socket = {};
 	bool others;
 
 	if (server_socket(server, &socket))

@@ -119,7 +119,7 @@ int server_set_permissions(const struct server *server, struct fault *fault)
 	return 0;
 }
 
-bool server_socket(const struct server *server, struct policy_socket *ret)
+bool server_socket(const struct server *server, struct rules_socket *ret)
 {
 	struct sockaddr_un address = {};
 	socklen_t size = sizeof address - 1; /* the path may lack its NUL */
@@ -128,7 +128,7 @@ bool server_socket(const struct server *server, struct policy_socket *ret)
 	if (getsockname(server->listen_fd, (void *)&address, &size) < 0 ||
 		stat(address.sun_path, &st) < 0)
 		return false;
-	*ret = (struct policy_socket){ st.st_uid, st.st_gid, st.st_mode & 0777 };
+	*ret = (struct rules_socket){ st.st_uid, st.st_gid, st.st_mode & 0777 };
 	return true;
 }
 
@@ -556,14 +556,10 @@ int server_withdraw(struct server *server, uint32_t owner, const struct peer *bu
 /* A socket whose file cannot be found is open to nobody. */
 void server_tell_users(struct server *server)
 {
-	struct policy_socket socket = {};
 	struct rules rules;
 
 	policy_rules(&server->config->access, server_owner(server), &rules);
-	server_socket(server, &socket);
-	rules.socket_uid = socket.uid;
-	rules.socket_gid = socket.gid;
-	rules.socket_mode = socket.mode;
+	server_socket(server, &rules.socket);
 	users_tell(&server->users, server->config->disclosure.quantum, &rules);
 }
 

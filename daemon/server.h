@@ -142,5 +142,5 @@ void server_say_ready(const struct server *server);
 
 /* --- for report.c --- */
 
-/* The file of the socket, whoever made it. False: it cannot be found. */
-bool server_socket(const struct server *server, struct policy_socket *ret);
+/* The file of the socket, which is ours or systemd's. False: it cannot be found. */
+bool server_socket(const struct server *server, struct rules_socket *ret);

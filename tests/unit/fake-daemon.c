@@ -107,7 +107,7 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 
 static void make_bells(struct fake_daemon *daemon)
 {
-	const struct rules everybody = { .socket_mode = 0666, .owner = RULES_NOBODY };
+	const struct rules everybody = { .socket.mode = 0666, .owner = RULES_NOBODY };
 	size_t size_bytes = FAKE_SOCKETS * sizeof *daemon->bells;
 
 	if (!daemon->options.is_0_1)

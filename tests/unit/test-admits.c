@@ -11,16 +11,16 @@
 
 enum { ALICE = 1000, BOB = 1001, STAFF = 50, HPC = 60 };
 
-static const struct rules everybody = { .socket_mode = 0666, .owner = RULES_NOBODY };
-static const struct rules only_alice = { .socket_mode = 0666, .n_users = 1, .users = { ALICE } };
-static const struct rules only_hpc = { .socket_mode = 0666, .by_group = 1, .group = HPC };
-static const struct rules only_owner = { .socket_mode = 0666, .owner_only = 1, .owner = ALICE };
+static const struct rules everybody = { .socket.mode = 0666, .owner = RULES_NOBODY };
+static const struct rules only_alice = { .socket.mode = 0666, .n_users = 1, .users = { ALICE } };
+static const struct rules only_hpc = { .socket.mode = 0666, .by_group = 1, .group = HPC };
+static const struct rules only_owner = { .socket.mode = 0666, .owner_only = 1, .owner = ALICE };
 static const struct rules no_owner = {
-	.socket_mode = 0666, .owner_only = 1, .owner = RULES_NOBODY
+	.socket.mode = 0666, .owner_only = 1, .owner = RULES_NOBODY
 };
-static const struct rules socket_of_hpc = { .socket_gid = HPC, .socket_mode = 0660 };
+static const struct rules socket_of_hpc = { .socket.gid = HPC, .socket.mode = 0660 };
 static const struct rules socket_of_alice = {
-	.socket_uid = ALICE, .socket_gid = HPC, .socket_mode = 0060
+	.socket.uid = ALICE, .socket.gid = HPC, .socket.mode = 0060
 };
 
 static const uint32_t both[] = { STAFF, HPC };
@@ -106,7 +106,7 @@ static void an_older_uncored_does_not_say(void **state)
 
 static void rules_that_cannot_be_had_admit_nobody(void **state)
 {
-	struct rules too_many = { .socket_mode = 0666, .n_users = RULES_USERS_MAX + 1 };
+	struct rules too_many = { .socket.mode = 0666, .n_users = RULES_USERS_MAX + 1 };
 	struct link link;
 
 	(void)state;

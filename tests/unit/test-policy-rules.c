@@ -23,7 +23,7 @@ static struct policy_refusal refusal;
 
 static void root_may_always_connect(void **state)
 {
-	const struct policy_peer root = { .uid = 0 };
+	const struct rules_user root = { .uid = 0 };
 	struct policy_access access = only_alice;
 
 	(void)state;
@@ -37,17 +37,17 @@ static void without_lists_everybody_may(void **state)
 	const struct policy_access any = {};
 
 	(void)state;
-	assert_true(policy_admits(
-		&any, POLICY_NO_OWNER, &(struct policy_peer){ .uid = BOB }, &refusal));
+	assert_true(
+		policy_admits(&any, POLICY_NO_OWNER, &(struct rules_user){ .uid = BOB }, &refusal));
 }
 
 static void a_list_of_users_lets_those_in_and_no_others(void **state)
 {
 	(void)state;
 	assert_true(policy_admits(
-		&only_alice, POLICY_NO_OWNER, &(struct policy_peer){ .uid = ALICE }, &refusal));
+		&only_alice, POLICY_NO_OWNER, &(struct rules_user){ .uid = ALICE }, &refusal));
 	assert_false(policy_admits(
-		&only_alice, POLICY_NO_OWNER, &(struct policy_peer){ .uid = BOB }, &refusal));
+		&only_alice, POLICY_NO_OWNER, &(struct rules_user){ .uid = BOB }, &refusal));
 	assert_int_equal(refusal.rule, POLICY_USERS);
 	assert_int_equal(refusal.error, -EACCES);
 	assert_string_equal(refusal.text,
@@ -58,8 +58,8 @@ static void a_list_of_users_lets_those_in_and_no_others(void **state)
 static void only_the_owner_of_the_job_may(void **state)
 {
 	const struct policy_access owner_only = { .owner_only = true };
-	const struct policy_peer alice = { .uid = ALICE }, root = { .uid = 0 },
-				 nobody_at_all = { .uid = POLICY_NO_OWNER };
+	const struct rules_user alice = { .uid = ALICE }, root = { .uid = 0 },
+				nobody_at_all = { .uid = POLICY_NO_OWNER };
 
 	(void)state;
 	assert_true(policy_admits(&owner_only, ALICE, &alice, &refusal));
@@ -83,12 +83,12 @@ static void a_group_lets_its_members_in_by_any_of_their_groups(void **state)
 
 	(void)state;
 	assert_true(policy_admits(&only_hpc, POLICY_NO_OWNER,
-		&(struct policy_peer){ .uid = BOB, .gid = HPC }, &refusal));
+		&(struct rules_user){ .uid = BOB, .gid = HPC }, &refusal));
 	assert_true(policy_admits(&only_hpc, POLICY_NO_OWNER,
-		&(struct policy_peer){ .uid = BOB, .gid = STAFF, .groups = groups, .n_groups = 2 },
+		&(struct rules_user){ .uid = BOB, .gid = STAFF, .groups = groups, .n_groups = 2 },
 		&refusal));
 	assert_false(policy_admits(&only_hpc, POLICY_NO_OWNER,
-		&(struct policy_peer){ .uid = BOB, .gid = STAFF, .groups = groups, .n_groups = 1 },
+		&(struct rules_user){ .uid = BOB, .gid = STAFF, .groups = groups, .n_groups = 1 },
 		&refusal));
 	assert_int_equal(refusal.rule, POLICY_GROUP);
 	assert_non_null(strstr(refusal.text, "group in [access] of uncored.conf"));
@@ -102,13 +102,13 @@ static void with_users_and_a_group_both_must_hold(void **state)
 	access.by_group = true;
 	access.group = HPC;
 	assert_false(policy_admits(&access, POLICY_NO_OWNER,
-		&(struct policy_peer){ .uid = ALICE, .gid = STAFF }, &refusal));
+		&(struct rules_user){ .uid = ALICE, .gid = STAFF }, &refusal));
 	assert_int_equal(refusal.rule, POLICY_GROUP);
 	assert_false(policy_admits(&access, POLICY_NO_OWNER,
-		&(struct policy_peer){ .uid = BOB, .gid = HPC }, &refusal));
+		&(struct rules_user){ .uid = BOB, .gid = HPC }, &refusal));
 	assert_int_equal(refusal.rule, POLICY_USERS);
 	assert_true(policy_admits(&access, POLICY_NO_OWNER,
-		&(struct policy_peer){ .uid = ALICE, .gid = HPC }, &refusal));
+		&(struct rules_user){ .uid = ALICE, .gid = HPC }, &refusal));
 }
 
 static void quotas_say_which_of_them_is_full(void **state)
