@@ -8,14 +8,14 @@
 #include <stdlib.h>
 
 #include "common/macro.h"
-#include "daemon/config.h"
-#include "daemon/hardware.h"
-#include "daemon/last-config.h"
-#include "daemon/log.h"
-#include "daemon/privilege.h"
-#include "daemon/refusing.h"
-#include "daemon/report.h"
-#include "daemon/server.h"
+#include "daemon/base/log.h"
+#include "daemon/base/privilege.h"
+#include "daemon/read/hardware.h"
+#include "daemon/serve/refusing.h"
+#include "daemon/serve/report.h"
+#include "daemon/serve/server.h"
+#include "daemon/site/config.h"
+#include "daemon/site/last-config.h"
 
 enum { EXIT_USAGE = 2 };
 

@@ -14,7 +14,7 @@
 
 #include "client/uncore.h"
 #include "common/page.h"
-#include "daemon/ledger.h"
+#include "daemon/count/ledger.h"
 #include "tests/continuity/truth.h"
 #include "tests/test.h"
 

@@ -15,7 +15,7 @@
 
 #include "common/page.h"
 #include "common/wire.h"
-#include "daemon/ledger.h"
+#include "daemon/count/ledger.h"
 #include "tests/continuity/trace.h"
 #include "tests/continuity/truth.h"
 #include "tests/test.h"

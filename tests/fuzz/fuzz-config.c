@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/config.h"
+#include "daemon/site/config.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 

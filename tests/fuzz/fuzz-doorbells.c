@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/accounts.h"
-#include "daemon/doorbells.h"
+#include "daemon/read/doorbells.h"
+#include "daemon/serve/accounts.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/memory.h"
-#include "daemon/owners.h"
-#include "daemon/privilege.h"
+#include "daemon/base/memory.h"
+#include "daemon/base/privilege.h"
+#include "daemon/serve/owners.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 

@@ -25,7 +25,7 @@
 
 #include "common/macro.h"
 #include "common/wire.h"
-#include "daemon/server.h"
+#include "daemon/serve/server.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/machine.h"
 #include "tests/fuzz/scratch.h"

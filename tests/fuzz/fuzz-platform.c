@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 
 #include "common/macro.h"
-#include "daemon/machine.h"
-#include "daemon/platform.h"
+#include "daemon/machine/machine.h"
+#include "daemon/plan/platform.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 

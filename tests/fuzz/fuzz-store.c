@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/memory.h"
-#include "daemon/resume.h"
+#include "daemon/base/memory.h"
+#include "daemon/read/resume.h"
 #include "tests/fuzz/machine.h"
 #include "tests/fuzz/target.h"
 

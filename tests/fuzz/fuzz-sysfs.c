@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/event.h"
-#include "daemon/sysfs.h"
+#include "daemon/machine/sysfs.h"
+#include "daemon/plan/event.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/source.h"
+#include "daemon/count/source.h"
 
 /* --- what is planned --- */
 

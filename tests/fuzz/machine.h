@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A machine in memory: three sockets with 2, 1 and 3 boxes, each with two or three events, so that
- * no table of it is as long as another. Its kernel stands in the place of daemon/source.c: events
- * are descriptors of /dev/null.
+ * no table of it is as long as another. Its kernel stands in the place of daemon/count/source.c:
+ * events are descriptors of /dev/null.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/plan.h"
+#include "daemon/plan/plan.h"
 
 enum { MACHINE_SOCKETS = 3, MACHINE_BOXES = 6, MACHINE_CHANNELS = 12 };
 

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "daemon/plan.h"
-#include "daemon/source.h"
+#include "daemon/count/source.h"
+#include "daemon/plan/plan.h"
 
 enum { FAKE_EVENTS_MAX = 64 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/accounts.h"
+#include "daemon/serve/accounts.h"
 
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One box against a kernel that fails, multiplexes, freezes and counts backwards. */
-#include "daemon/box.h"
+#include "daemon/count/box.h"
 #include "tests/test.h"
 #include "tests/unit/source-fake.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The budget in exact numbers. */
-#include "daemon/budget.h"
+#include "daemon/read/budget.h"
 #include "tests/test.h"
 
 enum { ACCOUNTS = 1000, ALICE = 0, BOB = 1 };

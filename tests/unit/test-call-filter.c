@@ -4,7 +4,7 @@
  * child, for a filter is for ever; arguments are wrong, so that no call does anything if it is let
  * through.
  */
-#include "daemon/call-filter.h"
+#include "daemon/base/call-filter.h"
 #include "tests/test.h"
 
 #include <errno.h>

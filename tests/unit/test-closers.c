@@ -3,7 +3,7 @@
  * Threads that close connections and doorbells. What hangs here is a TCP socket that lingers, given
  * as a doorbell: its close(2) waits until the other end is closed.
  */
-#include "daemon/closers.h"
+#include "daemon/serve/closers.h"
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -14,7 +14,7 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
-#include "daemon/accounts.h"
+#include "daemon/serve/accounts.h"
 #include "tests/lingering.h"
 #include "tests/test.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "common/macro.h"
-#include "daemon/config.h"
+#include "daemon/site/config.h"
 #include "tests/unit/tree.h"
 
 static int load(const char *text, struct config *ret, struct fault *fault)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The turns of a reader, made by hand, at times that the case chooses. */
-#include "daemon/doorbells.h"
+#include "daemon/read/doorbells.h"
 
 #include <pthread.h>
 #include <sys/eventfd.h>

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "daemon/event.h"
+#include "daemon/plan/event.h"
 
 /* A memory controller with one of each kind of trouble in its events. */
 static const char *const box_files[][2] = {

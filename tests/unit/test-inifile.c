@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "common/macro.h"
-#include "daemon/inifile.h"
+#include "daemon/base/inifile.h"
 #include "tests/unit/tree.h"
 
 static int load(const char *text, struct inifile *ret, struct fault *fault)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a ledger keeps, and which it refuses to go on with. */
-#include "daemon/ledger.h"
+#include "daemon/count/ledger.h"
 #include "tests/test.h"
 #include "tests/unit/source-fake.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/memory.h"
+#include "daemon/base/memory.h"
 
 enum { SOCKETS = 2, BOXES = 3 };
 

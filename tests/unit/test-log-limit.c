@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines of the log on a clock made by hand. */
-#include "daemon/log-limit.h"
+#include "daemon/base/log-limit.h"
 #include "tests/test.h"
 
 static const uint64_t START = 1, MINUTE = 60000000000;

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "common/macro.h"
-#include "daemon/machine.h"
+#include "daemon/machine/machine.h"
 #include "tests/unit/tree.h"
 
 static const char x86[] = "processor\t: 0\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whose a uid is, by the passwd and subuid of this computer; but lookups take as long as a case has
  * them wait. */
-#include "daemon/owners.h"
+#include "daemon/serve/owners.h"
 
 #include <dlfcn.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "common/macro.h"
-#include "daemon/plan.h"
+#include "daemon/plan/plan.h"
 
 struct fixture {
 	struct platform *platform;

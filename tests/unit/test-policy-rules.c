@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who may connect, why not, and the words for it, without a daemon. */
-#include "daemon/policy.h"
+#include "daemon/site/policy.h"
 #include "tests/test.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the daemon says when the kernel does not let it count: each cause has its own remedy. */
-#include "daemon/privilege.h"
+#include "daemon/base/privilege.h"
 #include "tests/test.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The page as it is handed out: what is in its tables, and that nobody can write it. */
-#include "daemon/publish.h"
+#include "daemon/count/publish.h"
 #include "tests/test.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/memory.h"
-#include "daemon/tally.h"
+#include "daemon/base/memory.h"
+#include "daemon/count/tally.h"
 
 static struct platform platform = {
 	.name = "icelake-sp",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A reader thread with a page and doorbells, on counters that a test plays. */
-#include "daemon/reader.h"
+#include "daemon/read/reader.h"
 #include "tests/test.h"
 #include "tests/unit/source-fake.h"
 
@@ -11,7 +11,7 @@
 
 #include "client/internal.h"
 #include "common/clock.h"
-#include "daemon/publish.h"
+#include "daemon/count/publish.h"
 
 enum { BYTES = 64 };
 

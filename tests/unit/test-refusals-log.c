@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Refusals on a clock made by hand. */
-#include "daemon/refusals.h"
+#include "daemon/serve/refusals.h"
 #include "tests/test.h"
 
 enum { ALICE = 1000, BOB = 1001 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What clients are told of an error that keeps uncored from serving. */
-#include "daemon/refusing.h"
+#include "daemon/serve/refusing.h"
 #include "tests/test.h"
 
 #include <errno.h>

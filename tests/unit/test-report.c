@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `uncored --check --json` of a machine tree, key by key: these keys are promised. */
-#include "daemon/report.h"
+#include "daemon/serve/report.h"
 #include "tests/test.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/macro.h"
-#include "daemon/hardware.h"
+#include "daemon/read/hardware.h"
 
 static struct json_object *check_machine(const char *machine)
 {

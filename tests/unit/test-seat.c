@@ -6,7 +6,7 @@
 #include <sched.h>
 
 #include "common/macro.h"
-#include "daemon/seat.h"
+#include "daemon/read/seat.h"
 
 static const uint64_t SECOND_NS = 1000000000;
 

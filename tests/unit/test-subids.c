@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/subids.h"
+#include "daemon/serve/subids.h"
 
 #include <string.h>
 

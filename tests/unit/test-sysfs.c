@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "daemon/sysfs.h"
+#include "daemon/machine/sysfs.h"
 
 static const struct pmu *find(const struct pmu_list *list, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums worked out by hand: boxes in known states, values and flags that must follow. */
-#include "daemon/tally.h"
+#include "daemon/count/tally.h"
 #include "tests/test.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "daemon/topology.h"
+#include "daemon/machine/topology.h"
 
 static struct topology load(const char *machine)
 {

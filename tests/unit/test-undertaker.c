@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/undertaker.h"
+#include "daemon/serve/undertaker.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Users with doorbells in two readers, which do not run: doorbells are looked at by hand. */
-#include "daemon/users.h"
+#include "daemon/serve/users.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When a reader counts as one that hangs. What follows from it is seen in tests/continuity/. */
-#include "daemon/watchdog.h"
+#include "daemon/serve/watchdog.h"
 #include "tests/test.h"
 
 static const uint64_t S = 1000000000;

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A list of what is refused, not of what is allowed. Under its unit uncored has a list of what is
+ * allowed already, systemd's @system-service, which systemd keeps up with kernels and C libraries;
+ * this filter takes from it, and also holds where uncored was not started by the unit. A list of
+ * what is allowed made from the 42 calls that were seen would break with the first C library,
+ * sanitizer or name service module (reload.h looks users up) that needs a 43rd. What such a list is
+ * better at, calls that did not exist when it was written, is refused by number instead.
+ *
+ * A refused call fails, and kills nobody: a library that tries something new must not cost a node
+ * its counters at night. Its caller says what failed, as for any other error.
+ */
+#include "daemon/base/call-filter.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+
+#if defined __x86_64__ && defined __LP64__
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined __aarch64__ && defined __AARCH64EL__
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#elif defined __powerpc64__ && defined __LITTLE_ENDIAN__
+#define ARCHITECTURE AUDIT_ARCH_PPC64LE
+#endif
+
+#ifdef ARCHITECTURE
+
+/* From 424 on (Linux 5.1) a call has the same number on every architecture; headers may be older.
+ */
+enum {
+	IO_URING_SETUP = 425, /* io_uring makes calls that no filter sees */
+	FSPICK = 433,         /* between them: the mounts of Linux 5.2 */
+	CLONE3 = 435,
+	PIDFD_GETFD = 438,
+	PROCESS_MADVISE = 440,
+	MOUNT_SETATTR = 442,
+	LSM_SET_SELF_ATTR = 460,
+	LAST_KNOWN = 462, /* mseal, Linux 6.10; also below the numbers of x32 */
+};
+
+enum {
+	NAMESPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
+		     CLONE_NEWPID | CLONE_NEWNET,
+};
+
+/* One instruction each; a jump skips so many of those that follow. */
+#define LOAD(field)                 BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define SKIP_IF(test, value, n)     BPF_JUMP(BPF_JMP | BPF_K | (test), (value), (n), 0)
+#define SKIP_UNLESS(test, value, n) BPF_JUMP(BPF_JMP | BPF_K | (test), (value), 0, (n))
+#define ALLOW                       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define FAIL(error)                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
+
+#define REFUSE_NUMBER(number, error) SKIP_UNLESS(BPF_JEQ, number, 1), FAIL(error)
+#define REFUSE_RANGE(first, last)                                                                  \
+	SKIP_UNLESS(BPF_JGE, first, 2), SKIP_IF(BPF_JGT, last, 1), FAIL(EPERM)
+#define REFUSE(name) REFUSE_NUMBER(SYS_##name, EPERM)
+
+/* By the low half of the first argument, which is what the kernel looks at, too. */
+#define REFUSE_ARGUMENT(name, test, value, error)                                                  \
+	SKIP_UNLESS(BPF_JEQ, SYS_##name, 4), LOAD(args[0]), SKIP_IF(test, value, 1), ALLOW,        \
+		FAIL(error)
+#define REFUSE_OTHER_ARGUMENT(name, value, error)                                                  \
+	SKIP_UNLESS(BPF_JEQ, SYS_##name, 4), LOAD(args[0]), SKIP_UNLESS(BPF_JEQ, value, 1), ALLOW, \
+		FAIL(error)
+
+static const struct sock_filter program[] = {
+	/* Another architecture's calls (ia32) have other numbers. */
+	LOAD(arch),
+	SKIP_IF(BPF_JEQ, ARCHITECTURE, 1),
+	FAIL(EPERM),
+	LOAD(nr),
+	SKIP_UNLESS(BPF_JGT, LAST_KNOWN, 1),
+	FAIL(ENOSYS),
+
+	/* other programs, and counters of other kinds */
+	REFUSE(execve),
+	REFUSE(execveat),
+	REFUSE(perf_event_open),
+	REFUSE(bpf),
+	REFUSE_RANGE(IO_URING_SETUP, FSPICK),
+	REFUSE(userfaultfd),
+
+/* The search for leaks of AddressSanitizer traces the process when it ends. */
+#ifndef __SANITIZE_ADDRESS__
+	REFUSE(ptrace),
+#endif
+	/* other processes */
+	REFUSE(process_vm_readv),
+	REFUSE(process_vm_writev),
+	REFUSE_NUMBER(PROCESS_MADVISE, EPERM),
+	REFUSE_NUMBER(PIDFD_GETFD, EPERM),
+	REFUSE(kcmp),
+
+	/* other users */
+	REFUSE(setuid),
+	REFUSE(setgid),
+	REFUSE(setreuid),
+	REFUSE(setregid),
+	REFUSE(setresuid),
+	REFUSE(setresgid),
+	REFUSE(setfsuid),
+	REFUSE(setfsgid),
+	REFUSE(setgroups),
+	REFUSE_NUMBER(LSM_SET_SELF_ATTR, EPERM),
+
+	/* the network, and namespaces; clone3(2) has its flags where no filter sees them, and the C
+	 * library has clone(2) instead; undertaker.c unshares its descriptors */
+	REFUSE_OTHER_ARGUMENT(socket, AF_UNIX, EAFNOSUPPORT),
+	REFUSE_OTHER_ARGUMENT(unshare, CLONE_FILES, EPERM),
+	REFUSE_ARGUMENT(clone, BPF_JSET, NAMESPACES, EPERM),
+	REFUSE_NUMBER(CLONE3, ENOSYS),
+	REFUSE(setns),
+
+	/* files by other ways than their path */
+	REFUSE(mount),
+	REFUSE(umount2),
+	REFUSE_NUMBER(MOUNT_SETATTR, EPERM),
+	REFUSE(pivot_root),
+	REFUSE(chroot),
+	REFUSE(mknodat),
+	REFUSE(open_by_handle_at),
+	REFUSE(fanotify_init),
+	REFUSE(quotactl),
+	REFUSE(swapon),
+	REFUSE(swapoff),
+
+	/* the kernel */
+	REFUSE(init_module),
+	REFUSE(finit_module),
+	REFUSE(delete_module),
+	REFUSE(kexec_load),
+	REFUSE(kexec_file_load),
+	REFUSE(reboot),
+	REFUSE(syslog),
+	REFUSE(acct),
+	REFUSE(add_key),
+	REFUSE(request_key),
+	REFUSE(keyctl),
+	REFUSE(personality),
+	REFUSE(settimeofday),
+	REFUSE(clock_settime),
+	REFUSE(adjtimex),
+	REFUSE(clock_adjtime),
+	REFUSE(sethostname),
+	REFUSE(setdomainname),
+#ifdef __x86_64__
+	REFUSE(iopl),
+	REFUSE(ioperm),
+	REFUSE(modify_ldt),
+#endif
+	ALLOW,
+};
+
+int call_filter_set(void)
+{
+	const struct sock_fprog whole = { ARRAY_SIZE(program), (struct sock_filter *)program };
+	long r;
+
+	/* Without it, filtering takes CAP_SYS_ADMIN; no program is to be run any more, anyway. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &whole);
+	/* A thread that got a filter of its own meanwhile is named. */
+	return r < 0 ? -errno : r > 0 ? -EBUSY : 0;
+}
+
+#else
+
+int call_filter_set(void)
+{
+	return -EOPNOTSUPP;
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How uncored reads an INI file: the lines are libinih's, the strictness is ours.
+ *
+ * A file is read whole into sections and entries, each with its line, and then bound to a struct by
+ * a table of keys. What cannot be meant is an error that says file and line: a section or key that
+ * comes twice, a key before any section, a line that libinih would split, join or cut.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/fault.h"
+
+enum {
+	INIFILE_NAME_MAX =
+		50, /* bytes of a section or key name, with its NUL; libinih's own limit */
+	INIFILE_BUFFER_MAX =
+		200 /* bytes of a line, with its NUL; Debian builds libinih with this */
+};
+
+struct inifile_entry {
+	unsigned line;
+	char key[INIFILE_NAME_MAX];
+	char value[INIFILE_BUFFER_MAX];
+};
+
+struct inifile_section {
+	unsigned line;
+	char name[INIFILE_NAME_MAX];
+	unsigned first, n; /* its entries */
+};
+
+struct inifile {
+	char path[256];
+	unsigned n_sections, n_entries;
+	struct inifile_section *sections;
+	struct inifile_entry *entries;
+};
+
+/* One row of a table of keys. */
+struct inifile_key {
+	const char *section; /* NULL: any */
+	const char *name;
+	/* Writes the field, or sets @why to "must be ..." and returns -EINVAL. */
+	int (*parse)(
+		const struct inifile_key *key, const char *value, void *ret, struct fault *why);
+	size_t offset;             /* of the field */
+	uint32_t minimum, maximum; /* of a number; of the length of a text */
+	const char *fallback; /* the value where the file has none; NULL: field is left alone */
+	const char *what;     /* "percent of one CPU"; inifile_word: "high|medium|low" */
+};
+
+/* A table and the object that its offsets point into. */
+struct inifile_group {
+	const struct inifile_key *keys;
+	unsigned n_keys;
+	void *object;
+};
+
+/* 0; errno of fopen(3) and read; -EINVAL. *ret is the caller's, for inifile_done(). */
+int inifile_load(const char *path, struct inifile *ret, struct fault *fault);
+
+void inifile_done(struct inifile *ini);
+
+/* NULL: there is none. */
+const struct inifile_section *inifile_section(const struct inifile *ini, const char *name);
+const struct inifile_entry *inifile_entry(
+	const struct inifile *ini, const struct inifile_section *section, const char *key);
+
+/* Writes every entry of @section to its field; a key that no table has is an error. 0, -EINVAL. */
+int inifile_bind(const struct inifile *ini, const struct inifile_section *section,
+	const struct inifile_group groups[], unsigned n_groups, struct fault *fault);
+
+/* Sets "FILE:LINE: sentence" (line 0: "FILE: sentence"). Returns -EINVAL. */
+int inifile_fault(const struct inifile *ini, unsigned line, struct fault *fault, const char *format,
+	...) __attribute__((format(printf, 4, 5)));
+
+/* The usual kinds of value, for inifile_key.parse. */
+int inifile_text(
+	const struct inifile_key *key, const char *value, void *ret_chars, struct fault *why);
+int inifile_word(
+	const struct inifile_key *key, const char *value, void *ret_chars, struct fault *why);
+int inifile_number(
+	const struct inifile_key *key, const char *value, void *ret_u32, struct fault *why);
+int inifile_octal(
+	const struct inifile_key *key, const char *value, void *ret_u32, struct fault *why);
+int inifile_bool(
+	const struct inifile_key *key, const char *value, void *ret_bool, struct fault *why);

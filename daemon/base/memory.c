@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+
+int memory_new(const char *name, size_t size_bytes, mode_t mode)
+{
+	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, (off_t)size_bytes) < 0 || fchmod(fd, mode) < 0 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+int memory_new_growing(const char *name, mode_t mode)
+{
+	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || fchmod(fd, mode) < 0 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+size_t memory_bytes(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) < 0 || status.st_size < 0 ? 0 : (size_t)status.st_size;
+}
+
+void *memory_map(int fd, size_t size_bytes)
+{
+	void *map = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (map == MAP_FAILED)
+		return NULL;
+	return map;
+}
+
+int memory_reopen_read_only(int fd)
+{
+	char path[64];
+	int read_fd;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	read_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return read_fd < 0 ? -errno : read_fd;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the daemon may do: told in words when it is too little, given up when it is done with. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/base/fault.h"
+
+/* Where this process has its privilege from. */
+struct privilege_start {
+	bool secure; /* AT_SECURE: the kernel, or a security module, distrusts the environment */
+	uid_t uid, euid;
+	gid_t gid, egid;
+	uint64_t permitted, ambient; /* capabilities */
+};
+
+struct privilege_start privilege_find_start(void);
+
+/*
+ * -EPERM with a sentence if the file of the program has given it more than the user who started it
+ * has: that user chooses its environment, from which hwloc takes plugins, and its options, which
+ * say what is opened.
+ */
+int privilege_check_start(const struct privilege_start *start, struct fault *fault);
+
+/*
+ * The sentence for perf_event_open(2) having failed with -EACCES or -EPERM: which capability is
+ * missing, or which sysctl is in the way, and how to change that. Returns @error.
+ */
+int privilege_explain(int error, struct fault *fault);
+
+/* The same for a process that has CAP_PERFMON or not, on a kernel with this perf_event_paranoid. */
+int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *fault);
+
+/* kernel.perf_event_paranoid now, or what the kernel has by itself. */
+int privilege_paranoid(void);
+
+/* Does this error of perf_event_open(2) say that the process may not? */
+bool privilege_is_denial(int error);
+
+/* Gives up every capability of the calling thread: open counters need none to be read. */
+int privilege_drop(void);
+
+/* Raises the soft limit of open files to the hard one. */
+void privilege_raise_file_limit(void);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/base/store.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+
+#include "common/macro.h"
+
+/* 0: @fd is no perf event. */
+static uint64_t event_id(int fd)
+{
+	uint64_t id = 0;
+
+	return ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 ? 0 : id;
+}
+
+static void stored_done(struct stored *item)
+{
+	close_fd(&item->fd);
+	free(item->name);
+}
+
+int store_receive(struct store *store, struct fault *fault)
+{
+	char **names = NULL;
+	int n = sd_listen_fds_with_names(1, &names);
+
+	*store = (struct store){};
+	if (n < 0)
+		return fault_set(
+			fault, n, "Cannot take the descriptors of systemd: %s.", strerror(-n));
+	store->items = calloc((size_t)n + 1, sizeof *store->items);
+	if (!store->items) {
+		for (int i = 0; i < n; i++)
+			free(names[i]);
+		free(names);
+		return fault_set(fault, -ENOMEM, "Out of memory.");
+	}
+	for (int i = 0; i < n; i++) {
+		int fd = SD_LISTEN_FDS_START + i;
+
+		store->items[i] = (struct stored){ fd, names[i], event_id(fd) };
+	}
+	store->n = (unsigned)n;
+	free(names);
+	return 0;
+}
+
+unsigned store_take_sockets(struct store *store, int *ret_fd)
+{
+	unsigned n_left = 0, n_sockets = 0;
+
+	for (unsigned i = 0; i < store->n; i++) {
+		struct stored *item = &store->items[i];
+
+		if (sd_is_socket(item->fd, AF_UNSPEC, 0, -1) <= 0) {
+			store->items[n_left++] = *item;
+			continue;
+		}
+		if (!n_sockets++)
+			*ret_fd = take_fd(&item->fd);
+		stored_done(item);
+	}
+	store->n = n_left;
+	return n_sockets;
+}
+
+int store_find(const struct store *store, const char *name)
+{
+	for (unsigned i = 0; i < store->n; i++)
+		if (store->items[i].fd >= 0 && !strcmp(store->items[i].name, name))
+			return store->items[i].fd;
+	return -ENOENT;
+}
+
+int store_take(struct store *store, const char *name)
+{
+	for (unsigned i = 0; i < store->n; i++)
+		if (store->items[i].fd >= 0 && !strcmp(store->items[i].name, name))
+			return take_fd(&store->items[i].fd);
+	return -ENOENT;
+}
+
+int store_take_event(struct store *store, uint64_t id)
+{
+	for (unsigned i = 0; i < store->n; i++)
+		if (store->items[i].fd >= 0 && store->items[i].id == id)
+			return take_fd(&store->items[i].fd);
+	return -ENOENT;
+}
+
+static bool was_taken(const struct store *store, const char *name)
+{
+	for (unsigned i = 0; i < store->n; i++)
+		if (store->items[i].fd < 0 && !strcmp(store->items[i].name, name))
+			return true;
+	return false;
+}
+
+void store_drop_rest(struct store *store)
+{
+	for (unsigned i = 0; i < store->n; i++)
+		if (store->items[i].fd >= 0 && !was_taken(store, store->items[i].name))
+			store_forget(store->items[i].name);
+	store_done(store);
+}
+
+void store_drop_all(struct store *store)
+{
+	for (unsigned i = 0; i < store->n; i++)
+		store_forget(store->items[i].name);
+	store_done(store);
+}
+
+void store_done(struct store *store)
+{
+	for (unsigned i = 0; i < store->n; i++)
+		stored_done(&store->items[i]);
+	free(store->items);
+	*store = (struct store){};
+}
+
+int store_keep(const char *name, const int fds[], unsigned n_fds)
+{
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	/* FDPOLL=0: a perf event without a ring buffer polls as hung up, and systemd drops what
+	 * does (seen with systemd 252). */
+	if (asprintf(&message, "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name) < 0)
+		return -ENOMEM;
+	r = sd_pid_notify_with_fds(0, 0, message, fds, n_fds);
+	return r == 0 ? -ENOTCONN : r < 0 ? r : 0;
+}
+
+void store_forget(const char *name)
+{
+	sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/count/box.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+/* What read() returns with the read_format of event_attr(); perf_event_open(2). */
+struct group_read {
+	uint64_t n_values;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+	uint64_t values[PLAN_EVENTS_MAX];
+};
+
+/* An event that is on the PMU gains enabled time; reads closer than this prove nothing. */
+static const uint64_t FROZEN_AFTER_NS = 1000000;
+
+static struct perf_event_attr event_attr(const struct plan_box *plan, unsigned i, bool pinned)
+{
+	const struct event_code *code = &plan->events[i].code;
+
+	/* exclude_* stay 0: uncore drivers refuse them (PERF_PMU_CAP_NO_EXCLUDE). */
+	return (struct perf_event_attr){
+		.type = plan->type,
+		.size = sizeof(struct perf_event_attr),
+		.config = code->config,
+		.config1 = code->config1,
+		.config2 = code->config2,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.pinned = pinned,
+	};
+}
+
+void box_close(struct box *box)
+{
+	if (box->mode == BOX_CLOSED)
+		return;
+	for (unsigned i = 0; i < box->plan->n_events; i++)
+		if (box->fds[i] >= 0)
+			box->source->close(box->source, box->fds[i]);
+	box->mode = BOX_CLOSED;
+}
+
+static unsigned events_per_group(const struct box *box)
+{
+	return box->mode == BOX_SINGLES ? 1 : box->plan->n_events;
+}
+
+/* One group read, starting at event @first. */
+static int read_group(const struct box *box, unsigned first, struct group_read *ret)
+{
+	unsigned n = events_per_group(box);
+	size_t expected = offsetof(struct group_read, values) + n * sizeof(uint64_t);
+	ssize_t size = box->source->read(box->source, box->fds[first], ret, sizeof *ret);
+
+	if (size < 0)
+		return (int)size;
+	if (size == 0)
+		return -EBUSY; /* pinned, and the kernel could not keep it on the PMU */
+	if ((size_t)size != expected || ret->n_values != n)
+		return -ENODEV; /* its CPU went offline and the group fell apart */
+	return 0;
+}
+
+/* Takes the present counts as the point to count from. */
+static int take_baseline(struct box *box)
+{
+	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
+		struct group_read group;
+		int r = read_group(box, i, &group);
+
+		if (r < 0)
+			return r;
+		for (unsigned k = 0; k < group.n_values; k++) {
+			box->events[i + k].raw = group.values[k];
+			box->events[i + k].enabled_ns = group.enabled_ns;
+			box->events[i + k].running_ns = group.running_ns;
+		}
+	}
+	return 0;
+}
+
+static int open_as(struct box *box, enum box_mode mode)
+{
+	box->mode = mode;
+	for (unsigned i = 0; i < box->plan->n_events; i++)
+		box->fds[i] = -1;
+	for (unsigned i = 0; i < box->plan->n_events; i++) {
+		bool leads = i == 0 || mode == BOX_SINGLES;
+		struct perf_event_attr attr = event_attr(box->plan, i, leads && mode == BOX_PINNED);
+		int fd = box->source->open(
+			box->source, &attr, box->plan->cpu, leads ? -1 : box->fds[0]);
+
+		if (fd < 0) {
+			box_close(box);
+			return fd;
+		}
+		box->fds[i] = fd;
+		box->events[i].id = box->source->id(box->source, fd);
+	}
+	return 0;
+}
+
+/* EINVAL: the group has more events than the box has counters; EBUSY: others hold some. */
+static bool another_mode_may_work(int error)
+{
+	return error == -EINVAL || error == -EBUSY;
+}
+
+static int open_in_some_mode(struct box *box)
+{
+	int first_error = 0;
+
+	for (enum box_mode mode = BOX_PINNED; mode <= BOX_SINGLES; mode++) {
+		int r = open_as(box, mode);
+
+		if (r >= 0)
+			r = take_baseline(box);
+		if (r >= 0)
+			return 0;
+		box_close(box);
+		if (!first_error)
+			first_error = r;
+		if (!another_mode_may_work(r))
+			break;
+	}
+	return first_error;
+}
+
+static void set_plan(struct box *box, const struct plan_box *plan, const struct source *source)
+{
+	box->plan = plan;
+	box->source = source;
+	for (unsigned i = 0; i < plan->n_events; i++)
+		box->clock_ms[i] = plan->events[i].clock_ms;
+}
+
+int box_open(struct box *box, const struct plan_box *plan, const struct source *source)
+{
+	set_plan(box, plan, source);
+	box->read_ns = 0;
+	box->error = open_in_some_mode(box);
+	box->quality = box->error < 0 ? PAGE_PARTIAL : 0;
+	return box->error;
+}
+
+int box_reopen(struct box *box, const struct plan_box *plan, const struct source *source)
+{
+	box->reopened = true;
+	return box_open(box, plan, source);
+}
+
+/* Whether the events still count; what says they may not is read again by the next sweep. */
+static bool still_counts(const struct box *box, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
+		struct group_read group;
+		int r = read_group(box, i, &group);
+
+		if (r < 0 && r != -EBUSY)
+			return false;
+		if (r == 0 && group.enabled_ns == box->events[i].enabled_ns &&
+			now_ns - box->read_ns >= FROZEN_AFTER_NS)
+			return false;
+	}
+	return true;
+}
+
+int box_adopt(struct box *box, const struct plan_box *plan, const struct source *source,
+	const int fds[], uint64_t now_ns)
+{
+	set_plan(box, plan, source);
+	memcpy(box->fds, fds, plan->n_events * sizeof *fds);
+	if (!still_counts(box, now_ns)) {
+		box_close(box);
+		return -ESTALE;
+	}
+	box->error = 0; /* what the last read met is for the next to say */
+	return 0;
+}
+
+static bool never_ran(const struct group_read *group)
+{
+	return group->enabled_ns && !group->running_ns;
+}
+
+/*
+ * Its leader may have run while it was alone: it counts from its opening on, the others are opened
+ * after it.
+ */
+static bool never_ran_whole(const struct box *box, const struct group_read *group)
+{
+	return group->enabled_ns > box->events[0].enabled_ns &&
+	       group->running_ns == box->events[0].running_ns;
+}
+
+int box_settle(struct box *box)
+{
+	struct group_read group;
+
+	if (box->mode != BOX_FLEXIBLE || box->plan->n_events == 1 ||
+		read_group(box, 0, &group) < 0 || !never_ran_whole(box, &group))
+		return 0;
+	box_close(box);
+	box->error = open_as(box, BOX_SINGLES);
+	if (box->error >= 0)
+		box->error = take_baseline(box);
+	if (box->error < 0) {
+		box->quality = PAGE_PARTIAL;
+		box_close(box);
+		return box->error;
+	}
+	return 1;
+}
+
+static uint64_t scale(uint64_t count, uint64_t enabled_ns, uint64_t running_ns)
+{
+	return (uint64_t)((unsigned __int128)count * enabled_ns / running_ns);
+}
+
+/* Adds what one event counted since it was last read; returns its passing flags. */
+static uint32_t advance(struct box_event *event, const struct group_read *group, uint64_t raw)
+{
+	uint64_t enabled_ns = group->enabled_ns - event->enabled_ns;
+	uint64_t running_ns = group->running_ns - event->running_ns;
+	uint64_t counted = raw - event->raw;
+	uint32_t quality = 0;
+
+	/* A kernel that counts from the opening on shows a source that began at 0 again as below 0.
+	 */
+	if ((int64_t)counted < 0) {
+		quality |= PAGE_RESET; /* what came before the reset is lost: nothing to add */
+		counted = 0;
+	} else if (running_ns < enabled_ns) {
+		quality |= PAGE_ESTIMATED;
+		if (running_ns == 0)
+			return quality; /* not once on the PMU: the next read scales for both */
+		counted = scale(counted, enabled_ns, running_ns);
+	}
+	event->count += counted;
+	event->raw = raw;
+	event->enabled_ns = group->enabled_ns;
+	event->running_ns = group->running_ns;
+	return quality;
+}
+
+static bool clock_stands(
+	struct box_event *event, uint64_t count_before, uint32_t clock_ms, uint64_t now_ns)
+{
+	if (event->count != count_before || !event->moved_ns)
+		event->moved_ns = now_ns;
+	return now_ns - event->moved_ns >= clock_ms * UINT64_C(1000000);
+}
+
+static uint32_t advance_group(
+	struct box *box, unsigned first, const struct group_read *group, uint64_t now_ns)
+{
+	uint32_t quality = 0;
+
+	if (group->enabled_ns == box->events[first].enabled_ns && box->read_ns &&
+		now_ns - box->read_ns >= FROZEN_AFTER_NS) {
+		box->stopped = true;
+		quality |= PAGE_FROZEN;
+	}
+	for (unsigned k = 0; k < group->n_values; k++) {
+		struct box_event *event = &box->events[first + k];
+		uint64_t before = event->count;
+
+		quality |= advance(event, group, group->values[k]);
+		if (box->clock_ms[first + k] &&
+			clock_stands(event, before, box->clock_ms[first + k], now_ns))
+			quality |= PAGE_FROZEN;
+	}
+	return quality;
+}
+
+static int read_all(struct box *box, uint64_t now_ns)
+{
+	uint32_t quality = box->reopened ? PAGE_RESET : 0;
+	bool incomplete = false;
+
+	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
+		struct group_read group;
+		int r = read_group(box, i, &group);
+
+		if (r < 0)
+			return r;
+		quality |= advance_group(box, i, &group, now_ns);
+		incomplete |= never_ran(&group);
+	}
+	box->quality = quality;
+	box->reopened = false;
+	box->read_ns = now_ns;
+	return incomplete ? -ENODATA : 0; /* a count of 0 would be made up */
+}
+
+void box_read(struct box *box, uint64_t now_ns)
+{
+	if (box->mode == BOX_CLOSED)
+		return;
+	box->stopped = false;
+	box->error = read_all(box, now_ns);
+	if (box->error == -ENODATA)
+		box->quality |= PAGE_PARTIAL;
+	else if (box->error < 0)
+		box->quality = PAGE_PARTIAL;
+	box->stopped |= box->error == -ENODEV;
+	if (box->error == -EBUSY)
+		box->source->enable(box->source, box->fds[0]); /* for the next sweep */
+}
+
+const char *box_mode_name(enum box_mode mode)
+{
+	static const char *const names[] = {
+		[BOX_CLOSED] = "closed",
+		[BOX_PINNED] = "pinned",
+		[BOX_FLEXIBLE] = "flexible",
+		[BOX_SINGLES] = "single events",
+	};
+
+	return names[mode];
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/count/publish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/base/memory.h"
+#include "daemon/count/tally.h"
+
+/* The texts of a page while it is being laid out; equal ones are stored once. */
+struct texts {
+	unsigned n;
+	struct page_text text[PAGE_TEXTS_MAX];
+};
+
+static uint32_t add_text(struct texts *texts, const char *text)
+{
+	for (unsigned i = 0; i < texts->n; i++)
+		if (!strcmp(texts->text[i].text, text))
+			return i;
+	if (texts->n == PAGE_TEXTS_MAX)
+		return TALLY_TEXT_MORE;
+	snprintf(texts->text[texts->n].text, PAGE_TEXT_MAX, "%s", text);
+	return texts->n++;
+}
+
+static void collect_texts(
+	struct publication *publication, const struct plan *plan, struct texts *texts)
+{
+	for (unsigned i = 0; i < TALLY_TEXTS; i++)
+		add_text(texts, tally_texts[i]);
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
+			if (plan->sockets[s].quality[m] & PAGE_ABSENT)
+				publication->whys[s][m] = add_text(texts, plan->sockets[s].why[m]);
+}
+
+static struct page_header lay_out(const struct plan *plan, unsigned n_texts)
+{
+	struct page_header header = {
+		.state = PAGE_LIVE,
+		.n_metrics = plan->platform->n_metrics,
+		.n_sockets = plan->n_sockets,
+		.n_channels = plan->n_channels,
+		.n_texts = n_texts,
+		.daemon.started_ns = clock_now_ns(),
+	};
+	uint32_t most = 0;
+
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		if (plan->sockets[s].n_channels > most)
+			most = plan->sockets[s].n_channels;
+	snprintf(header.platform, sizeof header.platform, "%s", plan->platform->name);
+	page_lay_out(&header, most);
+	return header;
+}
+
+static void fill_tables(
+	struct page_header *header, const struct plan *plan, const struct texts *texts)
+{
+	struct page_metric *metrics = (void *)page_metrics(header);
+	struct page_socket *sockets = (void *)page_sockets(header);
+
+	for (unsigned m = 0; m < header->n_metrics; m++) {
+		memcpy(metrics[m].name, plan->platform->metrics[m].name, PAGE_NAME_MAX);
+		memcpy(metrics[m].unit, plan->platform->metrics[m].unit, PAGE_NAME_MAX);
+	}
+	for (unsigned s = 0; s < header->n_sockets; s++)
+		sockets[s] = (struct page_socket){
+			.package = plan->sockets[s].package,
+			.cpu = plan->sockets[s].cpu,
+			.first_channel = plan->sockets[s].first_channel,
+			.n_channels = plan->sockets[s].n_channels,
+		};
+	if (header->n_channels)
+		memcpy((void *)page_channels(header), plan->channels,
+			header->n_channels * sizeof *plan->channels);
+	memcpy((void *)page_texts(header), texts->text, texts->n * sizeof *texts->text);
+}
+
+static int open_memory(struct publication *publication, const struct page_header *header)
+{
+	publication->write_fd = memory_new("uncored-page", header->page_bytes, 0444);
+	if (publication->write_fd < 0)
+		return publication->write_fd;
+	publication->header = memory_map(publication->write_fd, header->page_bytes);
+	if (!publication->header)
+		return -errno;
+	memcpy(publication->header, header, sizeof *header);
+	publication->read_fd = memory_reopen_read_only(publication->write_fd);
+	return publication->read_fd < 0 ? publication->read_fd : 0;
+}
+
+int publication_init(struct publication *publication, const struct plan *plan, struct fault *fault)
+{
+	struct texts texts = {};
+	struct page_header header;
+	int r;
+
+	*publication = (struct publication){ .write_fd = -1, .read_fd = -1 };
+	collect_texts(publication, plan, &texts);
+	header = lay_out(plan, texts.n);
+	if (getrandom(header.generation, sizeof header.generation, 0) != sizeof header.generation)
+		return fault_set(fault, -errno, "No random generation number: %m.");
+	r = open_memory(publication, &header);
+	if (r < 0) {
+		publication_done(publication);
+		return fault_set(fault, r, "Cannot make the shared page of %llu bytes: %s.",
+			(unsigned long long)header.page_bytes, strerror(-r));
+	}
+	fill_tables(publication->header, plan, &texts);
+	return 0;
+}
+
+int publication_copy(const struct publication *from, struct publication *ret)
+{
+	int r;
+
+	*ret = (struct publication){ .write_fd = -1, .read_fd = -1 };
+	memcpy(ret->whys, from->whys, sizeof ret->whys);
+	r = open_memory(ret, from->header);
+	if (r < 0) {
+		publication_done(ret);
+		return r;
+	}
+	memcpy(ret->header, from->header, from->header->cells_at);
+	return 0;
+}
+
+void publication_copy_cells(const struct publication *from, struct publication *to)
+{
+	uint32_t at = from->header->cells_at;
+
+	memcpy((char *)to->header + at, (const char *)from->header + at,
+		from->header->page_bytes - at);
+}
+
+/* --- the page of a process before --- */
+
+static bool same_metrics(const struct page_header *header, const struct platform *platform)
+{
+	if (header->n_metrics != platform->n_metrics)
+		return false;
+	for (unsigned m = 0; m < header->n_metrics; m++)
+		if (strcmp(page_metrics(header)[m].name, platform->metrics[m].name) != 0 ||
+			strcmp(page_metrics(header)[m].unit, platform->metrics[m].unit) != 0)
+			return false;
+	return true;
+}
+
+static bool same_sockets(const struct page_header *header, const struct plan *plan)
+{
+	if (header->n_sockets != plan->n_sockets)
+		return false;
+	for (unsigned s = 0; s < plan->n_sockets; s++) {
+		const struct page_socket *socket = &page_sockets(header)[s];
+
+		if (socket->package != plan->sockets[s].package ||
+			socket->first_channel != plan->sockets[s].first_channel ||
+			socket->n_channels != plan->sockets[s].n_channels)
+			return false;
+	}
+	return true;
+}
+
+static bool same_channels(const struct page_header *header, const struct plan *plan)
+{
+	if (header->n_channels != plan->n_channels)
+		return false;
+	for (unsigned i = 0; i < plan->n_channels; i++) {
+		struct page_channel channel = page_channels(header)[i];
+
+		channel.cpu = plan->channels[i].cpu;
+		if (memcmp(&channel, &plan->channels[i], sizeof channel) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* When its CPU goes offline the kernel has another one stand for the socket. */
+static void update_cpus(struct page_header *header, const struct plan *plan)
+{
+	struct page_socket *sockets = (void *)page_sockets(header);
+	struct page_channel *channels = (void *)page_channels(header);
+
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		__atomic_store_n(&sockets[s].cpu, plan->sockets[s].cpu, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < plan->n_channels; i++)
+		__atomic_store_n(&channels[i].cpu, plan->channels[i].cpu, __ATOMIC_RELAXED);
+}
+
+/* Maps all of @fd, if it is a page. */
+static int map_page(int fd, struct page_header **ret)
+{
+	size_t bytes = memory_bytes(fd);
+	struct page_header *header = bytes < sizeof *header ? NULL : memory_map(fd, bytes);
+	int r;
+
+	if (!header)
+		return -EBADMSG;
+	r = page_check(header, bytes);
+	if (r >= 0 && header->page_bytes != bytes)
+		r = -EBADMSG;
+	if (r < 0)
+		munmap(header, bytes);
+	else
+		*ret = header;
+	return r;
+}
+
+static int check_page(const struct page_header *header, const struct plan *plan,
+	const uint64_t generation[2], struct fault *fault)
+{
+	if (header->state != PAGE_LIVE)
+		return fault_set(fault, -ESTALE, "its page was withdrawn");
+	if (memcmp(header->generation, generation, sizeof header->generation) != 0)
+		return fault_set(fault, -ESTALE, "its page is of another generation");
+	if (!same_metrics(header, plan->platform) || !same_sockets(header, plan) ||
+		!same_channels(header, plan))
+		return fault_set(fault, -ESTALE, "its page has other metrics, sockets or channels");
+	return 0;
+}
+
+int publication_adopt(struct publication *publication, int fd, const struct plan *plan,
+	const uint64_t generation[2], const uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX],
+	struct fault *fault)
+{
+	int r;
+
+	*publication = (struct publication){ .write_fd = fd, .read_fd = -1 };
+	r = map_page(fd, &publication->header);
+	if (r < 0) {
+		publication->header = NULL;
+		fault_set(fault, r, "its page is damaged or of another version");
+	} else {
+		r = check_page(publication->header, plan, generation, fault);
+	}
+	if (r >= 0) {
+		publication->read_fd = memory_reopen_read_only(fd);
+		if (publication->read_fd < 0)
+			r = fault_set(fault, publication->read_fd, "its page cannot be opened");
+	}
+	if (r < 0) {
+		publication_retire_fd(fd);
+		publication_done(publication);
+		return r;
+	}
+	memcpy(publication->whys, whys, sizeof publication->whys);
+	update_cpus(publication->header, plan);
+	publication->header->daemon.started_ns = clock_now_ns();
+	return 0;
+}
+
+static void retire(struct page_header *header)
+{
+	__atomic_store_n(&header->state, PAGE_RETIRED, __ATOMIC_RELEASE);
+}
+
+void publication_retire(struct publication *publication)
+{
+	retire(publication->header);
+}
+
+/* Of whatever version: an upgrade must not leave its clients with what nobody writes any more. */
+void publication_retire_fd(int fd)
+{
+	size_t bytes = memory_bytes(fd);
+	struct page_header *header = bytes ? memory_map(fd, bytes) : NULL;
+
+	if (!header)
+		return;
+	if (page_is_any(header, bytes))
+		retire(header);
+	munmap(header, bytes);
+}
+
+bool publication_has(const struct publication *publication, int fd)
+{
+	struct stat ours, other;
+
+	return fstat(publication->write_fd, &ours) == 0 && fstat(fd, &other) == 0 &&
+	       ours.st_dev == other.st_dev && ours.st_ino == other.st_ino;
+}
+
+void publication_done(struct publication *publication)
+{
+	if (publication->header)
+		munmap(publication->header, publication->header->page_bytes);
+	publication->header = NULL;
+	close_fd(&publication->read_fd);
+	close_fd(&publication->write_fd);
+}
+
+void publication_tell_clients(
+	struct publication *publication, uint64_t n_clients, uint64_t n_refused)
+{
+	struct page_daemon *daemon = &publication->header->daemon;
+
+	__atomic_store_n(&daemon->n_clients, n_clients, __ATOMIC_RELAXED);
+	__atomic_store_n(&daemon->refused, n_refused, __ATOMIC_RELAXED);
+}
+
+void publication_tell_hold(struct publication *publication, uint64_t hold_ns)
+{
+	__atomic_store_n(&publication->header->daemon.min_interval_ns, hold_ns, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The page as the daemon holds it: a sealed memfd, mapped for writing here, handed out read-only.
+ *
+ * Its mode is 0444 and clients get a descriptor that was reopened O_RDONLY, so neither mmap(2) nor
+ * mprotect(2) nor a reopen through /proc can write. Seals: SHRINK, GROW, SEAL. Not FUTURE_WRITE:
+ * it would lock out a restarted daemon, which must map the page for writing again.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/page.h"
+#include "daemon/base/fault.h"
+#include "daemon/plan/plan.h"
+
+struct publication {
+	int write_fd; /* never leaves the process */
+	int read_fd;  /* what clients get */
+	struct page_header *header;
+	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX]; /* text of each absent metric */
+};
+
+/* Makes the page of @plan, with a new generation and empty cells. Errors of memfd_create(2),
+ * mmap(2), getrandom(2). */
+int publication_init(struct publication *publication, const struct plan *plan, struct fault *fault);
+
+/*
+ * Takes over @fd (also if it fails), the page of a process before, with the same generation; it
+ * must have the tables of @plan, which says anew what CPUs are in charge. @whys: as that process
+ * had it. -EBADMSG, -EPROTONOSUPPORT: as page_check(); -ESTALE: another machine or generation. The
+ * fault says it.
+ */
+int publication_adopt(struct publication *publication, int fd, const struct plan *plan,
+	const uint64_t generation[2], const uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX],
+	struct fault *fault);
+
+/* Another page with the same generation and tables, and with empty cells. Errors as init. */
+int publication_copy(const struct publication *from, struct publication *ret);
+
+/* What the cells of @from had last. While no reader writes them. */
+void publication_copy_cells(const struct publication *from, struct publication *to);
+
+/*
+ * Tells those who still read the page that nobody writes it any more; nobody is woken, for who
+ * waits looks from time to time. The second is for a descriptor that may be a page, of any version.
+ */
+void publication_retire(struct publication *publication);
+void publication_retire_fd(int fd);
+
+/* Is @fd the memory of this page? */
+bool publication_has(const struct publication *publication, int fd);
+
+void publication_done(struct publication *publication);
+
+/* How many clients there are, and how many requests and connections were refused so far. */
+void publication_tell_clients(
+	struct publication *publication, uint64_t n_clients, uint64_t n_refused);
+
+/* How long the site's intervals may hold back a ring, at most. */
+void publication_tell_hold(struct publication *publication, uint64_t hold_ns);

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/count/tally.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const tally_texts[TALLY_TEXTS] = {
+	[TALLY_TEXT_NONE] = "",
+	[TALLY_TEXT_UNREADABLE] = "none of its counters could be read in this sweep",
+	[TALLY_TEXT_CONTRADICTION] = "its counters contradict each other: one that is to be "
+				     "subtracted is larger than the rest",
+	[TALLY_TEXT_MORE] = "uncore info says why; the shared page has no room for the reason",
+};
+
+static const uint32_t PASSING = PAGE_ESTIMATED | PAGE_PARTIAL | PAGE_FROZEN | PAGE_RESET;
+static const uint32_t LASTING = PAGE_UNCALIBRATED | PAGE_STANDIN;
+
+/* How far the terms of a difference, read one after the other, may be apart for that alone. */
+static const uint64_t SLACK_BYTES = 1 << 20;
+
+/* What the boxes of a socket say about one metric. */
+struct sum {
+	uint64_t added, subtracted;
+	uint32_t quality;
+	unsigned terms_used; /* bit per term: some box has it */
+	unsigned terms_read; /* bit per term: some box of it could be read */
+};
+
+static bool is_in_bytes(const struct plan *plan, unsigned metric)
+{
+	return !strcmp(plan->platform->metrics[metric].unit, "bytes");
+}
+
+static void note_units(struct tally *tally, const struct plan *plan)
+{
+	for (unsigned m = 0; m < tally->n_metrics; m++)
+		tally->in_bytes |= (uint32_t)is_in_bytes(plan, m) << m;
+	for (unsigned c = 0; c < tally->n_channels; c++)
+		tally->published[c].in_bytes =
+			is_in_bytes(plan, plan->channels[tally->first_channel + c].metric);
+}
+
+int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
+	const uint32_t whys[PAGE_METRICS_MAX])
+{
+	const struct plan_socket *s = &plan->sockets[socket];
+
+	memset(tally, 0, sizeof *tally);
+	tally->channels = calloc(s->n_channels + 1, sizeof *tally->channels);
+	tally->published = calloc(s->n_channels + 1, sizeof *tally->published);
+	if (!tally->channels || !tally->published) {
+		tally_done(tally);
+		return -ENOMEM;
+	}
+	tally->quantum = 1;
+	tally->n_metrics = plan->platform->n_metrics;
+	tally->n_channels = s->n_channels;
+	tally->first_channel = s->first_channel;
+	memcpy(tally->quality, s->quality, sizeof tally->quality);
+	memcpy(tally->why, whys, sizeof tally->why);
+	memcpy(tally->taken_from, s->taken_from, sizeof tally->taken_from);
+	note_units(tally, plan);
+	return 0;
+}
+
+void tally_done(struct tally *tally)
+{
+	free(tally->channels);
+	free(tally->published);
+	tally->channels = NULL;
+	tally->published = NULL;
+}
+
+void tally_resume_channels(struct tally *tally, const struct page_channel_value channels[])
+{
+	for (unsigned c = 0; c < tally->n_channels; c++)
+		tally->published[c].count = channels[c].count;
+}
+
+static void add_use(struct sum *sum, const struct box *box, const struct plan_use *use)
+{
+	uint64_t amount = box->events[use->event].count * use->bytes;
+
+	*(use->subtract ? &sum->subtracted : &sum->added) += amount;
+	sum->quality |= box->quality;
+	sum->terms_used |= 1u << use->term;
+	if (box->error >= 0)
+		sum->terms_read |= 1u << use->term;
+}
+
+/* A channel is as good as its box: what the metric lacks elsewhere does not concern it. */
+static void add_channel(struct tally *tally, const struct box *box, const struct plan_use *use)
+{
+	struct page_channel_value *value =
+		&tally->channels[use->channel - (int)tally->first_channel];
+
+	value->count += box->events[use->event].count * use->bytes;
+	value->quality |= (tally->quality[use->metric] & LASTING) | box->quality;
+	if (box->error < 0) {
+		value->quality |= PAGE_ABSENT;
+		value->why = TALLY_TEXT_UNREADABLE;
+	}
+}
+
+static void raise_flags(struct page_value *value, uint32_t quality, uint64_t sweep)
+{
+	for (unsigned i = 0; i < PAGE_PASSING_MAX; i++)
+		if (quality & 1u << i)
+			value->raised[i] = sweep;
+}
+
+/* A wrong event or sign, not the order of reading, makes a difference so negative. */
+static bool contradicts_itself(const struct sum *sum)
+{
+	return sum->subtracted > sum->added &&
+	       sum->subtracted - sum->added > SLACK_BYTES + sum->added / 64;
+}
+
+/* Why there is no value in this sweep; TALLY_TEXT_NONE: there is one. */
+static uint32_t why_absent(const struct sum *sum)
+{
+	if (sum->terms_read != sum->terms_used)
+		return TALLY_TEXT_UNREADABLE;
+	return contradicts_itself(sum) ? TALLY_TEXT_CONTRADICTION : TALLY_TEXT_NONE;
+}
+
+/* What is told of @count where @last was told before. */
+static uint64_t round_down(const struct tally *tally, bool in_bytes, uint64_t count, uint64_t last)
+{
+	if (in_bytes && tally->quantum > 1)
+		count -= count % tally->quantum;
+	return (int64_t)(count - last) < 0 ? last : count;
+}
+
+static void settle(struct tally *tally, unsigned metric, struct sum sum)
+{
+	struct page_value *value = &tally->sweep.values[metric];
+	uint32_t quality = tally->quality[metric];
+	uint64_t count = sum.added - sum.subtracted;
+
+	if (quality & PAGE_ABSENT) {
+		*value = (struct page_value){ .quality = quality, .why = tally->why[metric] };
+		return;
+	}
+	/* Terms are read one after the other, so their difference may dip; published it may not. */
+	if (sum.subtracted && (int64_t)(count - value->count) < 0) {
+		count = value->count;
+		sum.quality |= PAGE_ESTIMATED;
+	}
+	raise_flags(value, sum.quality & PASSING, tally->sweep.number);
+	value->quality = quality | sum.quality;
+	value->why = why_absent(&sum);
+	if (value->why == TALLY_TEXT_NONE)
+		value->count =
+			round_down(tally, tally->in_bytes >> metric & 1, count, value->count);
+	else
+		value->quality |= PAGE_ABSENT;
+}
+
+static void settle_channels(struct tally *tally)
+{
+	for (unsigned c = 0; c < tally->n_channels; c++) {
+		struct tally_channel *last = &tally->published[c];
+
+		last->count =
+			round_down(tally, last->in_bytes, tally->channels[c].count, last->count);
+		tally->channels[c].count = last->count;
+	}
+}
+
+void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)
+{
+	struct sum sums[PAGE_METRICS_MAX] = {};
+
+	memset(tally->channels, 0, tally->n_channels * sizeof *tally->channels);
+	for (unsigned i = 0; i < n_boxes; i++) {
+		const struct plan_box *plan = boxes[i].plan;
+
+		for (unsigned k = 0; k < plan->n_uses; k++) {
+			add_use(&sums[plan->uses[k].metric], &boxes[i], &plan->uses[k]);
+			if (plan->uses[k].channel != PLAN_NO_CHANNEL)
+				add_channel(tally, &boxes[i], &plan->uses[k]);
+		}
+	}
+	for (unsigned m = 0; m < tally->n_metrics; m++)
+		settle(tally, m, sums[tally->taken_from[m] ? tally->taken_from[m] - 1U : m]);
+	settle_channels(tally);
+}
+
+/* How many boxes each term of a metric has on a socket, and how many of them are open. */
+struct census {
+	unsigned n_boxes[PLATFORM_TERMS_MAX];
+	unsigned n_open[PLATFORM_TERMS_MAX];
+	const struct box *refused; /* the first of them, to name it */
+};
+
+static struct census take_census(
+	const struct plan *plan, const struct box boxes[], unsigned socket, unsigned metric)
+{
+	const struct plan_socket *s = &plan->sockets[socket];
+	struct census census = {};
+
+	for (unsigned i = s->first_box; i < s->first_box + s->n_boxes; i++)
+		for (unsigned k = 0; k < plan->boxes[i].n_uses; k++) {
+			const struct plan_use *use = &plan->boxes[i].uses[k];
+
+			if (use->metric != metric)
+				continue;
+			census.n_boxes[use->term]++;
+			/* One that was open in this generation may be back: sweeps say so. */
+			if (boxes[i].error >= 0 || boxes[i].reopened)
+				census.n_open[use->term]++;
+			else if (!census.refused)
+				census.refused = &boxes[i];
+		}
+	return census;
+}
+
+static void note_refusal(struct plan_socket *socket, unsigned metric, const struct census *census)
+{
+	uint32_t flag = PAGE_PARTIAL;
+	unsigned n_boxes = 0, n_open = 0;
+
+	for (unsigned t = 0; t < PLATFORM_TERMS_MAX; t++) {
+		n_boxes += census->n_boxes[t];
+		n_open += census->n_open[t];
+		if (census->n_boxes[t] && !census->n_open[t])
+			flag = PAGE_ABSENT;
+	}
+	socket->quality[metric] |= flag;
+	snprintf(socket->why[metric], PAGE_TEXT_MAX,
+		"the kernel refused to open %u of %u boxes, the first %.40s on CPU %d: %s",
+		n_boxes - n_open, n_boxes, census->refused->plan->pmu, census->refused->plan->cpu,
+		strerror(-census->refused->error));
+}
+
+void tally_note_refusals(struct plan *plan, const struct box boxes[])
+{
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		for (unsigned m = 0; m < plan->platform->n_metrics; m++) {
+			struct census census = take_census(plan, boxes, s, m);
+
+			if (census.refused)
+				note_refusal(&plan->sockets[s], m, &census);
+		}
+}

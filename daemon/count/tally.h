@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From what the boxes of one socket have counted to the values that are published: sums and
+ * differences of counts times bytes per count, and the flags that go with them.
+ *
+ * Values in bytes are rounded down to the site's quantum; published ones never go back, not even
+ * when the quantum is made coarser.
+ *
+ * A metric is absent where one of its terms has no box left that could be read (a sum without a
+ * summand is wrong, not partial), and partial where a term lost some of its boxes.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/page.h"
+#include "daemon/count/box.h"
+#include "daemon/plan/plan.h"
+
+/* Texts that are in every page, by index: those of tally_texts. */
+enum {
+	TALLY_TEXT_NONE,
+	TALLY_TEXT_UNREADABLE,
+	TALLY_TEXT_CONTRADICTION, /* more is subtracted than there is */
+	TALLY_TEXT_MORE,          /* the page has no room for the reason */
+	TALLY_TEXTS
+};
+extern const char *const tally_texts[TALLY_TEXTS];
+
+/* What a channel showed last. */
+struct tally_channel {
+	uint64_t count;
+	bool in_bytes;
+};
+
+struct tally {
+	unsigned n_metrics, n_channels;
+	uint32_t quantum;  /* of values in bytes; 1 at first; may be changed between two sums */
+	uint32_t in_bytes; /* bit per metric: its unit */
+	uint32_t quality[PAGE_METRICS_MAX];   /* flags that never change */
+	uint32_t why[PAGE_METRICS_MAX];       /* texts of metrics that were never there */
+	uint8_t taken_from[PAGE_METRICS_MAX]; /* as in the plan */
+	unsigned first_channel;
+	struct page_sweep sweep;
+	struct page_channel_value *channels; /* of this socket; owned */
+	struct tally_channel *published;     /* likewise */
+};
+
+/* @whys: index of the page's text for each metric of @socket. 0, -ENOMEM. */
+int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
+	const uint32_t whys[PAGE_METRICS_MAX]);
+
+/*
+ * Goes on from the @channels of this socket that the page shows already, of this process or of the
+ * one before it: they do not go back either.
+ */
+void tally_resume_channels(struct tally *tally, const struct page_channel_value channels[]);
+
+/* Computes .sweep.values and .channels from the @n_boxes boxes, as of sweep .sweep.number. */
+void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes);
+
+void tally_done(struct tally *tally);
+
+/*
+ * Writes into @plan which of the opened @boxes (parallel to plan->boxes) the kernel refused: their
+ * metrics become partial or absent, with words.
+ */
+void tally_note_refusals(struct plan *plan, const struct box boxes[]);

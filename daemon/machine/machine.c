@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * proc/cpuinfo differs by architecture: x86 has "vendor_id", "cpu family", "model" (and "model
+ * name", which is another line), POWER has "cpu", Arm has "CPU implementer" and "CPU part". Labels
+ * are compared whole, and only up to the first empty line: behind the processors POWER writes a
+ * "model" of its own, the name of the box.
+ */
+#include "daemon/machine/machine.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <hwloc.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/macro.h"
+#include "daemon/base/text-file.h"
+#include "daemon/machine/sysfs.h"
+
+#define NODES "sys/devices/system/node/"
+enum { KIB_PER_GIB = 1 << 20 };
+
+static void close_directory(DIR **directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+static void free_bitmap(hwloc_bitmap_t *bitmap)
+{
+	hwloc_bitmap_free(*bitmap);
+}
+
+static bool same_text(const char *want, const char *have)
+{
+	return !strcmp(want, have);
+}
+
+static bool glob_matches(const char *want, const char *have)
+{
+	return !fnmatch(want, have, 0);
+}
+
+/* Leading zeros are decimal here, as in proc/cpuinfo; base 0 would make them octal. */
+static bool read_number(const char **text, unsigned long *ret)
+{
+	int base = !strncmp(*text, "0x", 2) ? 16 : 10;
+	const char *digits = *text + (base == 16 ? 2 : 0);
+	char *end;
+
+	if (!isxdigit((unsigned char)*digits))
+		return false;
+	errno = 0;
+	*ret = strtoul(digits, &end, base);
+	if (errno || end == digits)
+		return false;
+	*text = end;
+	return true;
+}
+
+/* Takes one "6" or "0-4" and the blanks behind it off @list. */
+static bool read_range(const char **list, unsigned long *ret_low, unsigned long *ret_high)
+{
+	if (!read_number(list, ret_low))
+		return false;
+	*ret_high = *ret_low;
+	if (**list == '-') {
+		++*list;
+		if (!read_number(list, ret_high) || *ret_high < *ret_low)
+			return false;
+	}
+	if (**list && **list != ' ' && **list != '\t')
+		return false;
+	*list += strspn(*list, " \t");
+	return true;
+}
+
+bool machine_is_list(const char *list)
+{
+	unsigned long low, high;
+
+	do {
+		if (!read_range(&list, &low, &high))
+			return false;
+	} while (*list);
+	return true;
+}
+
+static bool list_has(const char *list, const char *have)
+{
+	unsigned long number, low, high;
+
+	if (!read_number(&have, &number) || *have)
+		return false;
+	while (*list && read_range(&list, &low, &high))
+		if (number >= low && number <= high)
+			return true;
+	return false;
+}
+
+static const struct fact {
+	const char *label; /* in proc/cpuinfo */
+	const char *name;  /* in platform files */
+	bool (*matches)(const char *want, const char *have);
+} facts[MACHINE_N_FACTS] = {
+	[MACHINE_VENDOR] = { "vendor_id", "vendor", same_text },
+	[MACHINE_FAMILY] = { "cpu family", "family", list_has },
+	[MACHINE_MODEL] = { "model", "model", list_has },
+	[MACHINE_STEPPING] = { "stepping", "stepping", list_has },
+	[MACHINE_CPU] = { "cpu", "cpu", glob_matches },
+	[MACHINE_IMPLEMENTER] = { "CPU implementer", "implementer", list_has },
+	[MACHINE_PART] = { "CPU part", "part", list_has },
+	[MACHINE_CPULESS_GIB] = { NULL, "cpuless_gib", list_has },
+};
+
+static bool has_pmu(const struct machine *machine, const char *glob)
+{
+	_cleanup_(close_directory) DIR *directory = NULL;
+	const struct dirent *entry;
+
+	if (sysfs_open_devices(machine->root_fd, &directory) < 0)
+		return false;
+	while ((entry = readdir(directory)))
+		if (!fnmatch(glob, entry->d_name, FNM_PERIOD))
+			return true;
+	return false;
+}
+
+bool machine_matches(const struct machine *machine, const struct machine_pattern *pattern)
+{
+	bool cpuless_node = *machine->facts[MACHINE_CPULESS_GIB];
+
+	for (int i = 0; i < MACHINE_N_FACTS; i++) {
+		const char *want = pattern->facts[i], *have = machine->facts[i];
+
+		if (*want && (!*have || !facts[i].matches(want, have)))
+			return false;
+	}
+	if (pattern->asks_cpuless_node && pattern->cpuless_node != cpuless_node)
+		return false;
+	if (*pattern->with_pmu && !has_pmu(machine, pattern->with_pmu))
+		return false;
+	return !*pattern->without_pmu || !has_pmu(machine, pattern->without_pmu);
+}
+
+void machine_describe(const struct machine *machine, char *ret_text, size_t size_bytes)
+{
+	size_t length = 0;
+
+	*ret_text = '\0';
+	for (int i = 0; i < MACHINE_N_FACTS; i++)
+		if (*machine->facts[i] && length < size_bytes)
+			length += snprintf(ret_text + length, size_bytes - length, "%s%s %s",
+				length ? ", " : "", facts[i].name, machine->facts[i]);
+	if (!length)
+		snprintf(ret_text, size_bytes, "proc/cpuinfo names no CPU");
+}
+
+/* --- reading --- */
+
+static FILE *open_at(int root_fd, const char *path)
+{
+	_cleanup_close_ int fd = text_file_open(root_fd, path);
+	FILE *file;
+
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	file = fdopen(fd, "r");
+	if (file)
+		take_fd(&fd);
+	return file;
+}
+
+static char *trim(char *text)
+{
+	char *end = text + strlen(text);
+
+	while (end > text && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return text + strspn(text, " \t");
+}
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *c = strstr(words, word); c; c = strstr(c + 1, word))
+		if ((c == words || c[-1] == ' ') && (!c[length] || c[length] == ' '))
+			return true;
+	return false;
+}
+
+static void take_line(struct machine *machine, const char *label, const char *value)
+{
+	for (int i = 0; i < MACHINE_N_FACTS; i++)
+		if (facts[i].label && !strcmp(facts[i].label, label))
+			snprintf(machine->facts[i], sizeof machine->facts[i], "%s", value);
+	if (!strcmp(label, "flags"))
+		machine->is_guest = has_word(value, "hypervisor");
+}
+
+static int read_cpuinfo(int root_fd, struct machine *machine, struct fault *fault)
+{
+	_cleanup_file_ FILE *file = open_at(root_fd, "proc/cpuinfo");
+	_cleanup_free_ char *line = NULL;
+	size_t size = 0;
+
+	if (!file && errno == EINVAL)
+		return fault_set(fault, -errno, "proc/cpuinfo is no file that can be read.");
+	if (!file)
+		return fault_set(fault, -errno, "Cannot open proc/cpuinfo: %m.");
+	errno = 0;
+	while (getline(&line, &size, file) >= 0) {
+		char *value = strchr(line, ':');
+
+		if (!*trim(line))
+			break; /* the end of the first processor */
+		if (!value)
+			continue;
+		*value++ = '\0';
+		value = trim(value);
+		take_line(machine, trim(line), value);
+	}
+	if (ferror(file))
+		return fault_set(fault, errno ? -errno : -EIO, "Cannot read proc/cpuinfo: %m.");
+	return 0;
+}
+
+/* Adds a list of NUMA nodes, "0-1,4", to @nodes. True: the kernel has that list. */
+static bool read_nodes(int root_fd, const char *path, hwloc_bitmap_t nodes)
+{
+	_cleanup_file_ FILE *file = open_at(root_fd, path);
+	_cleanup_(free_bitmap) hwloc_bitmap_t more = hwloc_bitmap_alloc();
+	char line[256];
+
+	if (!file || !more || !fgets(line, sizeof line, file) ||
+		hwloc_bitmap_list_sscanf(more, trim(line)) < 0)
+		return false;
+	hwloc_bitmap_or(nodes, nodes, more);
+	return true;
+}
+
+/* Memory of a node in KiB; 0: it has none, or the kernel does not say. */
+static uint64_t memory_kib(int root_fd, int node)
+{
+	char path[64], line[256];
+	_cleanup_file_ FILE *file = NULL;
+	uint64_t kib = 0;
+
+	snprintf(path, sizeof path, "sys/devices/system/node/node%d/meminfo", node);
+	file = open_at(root_fd, path);
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "Node %*d MemTotal: %" SCNu64, &kib) == 1)
+			break;
+	return kib;
+}
+
+/*
+ * Nodes of memory alone, and of accelerators ("generic initiators": those of a GPU are there
+ * before its driver gives them memory).
+ */
+static void read_cpuless_nodes(int root_fd, struct machine *machine)
+{
+	_cleanup_(free_bitmap) hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
+	_cleanup_(free_bitmap) hwloc_bitmap_t cpu = hwloc_bitmap_alloc();
+	uint64_t kib = 0;
+	int node;
+
+	if (!nodes || !cpu || !read_nodes(root_fd, NODES "has_cpu", cpu) ||
+		hwloc_bitmap_iszero(cpu))
+		return;
+	if (!read_nodes(root_fd, NODES "has_memory", nodes))
+		read_nodes(root_fd, NODES "has_normal_memory", nodes);
+	read_nodes(root_fd, NODES "has_generic_initiator", nodes);
+	hwloc_bitmap_andnot(nodes, nodes, cpu);
+	if (hwloc_bitmap_iszero(nodes))
+		return;
+	for (node = hwloc_bitmap_first(nodes); node >= 0; node = hwloc_bitmap_next(nodes, node))
+		kib += memory_kib(root_fd, node);
+	snprintf(machine->facts[MACHINE_CPULESS_GIB], MACHINE_TEXT_MAX, "%" PRIu64,
+		(kib + KIB_PER_GIB / 2) / KIB_PER_GIB);
+}
+
+int machine_read(int root_fd, struct machine *ret, struct fault *fault)
+{
+	struct machine machine = { .root_fd = root_fd };
+	int r = read_cpuinfo(root_fd, &machine, fault);
+
+	if (r < 0)
+		return r;
+	read_cpuless_nodes(root_fd, &machine);
+	*ret = machine;
+	return 0;
+}
+
+bool machine_is_guest(int root_fd)
+{
+	struct machine machine = {};
+	struct fault fault;
+
+	return read_cpuinfo(root_fd, &machine, &fault) == 0 && machine.is_guest;
+}

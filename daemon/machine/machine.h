@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a machine says of itself, and patterns to recognise it by: the identifying lines of
+ * proc/cpuinfo (of the first processor), its NUMA nodes without CPUs, and the names of its PMUs.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/base/fault.h"
+
+enum machine_fact {
+	MACHINE_VENDOR,
+	MACHINE_FAMILY,
+	MACHINE_MODEL,
+	MACHINE_STEPPING,
+	MACHINE_CPU,
+	MACHINE_IMPLEMENTER,
+	MACHINE_PART,
+	MACHINE_CPULESS_GIB, /* memory of all NUMA nodes without CPUs; "": there is no such node */
+	MACHINE_N_FACTS
+};
+
+enum { MACHINE_TEXT_MAX = 96 };
+
+struct machine {
+	char facts[MACHINE_N_FACTS][MACHINE_TEXT_MAX]; /* "": proc/cpuinfo has no such line */
+	bool is_guest;                                 /* the CPU says that a hypervisor is below */
+	int root_fd;                                   /* borrowed: where its PMUs are looked up */
+};
+
+struct machine_pattern {
+	char facts[MACHINE_N_FACTS][MACHINE_TEXT_MAX]; /* "": any */
+	bool asks_cpuless_node, cpuless_node;
+	char with_pmu[MACHINE_TEXT_MAX], without_pmu[MACHINE_TEXT_MAX]; /* globs; "": any */
+};
+
+/*
+ * Reads the machine below @root_fd, which must stay open for as long as *@ret is compared. 0, or
+ * the errno of opening or reading proc/cpuinfo.
+ */
+int machine_read(int root_fd, struct machine *ret, struct fault *fault);
+
+/* Does the CPU say that a hypervisor is below? False also if that cannot be read. */
+bool machine_is_guest(int root_fd);
+
+/* Does everything that the pattern gives agree? */
+bool machine_matches(const struct machine *machine, const struct machine_pattern *pattern);
+
+/* Is @list made of numbers and ranges: "6", "0x6a 0x6c", "0-4"? */
+bool machine_is_list(const char *list);
+
+/* "vendor GenuineIntel, family 6, model 106, stepping 6"; cut to fit. */
+void machine_describe(const struct machine *machine, char *ret_text, size_t size_bytes);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lists PMUs. On a real machine the entries of bus/event_source/devices are relative symbolic
+ * links into devices/; every path here is opened below a descriptor, so a copied tree works alike.
+ *
+ * A PMU that counts for a whole socket says in `cpumask` (some drivers: `cpus`) on which CPU it may
+ * be opened. Core PMUs have neither file; they are listed, with a reason why they are of no use.
+ */
+#include "daemon/machine/sysfs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/macro.h"
+#include "daemon/base/text-file.h"
+
+enum {
+	ATTRIBUTE_MAX = SYSFS_CPUMASK_MAX - 1,
+	CPU_MAX = 65535, /* NR_CPUS is at most 8192 so far */
+};
+
+static void close_directory(DIR **directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+static int read_all(int fd, char *buffer, size_t size, size_t *ret_length)
+{
+	size_t length = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, buffer + length, size - length);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			length += n;
+	} while (n && length < size);
+	*ret_length = length;
+	return 0;
+}
+
+int sysfs_read(int directory_fd, const char *path, char *ret_text, size_t size_bytes)
+{
+	_cleanup_close_ int fd = text_file_open(directory_fd, path);
+	char buffer[ATTRIBUTE_MAX + 1];
+	size_t length = 0;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = read_all(fd, buffer, sizeof buffer, &length);
+	if (r < 0)
+		return r;
+	/* events/ of the Intel drivers end without a newline, format/ and cpumask with one */
+	if (length && buffer[length - 1] == '\n')
+		length--;
+	if (!length)
+		return -ENODATA;
+	if (length > ATTRIBUTE_MAX || length >= size_bytes)
+		return -EFBIG;
+	memcpy(ret_text, buffer, length);
+	ret_text[length] = '\0';
+	return 0;
+}
+
+/* A number at @*text, which is moved past it. False: no digit there, or above @most. */
+static bool take_number(const char **text, unsigned long most, unsigned long *ret)
+{
+	unsigned long n;
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return false;
+	errno = 0;
+	n = strtoul(*text, &end, 10);
+	if (errno || n > most)
+		return false;
+	*text = end;
+	*ret = n;
+	return true;
+}
+
+/* "0-1", "0,28": the kernel's %*pbl. hwloc's own parser also takes "3-", which has no end. */
+bool sysfs_parse_cpus(const char *text, hwloc_bitmap_t cpus)
+{
+	unsigned long first, last;
+
+	for (;;) {
+		if (!take_number(&text, CPU_MAX, &first))
+			return false;
+		last = first;
+		if (*text == '-') {
+			text++;
+			if (!take_number(&text, CPU_MAX, &last) || last < first)
+				return false;
+		}
+		if (hwloc_bitmap_set_range(cpus, first, last) < 0)
+			return false;
+		if (*text == '\0')
+			return true;
+		if (*text++ != ',')
+			return false;
+	}
+}
+
+int sysfs_read_cpumask(int directory_fd, char ret_text[static SYSFS_CPUMASK_MAX])
+{
+	int r = sysfs_read(directory_fd, "cpumask", ret_text, SYSFS_CPUMASK_MAX);
+
+	return r == -ENOENT ? sysfs_read(directory_fd, "cpus", ret_text, SYSFS_CPUMASK_MAX) : r;
+}
+
+/* 0: pmu->cpumask is known, perhaps empty; else pmu->why. -ENOMEM. */
+static int load_cpumask(struct pmu *pmu)
+{
+	char text[SYSFS_CPUMASK_MAX] = "";
+	int r = sysfs_read_cpumask(pmu->directory_fd, text);
+
+	if (r == -ENOENT)
+		snprintf(pmu->why, sizeof pmu->why,
+			"%s has no cpumask file, so it is not known on which CPUs it counts",
+			pmu->name);
+	else if (r < 0 && r != -ENODATA)
+		snprintf(pmu->why, sizeof pmu->why, "the cpumask of %s cannot be read: %s",
+			pmu->name, strerror(-r));
+	if (r < 0 && r != -ENODATA)
+		return 0;
+	pmu->cpumask = hwloc_bitmap_alloc();
+	if (!pmu->cpumask)
+		return -ENOMEM;
+	if (r == -ENODATA) {
+		snprintf(pmu->why, sizeof pmu->why,
+			"the cpumask of %s is empty: every CPU it could count on is offline",
+			pmu->name);
+	} else if (!sysfs_parse_cpus(text, pmu->cpumask)) {
+		snprintf(pmu->why, sizeof pmu->why,
+			"the cpumask of %s says \"%.32s\", which is no list of CPUs", pmu->name,
+			text);
+		hwloc_bitmap_free(pmu->cpumask);
+		pmu->cpumask = NULL;
+	}
+	return 0;
+}
+
+static void load_type(struct pmu *pmu)
+{
+	char text[SYSFS_VALUE_MAX] = "";
+	const char *end = text;
+	unsigned long type;
+	int r = sysfs_read(pmu->directory_fd, "type", text, sizeof text);
+
+	if (r < 0)
+		snprintf(pmu->why, sizeof pmu->why, "the type of %s cannot be read: %s", pmu->name,
+			strerror(-r));
+	else if (!take_number(&end, UINT32_MAX, &type) || *end)
+		snprintf(pmu->why, sizeof pmu->why,
+			"the type of %s says \"%.32s\", which is no number", pmu->name, text);
+	else
+		pmu->type = type;
+}
+
+/* The last run of digits: "nest_mba3_imc" is 3, "uncore_type_14_7" is 7. */
+static int number_of(const char *name)
+{
+	const char *digits = NULL;
+	unsigned long n;
+
+	for (const char *c = name; *c; c++)
+		if (isdigit((unsigned char)*c) && (c == name || !isdigit((unsigned char)c[-1])))
+			digits = c;
+	return digits && take_number(&digits, INT_MAX, &n) ? (int)n : -1;
+}
+
+static int load_pmu(int devices_fd, const char *name, struct pmu *pmu)
+{
+	int length = snprintf(pmu->name, sizeof pmu->name, "%s", name);
+
+	pmu->number = number_of(name);
+	if (length >= SYSFS_NAME_MAX) {
+		snprintf(pmu->why, sizeof pmu->why, "%s... has a name longer than %d characters",
+			pmu->name, SYSFS_NAME_MAX - 1);
+		return 0;
+	}
+	pmu->directory_fd = openat(devices_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (pmu->directory_fd < 0) {
+		snprintf(pmu->why, sizeof pmu->why, "%s cannot be opened: %s", pmu->name,
+			strerror(errno));
+		return 0;
+	}
+	load_type(pmu);
+	return pmu->why[0] ? 0 : load_cpumask(pmu);
+}
+
+static int append(struct pmu_list *list, int devices_fd, const char *name)
+{
+	struct pmu *pmus = reallocarray(list->pmus, list->n + 1, sizeof *pmus);
+
+	if (!pmus)
+		return -ENOMEM;
+	list->pmus = pmus;
+	pmus[list->n] = (struct pmu){ .directory_fd = -1 };
+	return load_pmu(devices_fd, name, &pmus[list->n++]);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strverscmp(((const struct pmu *)a)->name, ((const struct pmu *)b)->name);
+}
+
+int sysfs_open_devices(int root_fd, DIR **ret)
+{
+	_cleanup_close_ int fd =
+		openat(root_fd, "sys/bus/event_source/devices", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory;
+
+	if (fd < 0)
+		return -errno;
+	directory = fdopendir(fd);
+	if (!directory)
+		return -errno;
+	take_fd(&fd);
+	*ret = directory;
+	return 0;
+}
+
+int sysfs_list(int root_fd, struct pmu_list *ret)
+{
+	_cleanup_(pmu_list_done) struct pmu_list list = { 0 };
+	_cleanup_(close_directory) DIR *directory = NULL;
+	const struct dirent *entry;
+	int r = sysfs_open_devices(root_fd, &directory);
+
+	while (r >= 0 && (errno = 0, entry = readdir(directory)))
+		if (entry->d_name[0] != '.')
+			r = append(&list, dirfd(directory), entry->d_name);
+	if (r < 0)
+		return r;
+	if (errno)
+		return -errno;
+	if (list.n)
+		qsort(list.pmus, list.n, sizeof *list.pmus, by_name);
+	*ret = list;
+	list = (struct pmu_list){ 0 };
+	return 0;
+}
+
+void pmu_list_done(struct pmu_list *list)
+{
+	for (unsigned i = 0; i < list->n; i++) {
+		close_fd(&list->pmus[i].directory_fd);
+		hwloc_bitmap_free(list->pmus[i].cpumask);
+	}
+	free(list->pmus);
+	*list = (struct pmu_list){ 0 };
+}

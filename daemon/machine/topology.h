@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which CPU belongs to which socket, from hwloc; sockets are numbered in hwloc's logical order. */
+#pragma once
+
+#include <hwloc.h>
+#include <stdint.h>
+
+#include "daemon/base/fault.h"
+
+enum { TOPOLOGY_OFFLINE = -1, TOPOLOGY_NOWHERE = -2 };
+
+struct topology {
+	unsigned n_sockets;
+	unsigned n_cpus;    /* length of the arrays: highest CPU number + 1 */
+	int *socket_of_cpu; /* or TOPOLOGY_OFFLINE; TOPOLOGY_NOWHERE: online, but on no known socket
+			     */
+	int *die_of_cpu;    /* machine-wide number; the socket's where hwloc sees no dies; or -1 */
+	uint32_t *package_of_socket; /* the kernel's physical_package_id */
+};
+
+/* Reads the machine below @root ("/": the running one). -ENODEV: no CPU found; hwloc's errno. */
+int topology_load(const char *root, struct topology *ret, struct fault *fault);
+
+void topology_done(struct topology *topology);

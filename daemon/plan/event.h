@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Turns an event of a platform file into the words of perf_event_attr, through the PMU's own
+ * format/ files. A bit that no format field covers is refused: the kernel would drop it in silence
+ * and count something else (kernel 6.12, arch/x86/events/intel/uncore.c:802).
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/page.h"
+#include "daemon/machine/sysfs.h"
+#include "daemon/plan/platform.h"
+
+struct event_code {
+	uint64_t config, config1, config2;
+	char via[128]; /* the alternative taken, {n} filled in: "sysfs:PM_MBA3_CLK_CYC" */
+	char tried[PAGE_TEXT_MAX]; /* why those before it do not resolve; "": it is the first */
+};
+
+/*
+ * Encodes the first alternative that resolves on @pmu. For sysfs: the alias's .scale and .unit,
+ * where present, must agree with @bytes per count (0: not asked, as of a clock).
+ * 0; -ENOENT: no alternative resolves, -EDOM: the kernel states another scale, or one that is no
+ * number; @why says why for each tried (cut to fit).
+ */
+int event_encode(const struct pmu *pmu, const struct event_choices *choices, uint32_t bytes,
+	struct event_code *ret, char why[PAGE_TEXT_MAX]);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plan: which perf events will be opened, on which CPU, for which metric of which socket; and
+ * what is absent, with the reason. `uncored --check` prints it, counters are opened from it. Making
+ * one needs no privilege and opens no event.
+ *
+ * A box is one PMU instance on one CPU: of the PMU's cpumask, the first online CPU of each die (two
+ * CPUs of one die in a cpumask would count the same box twice). Events of one box that are equal in
+ * all config words are opened once and may serve several metrics.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/page.h"
+#include "daemon/machine/sysfs.h"
+#include "daemon/machine/topology.h"
+#include "daemon/plan/event.h"
+#include "daemon/plan/platform.h"
+
+enum { PLAN_EVENTS_MAX = 12, PLAN_NO_CHANNEL = -1 };
+
+struct plan_event {
+	struct event_code code;
+	bool is_clock;     /* watches the box; not part of any metric */
+	uint32_t clock_ms; /* if is_clock: must move once in so many ms */
+};
+
+/* One event's part in one metric. */
+struct plan_use {
+	uint8_t event;  /* index into plan_box.events */
+	uint8_t metric; /* index into platform.metrics */
+	uint8_t term;   /* index into its terms */
+	bool subtract;
+	uint32_t bytes;  /* per count */
+	int32_t channel; /* index into plan.channels, or PLAN_NO_CHANNEL */
+};
+
+struct plan_box {
+	char pmu[SYSFS_NAME_MAX];
+	uint32_t type;
+	int cpu;
+	unsigned socket;
+	unsigned n_events, n_uses;
+	struct plan_use uses[PLAN_EVENTS_MAX]; /* every sweep looks at these, so they are near */
+	struct plan_event events[PLAN_EVENTS_MAX];
+};
+
+struct plan_socket {
+	uint32_t package;
+	int cpu; /* for the reader thread: the CPU of most of its boxes; -1: it has none */
+	unsigned first_box, n_boxes;
+	unsigned first_channel, n_channels;
+	uint32_t quality[PAGE_METRICS_MAX]; /* static flags: uncalibrated, standin, partial, absent
+					     */
+	char why[PAGE_METRICS_MAX][PAGE_TEXT_MAX]; /* if absent or partial, or counted by a check */
+	bool contradicted[PAGE_METRICS_MAX];  /* absent because the kernel states another scale */
+	uint8_t taken_from[PAGE_METRICS_MAX]; /* 1 + the check that is counted in its place; 0: none
+					       */
+};
+
+/* A PMU or an event that was looked for and cannot be used. */
+struct plan_missing {
+	char pmu[sizeof((struct platform_term *)NULL)->pmu]; /* its name, or globs of which none
+								fits */
+	int metric;                                          /* index, or -1: all of that PMU */
+	char why[PAGE_TEXT_MAX];
+};
+
+struct plan {
+	const struct platform *platform; /* borrowed */
+	unsigned n_sockets, n_boxes, n_channels, n_missing;
+	struct plan_socket *sockets;
+	struct plan_box *boxes; /* sorted by socket; within one in the order of the platform file */
+	struct page_channel *channels; /* sorted by socket */
+	struct plan_missing *missing;
+};
+
+/*
+ * Matches @platform with the machine below @root_fd.
+ * A metric is absent on a socket where one of its terms has no usable box there (half of a sum is
+ * worse than none), and partial where a term has fewer boxes than the PMUs found for it.
+ * 0 also if everything is absent. -ENOMEM; -E2BIG: more sockets, channels or events than we hold;
+ * errors of sysfs_list().
+ */
+int plan_make(const struct platform *platform, int root_fd, const struct topology *topology,
+	struct plan *ret, struct fault *fault);
+
+/*
+ * Where a metric is absent on a socket, but its check (platform_check_of()) is there: takes that
+ * one's boxes for it. The reason is kept in .why. Not where the kernel states another scale: then
+ * one of the two is wrong. To be called once, when it is known what can be opened.
+ */
+void plan_take_checks(struct plan *plan);
+
+void plan_done(struct plan *plan);

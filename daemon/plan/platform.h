@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Platform files: how to recognise a machine, and what to count on it (uncore-platform(5)).
+ *
+ * A metric is a sum of terms, each one event on every PMU instance ("box") whose name matches a
+ * glob, worth so many bytes per count; a term may be subtracted. An event is a list of
+ * alternatives of which the first that resolves on the running kernel is taken.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/page.h"
+#include "daemon/base/fault.h"
+
+enum {
+	PLATFORM_TERMS_MAX = 8, /* AMD's data fabric has an event for each of 8 channels */
+	PLATFORM_CHOICES_MAX = 4,
+	PLATFORM_SOURCE_MAX = 192,
+	PLATFORM_BYTES_MAX = 16777216, /* POWER10's ocmb: 65536 x 64 */
+};
+
+#define PLATFORM_CHECK "check."
+
+enum event_kind { EVENT_SYSFS, EVENT_RAW, EVENT_PFM };
+
+/* One way to name an event: "sysfs:cas_count_read", "raw:event=0x04,umask=0x0f", "pfm:...". */
+struct event_choice {
+	enum event_kind kind;
+	char text[96]; /* what follows the colon; "{n}" stands for the box's number */
+};
+
+struct event_choices {
+	unsigned n;
+	struct event_choice choice[PLATFORM_CHOICES_MAX];
+};
+
+struct platform_term {
+	char pmu[128]; /* globs over the names in bus/event_source/devices */
+	struct event_choices event;
+	struct event_choices clock; /* counts the box's own time; n == 0: none */
+	uint32_t clock_ms;          /* the clock must move at least once in so many ms */
+	uint32_t bytes;             /* per count, 1 .. PLATFORM_BYTES_MAX */
+	bool subtract;
+	char optional[PAGE_TEXT_MAX]; /* what is not counted where there is no such PMU; "": the
+					 term is not optional */
+	char channel[16];             /* each box is a memory channel of this name; "": none */
+};
+
+struct platform_metric {
+	char name[PAGE_NAME_MAX];
+	char unit[PAGE_NAME_MAX];
+	char absent[PAGE_TEXT_MAX];  /* why this platform has it not; "": it has */
+	char partial[PAGE_TEXT_MAX]; /* what no PMU of this platform counts of it; "": nothing */
+	char source[PLATFORM_SOURCE_MAX];
+	char measured[PLATFORM_SOURCE_MAX]; /* who compared it with a known traffic, and where */
+	char confidence[16];                /* "high", "medium", "low" */
+	bool uncalibrated;
+	bool calibrated; /* the site has said what a count is worth */
+	unsigned n_terms;
+	struct platform_term terms[PLATFORM_TERMS_MAX];
+};
+
+struct platform {
+	char name[PAGE_NAME_MAX]; /* the file's name without .conf */
+	char title[96];
+	char path[256];
+	bool standin;
+	uint32_t sweep_every_s; /* counters must be read so often, asked or not; 0: need not */
+	char unsupported[PLATFORM_SOURCE_MAX]; /* why nothing is counted here; "": it is */
+	unsigned n_metrics;
+	struct platform_metric metrics[PAGE_METRICS_MAX];
+};
+
+/*
+ * Finds the platform file for the machine below @root_fd (its proc/cpuinfo, NUMA nodes without CPUs
+ * and PMUs), or the one named @name (NULL or "": recognise). @directories is NULL-terminated,
+ * earlier ones override files of the same name in later ones. *@ret is the caller's, for
+ * platform_free(). -ENODEV: nothing matches, or the file says why nothing can be counted on this
+ * machine; -EINVAL: no file of that name, or a file is wrong (every file is read and must be
+ * right); -EEXIST: two files match. The fault says which, with file and line.
+ */
+int platform_find(const char *const directories[], int root_fd, const char *name,
+	struct platform **ret, struct fault *fault);
+
+/*
+ * Calls @visit for every platform of @directories, as platform_find() would read them. 0, -EINVAL
+ * as above, or what @visit returned if that is negative: it ends the visit.
+ */
+int platform_visit(const char *const directories[],
+	int (*visit)(const struct platform *platform, void *userdata), void *userdata,
+	struct fault *fault);
+
+/*
+ * The metric that counts the same as @metric by other counters, which is called check.NAME; -1:
+ * there is none.
+ */
+int platform_check_of(const struct platform *platform, unsigned metric);
+
+/*
+ * The site says what one count of metric @name is worth: it is no longer uncalibrated. -EINVAL:
+ * there is no such metric, or it is absent, or its terms have values of their own.
+ */
+int platform_calibrate(
+	struct platform *platform, const char *name, uint32_t bytes, struct fault *fault);
+
+struct platform *platform_free(struct platform *platform);

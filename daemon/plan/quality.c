@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Absent beats partial: where one term of a sum has no box at all, the rest of the sum would be
+ * taken for the whole. Of several reasons the first in the order of the platform file is told.
+ */
+#include "daemon/plan/quality.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+/* The boxes of one term on one socket. */
+struct box_count {
+	unsigned has, lost;
+	const struct match *lacks;   /* the first that lacks some, or NULL */
+	char why[2 * PAGE_TEXT_MAX]; /* ... and its reason */
+};
+
+/* "uncore_imc_3: " before a reason that does not name the PMU itself. */
+static void explain(struct box_count *count, const struct match *match, const char *why)
+{
+	const char *name = match->pmu->name;
+	bool named = strstr(why, name);
+
+	count->lacks = match;
+	snprintf(
+		count->why, sizeof count->why, "%s%s%s", named ? "" : name, named ? "" : ": ", why);
+}
+
+static struct box_count count_boxes(
+	const struct match_list *list, const struct topology *topology, unsigned s)
+{
+	struct box_count count = { 0 };
+	char why[PAGE_TEXT_MAX];
+
+	for (unsigned i = 0; i < list->n; i++) {
+		const struct match *match = &list->matches[i];
+		unsigned lost = match_n_lost(match, topology, s, why);
+		int cpu = -1;
+
+		if (lost && !count.lacks)
+			explain(&count, match, why);
+		count.lost += lost;
+		while (match->usable && (cpu = match_next_cpu(match->pmu, topology, s, cpu)) >= 0)
+			count.has++;
+	}
+	return count;
+}
+
+static void _printf_(4, 5) set_quality(
+	struct plan_socket *socket, unsigned metric, uint32_t flags, const char *format, ...)
+{
+	va_list args;
+
+	socket->quality[metric] = flags;
+	va_start(args, format);
+	vsnprintf(socket->why[metric], sizeof socket->why[metric], format, args);
+	va_end(args);
+}
+
+static void explain_absent(struct plan_socket *socket, unsigned metric,
+	const struct platform_term *term, const struct match_list *list,
+	const struct box_count *count)
+{
+	if (!list->n) {
+		set_quality(
+			socket, metric, PAGE_ABSENT, "the kernel has no PMU named %s", term->pmu);
+	} else if (!count->lacks) {
+		set_quality(socket, metric, PAGE_ABSENT, "no PMU named %s counts on this socket",
+			term->pmu);
+	} else {
+		set_quality(socket, metric, PAGE_ABSENT, "%s", count->why);
+		socket->contradicted[metric] = count->lacks->contradicted;
+	}
+}
+
+static bool is_whole(const struct plan_socket *socket, unsigned metric)
+{
+	return !(socket->quality[metric] & (PAGE_ABSENT | PAGE_PARTIAL));
+}
+
+/* A term without a box. True: what the others count is told all the same. */
+static bool do_without(struct plan_socket *socket, unsigned metric, uint32_t flags,
+	const struct platform_term *term, const struct box_count *count)
+{
+	if (!term->optional[0])
+		return false;
+	if (is_whole(socket, metric))
+		set_quality(socket, metric, flags | PAGE_PARTIAL, "%s%s%s", term->optional,
+			count->lacks ? " " : "", count->why);
+	return true;
+}
+
+void quality_judge(struct plan_socket *socket, unsigned metric, const struct platform *platform,
+	const struct match_list lists[], const struct topology *topology, unsigned s)
+{
+	const struct platform_metric *asked = &platform->metrics[metric];
+	uint32_t flags = (platform->standin ? PAGE_STANDIN : 0) |
+			 (asked->uncalibrated ? PAGE_UNCALIBRATED : 0);
+
+	if (asked->absent[0] || !asked->n_terms) {
+		set_quality(socket, metric, PAGE_ABSENT, "%s", asked->absent);
+		return;
+	}
+	set_quality(socket, metric, flags | (asked->partial[0] ? PAGE_PARTIAL : 0), "%s",
+		asked->partial);
+	for (unsigned t = 0; t < asked->n_terms; t++) {
+		struct box_count count = count_boxes(&lists[t], topology, s);
+
+		if (!count.has && do_without(socket, metric, flags, &asked->terms[t], &count))
+			continue;
+		if (!count.has) {
+			explain_absent(socket, metric, &asked->terms[t], &lists[t], &count);
+			return;
+		}
+		if (count.lost && is_whole(socket, metric)) {
+			set_quality(socket, metric, flags | PAGE_PARTIAL, "%u of %u boxes: %s",
+				count.has, count.has + count.lost, count.why);
+		}
+	}
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/read/budget.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const uint64_t NS_PER_MS = 1000000, ACTIVE_NS = 1000000000;
+
+enum {
+	MORE_IN_A_ROW = 3, /* sweeps for one who is alone */
+	RESERVE_PARTS = 4, /* a quarter of the burst is kept for users with credit */
+	COSTS_AVERAGED = 8,
+	NOBODY = UINT32_MAX,
+};
+
+int budget_init(struct budget *budget, const struct budget_rules *rules, unsigned n_accounts)
+{
+	*budget = (struct budget){
+		.rules = *rules,
+		.oldest = NOBODY,
+		.newest = NOBODY,
+		.accounts = calloc(n_accounts, sizeof(struct budget_account)),
+	};
+	return budget->accounts ? 0 : -ENOMEM;
+}
+
+void budget_done(struct budget *budget)
+{
+	free(budget->accounts);
+	*budget = (struct budget){};
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* --- who asked within the last second --- */
+
+static void unlink_active(struct budget *budget, uint32_t index)
+{
+	struct budget_account *account = &budget->accounts[index];
+
+	if (account->older == NOBODY)
+		budget->oldest = account->newer;
+	else
+		budget->accounts[account->older].newer = account->newer;
+	if (account->newer == NOBODY)
+		budget->newest = account->older;
+	else
+		budget->accounts[account->newer].older = account->older;
+	account->asked_ns = 0;
+	budget->n_active--;
+}
+
+static void link_newest(struct budget *budget, uint32_t index, uint64_t now_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+
+	account->asked_ns = now_ns;
+	account->older = budget->newest;
+	account->newer = NOBODY;
+	if (budget->newest == NOBODY)
+		budget->oldest = index;
+	else
+		budget->accounts[budget->newest].newer = index;
+	budget->newest = index;
+	budget->n_active++;
+}
+
+static void note_active(struct budget *budget, uint32_t index, uint64_t now_ns)
+{
+	if (budget->accounts[index].asked_ns)
+		unlink_active(budget, index);
+	link_newest(budget, index, now_ns);
+	while (now_ns - budget->accounts[budget->oldest].asked_ns > ACTIVE_NS)
+		unlink_active(budget, budget->oldest);
+}
+
+void budget_forget(struct budget *budget, unsigned index)
+{
+	if (budget->accounts[index].asked_ns)
+		unlink_active(budget, index);
+	budget->accounts[index] = (struct budget_account){};
+}
+
+void budget_move(struct budget *budget, unsigned from, unsigned to)
+{
+	struct budget_account *account = &budget->accounts[to];
+
+	account->swept_ns = later(account->swept_ns, budget->accounts[from].swept_ns);
+}
+
+/* --- earning --- */
+
+static int64_t burst_ns(const struct budget *budget)
+{
+	return (int64_t)(budget->rules.burst_ms * NS_PER_MS);
+}
+
+static int64_t reserve_ns(const struct budget *budget)
+{
+	return burst_ns(budget) / RESERVE_PARTS;
+}
+
+/* The rest of the burst is what thrifty users may owe. */
+static int64_t most_total_ns(const struct budget *budget)
+{
+	return burst_ns(budget) - reserve_ns(budget);
+}
+
+/*
+ * Earns percent / @parts of the time since *@as_of_ns. Only whole ns are earned; the rest stays in
+ * *@as_of_ns.
+ */
+static void earn(const struct budget_rules *rules, int64_t *balance_ns, uint64_t *as_of_ns,
+	uint64_t parts, uint64_t now_ns)
+{
+	uint64_t earned_ns = (now_ns - *as_of_ns) * rules->percent / parts;
+
+	*as_of_ns += (earned_ns * parts + rules->percent - 1) / rules->percent;
+	*balance_ns += (int64_t)earned_ns;
+}
+
+static void limit(int64_t *balance_ns, int64_t most_ns)
+{
+	if (*balance_ns > most_ns)
+		*balance_ns = most_ns;
+}
+
+/* What earning takes until *@balance_ns is above @wanted_ns. */
+static uint64_t earning_ns(
+	const struct budget *budget, int64_t balance_ns, int64_t wanted_ns, uint64_t parts)
+{
+	uint32_t percent = budget->rules.percent;
+
+	if (balance_ns > wanted_ns)
+		return 0;
+	return ((uint64_t)(wanted_ns + 1 - balance_ns) * parts + percent - 1) / percent;
+}
+
+/* How many parts of an account's earnings make its share of the percentage. */
+static uint64_t share_parts(const struct budget *budget)
+{
+	return 100 * (uint64_t)(budget->n_active ? budget->n_active : 1);
+}
+
+static void bring_up_to_date(struct budget *budget, struct budget_account *account, uint64_t now_ns)
+{
+	if (!budget->as_of_ns) {
+		budget->as_of_ns = now_ns;
+		budget->total_ns = most_total_ns(budget);
+	}
+	if (!account->as_of_ns)
+		account->as_of_ns = now_ns;
+	earn(&budget->rules, &budget->total_ns, &budget->as_of_ns, 100, now_ns);
+	limit(&budget->total_ns, most_total_ns(budget));
+	earn(&budget->rules, &account->credit_ns, &account->as_of_ns, share_parts(budget), now_ns);
+	limit(&account->credit_ns, burst_ns(budget));
+}
+
+/* --- asking --- */
+
+static bool has_plenty(const struct budget *budget)
+{
+	return budget->total_ns > reserve_ns(budget);
+}
+
+/*
+ * How far the total may have gone down when a user is admitted: the deeper, the more credit it has,
+ * to the whole reserve at most. A user who spends what it has saved up so leaves something for
+ * those who have more.
+ */
+static int64_t least_total_ns(const struct budget_account *account)
+{
+	return account->credit_ns > 0 ? -account->credit_ns / RESERVE_PARTS : 0;
+}
+
+/* Until there is plenty, or both credit and a total to spend it from. */
+static uint64_t credit_wait_ns(const struct budget *budget, const struct budget_account *account)
+{
+	uint64_t plenty_ns = earning_ns(budget, budget->total_ns, reserve_ns(budget), 100);
+	uint64_t total_ns = earning_ns(budget, budget->total_ns, least_total_ns(account), 100);
+	uint64_t own_ns = earning_ns(budget, account->credit_ns, 0, share_parts(budget));
+
+	return sooner(plenty_ns, later(total_ns, own_ns));
+}
+
+static uint64_t interval_wait_ns(uint64_t swept_ns, uint32_t interval_ms, uint64_t now_ns)
+{
+	uint64_t due_ns = swept_ns + interval_ms * NS_PER_MS;
+
+	return swept_ns && due_ns > now_ns ? due_ns - now_ns : 0;
+}
+
+uint64_t budget_ask_within_intervals(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+
+	note_active(budget, index, now_ns);
+	bring_up_to_date(budget, account, now_ns);
+	account->counts = !has_plenty(budget);
+	return credit_wait_ns(budget, account);
+}
+
+uint64_t budget_ask(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+	const struct budget_rules *rules = &budget->rules;
+	uint64_t wait_ns = budget_ask_within_intervals(budget, index, now_ns);
+
+	wait_ns =
+		later(wait_ns, interval_wait_ns(budget->swept_ns, rules->min_interval_ms, now_ns));
+	return later(wait_ns,
+		interval_wait_ns(account->swept_ns, rules->min_interval_per_user_ms, now_ns));
+}
+
+uint64_t budget_ask_for_some(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	uint64_t wait_ns = budget_ask(budget, index, now_ns);
+	uint64_t credit_ns = credit_wait_ns(budget, &budget->accounts[index]);
+	int64_t more_ns = (int64_t)(budget->sweep_cost_ns * MORE_IN_A_ROW);
+
+	if (!credit_ns || budget->n_active > 1)
+		return wait_ns;
+	return later(wait_ns, credit_ns + earning_ns(budget, 0, more_ns, 100));
+}
+
+bool budget_may_join(struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+	int64_t debt_ns = (int64_t)budget->sweep_cost_ns;
+
+	bring_up_to_date(budget, account, now_ns);
+	account->counts = !has_plenty(budget);
+	return !account->counts || (account->credit_ns > -debt_ns &&
+					   budget->total_ns > least_total_ns(account) - debt_ns);
+}
+
+/* --- spending --- */
+
+void budget_swept(struct budget *budget, uint64_t begin_ns, uint64_t cost_ns)
+{
+	budget->swept_ns = begin_ns;
+	budget->sweep_cost_ns =
+		(budget->sweep_cost_ns * (COSTS_AVERAGED - 1) + cost_ns) / COSTS_AVERAGED;
+}
+
+void budget_answered(struct budget *budget, unsigned index)
+{
+	budget->accounts[index].swept_ns = budget->swept_ns;
+}
+
+static void charge_account(struct budget_account *account, uint64_t cost_ns)
+{
+	if (account->counts)
+		account->credit_ns -= (int64_t)cost_ns;
+}
+
+void budget_charge(struct budget *budget, unsigned index, uint64_t cost_ns)
+{
+	budget->total_ns -= (int64_t)cost_ns;
+	if (budget->least_ns && budget->total_ns < budget->least_ns)
+		budget->total_ns = budget->least_ns;
+	charge_account(&budget->accounts[index], cost_ns);
+}
+
+void budget_charge_unasked(struct budget *budget, unsigned index, uint64_t cost_ns)
+{
+	struct budget_account *account = &budget->accounts[index];
+	uint64_t paid_ns = 0;
+
+	if (budget->total_ns > 0)
+		paid_ns = sooner(cost_ns, (uint64_t)budget->total_ns);
+	account->counts |= paid_ns < cost_ns;
+	budget->total_ns -= (int64_t)paid_ns;
+	charge_account(account, cost_ns);
+	if (account->credit_ns < -burst_ns(budget))
+		account->credit_ns = -burst_ns(budget);
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/read/hardware.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+#include "daemon/base/call-filter.h"
+#include "daemon/base/privilege.h"
+#include "daemon/machine/machine.h"
+#include "daemon/read/resume.h"
+
+enum { DESCRIPTORS_KEPT = 64 };
+
+static struct fault *new_warning(struct hardware *hardware)
+{
+	assert(hardware->n_warnings < HARDWARE_WARNINGS_MAX);
+	return &hardware->warnings[hardware->n_warnings++];
+}
+
+/* What the site says must not contradict the kernel. */
+static int check_calibration(const struct plan *plan, struct fault *fault)
+{
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
+			if (plan->platform->metrics[m].calibrated &&
+				plan->sockets[s].contradicted[m])
+				return fault_set(fault, -EINVAL,
+					"[calibration] says that a count of %s is worth %u bytes, "
+					"but the kernel knows better: %s.",
+					plan->platform->metrics[m].name,
+					plan->platform->metrics[m].terms[0].bytes,
+					plan->sockets[s].why[m]);
+	return 0;
+}
+
+int hardware_plan(struct hardware *hardware, const char *root, const char *const platform_dirs[],
+	const struct config *config, struct fault *fault)
+{
+	_cleanup_close_ int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (root_fd < 0)
+		return fault_set(fault, -errno, "Cannot open the root directory %s: %m.", root);
+	hardware->platform_dirs = platform_dirs;
+	r = platform_find(platform_dirs, root_fd, config->platform, &hardware->platform, fault);
+	for (unsigned i = 0; r >= 0 && i < config->n_calibrations; i++)
+		r = platform_calibrate(hardware->platform, config->calibrations[i].metric,
+			config->calibrations[i].bytes, fault);
+	if (r < 0)
+		return r;
+	hardware->is_guest = machine_is_guest(root_fd);
+	r = topology_load(root, &hardware->topology, fault);
+	if (r < 0)
+		return r;
+	r = plan_make(hardware->platform, root_fd, &hardware->topology, &hardware->plan, fault);
+	return r < 0 ? r : check_calibration(&hardware->plan, fault);
+}
+
+int hardware_check(const struct hardware *hardware, struct fault *fault)
+{
+	if (hardware->plan.n_boxes)
+		return 0;
+	return fault_set(fault, -ENODEV,
+		"This machine is %s, but the kernel shows none of the counters it should have "
+		"(`uncored --check` lists what was looked for). %s",
+		hardware->platform->title,
+		hardware->is_guest
+			? "It is a virtual machine, and those have no uncore counters."
+			: "A kernel module may be missing, or this is a virtual machine.");
+}
+
+/*
+ * Opens all boxes. Where there are too few descriptors for all of them, some places are kept for
+ * what is opened after: page, readers, event loop, the first clients.
+ */
+static void open_boxes(struct hardware *hardware)
+{
+	int places[DESCRIPTORS_KEPT];
+	unsigned n_places = 0;
+
+	while (n_places < DESCRIPTORS_KEPT &&
+		(places[n_places] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+		n_places++;
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		box_open(&hardware->boxes[i], &hardware->plan.boxes[i], &source_perf);
+	while (n_places)
+		close(places[--n_places]);
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec time = { .tv_nsec = ms * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* One that was taken over has counts and kept descriptors, which settling it would lose. */
+static bool must_settle(const struct box *box)
+{
+	return box_is_new(box) && box->mode == BOX_FLEXIBLE;
+}
+
+/* New boxes that share their counters get a moment to show that they count at all. */
+static void settle_boxes(struct hardware *hardware)
+{
+	bool any_flexible = false, any_singles = false;
+
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		any_flexible |= must_settle(&hardware->boxes[i]);
+	if (!any_flexible)
+		return;
+	sleep_ms(BOX_SETTLE_MS);
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		if (must_settle(&hardware->boxes[i]))
+			any_singles |= box_settle(&hardware->boxes[i]) > 0;
+	if (any_singles)
+		sleep_ms(BOX_ROTATION_MS);
+}
+
+static int explain_nothing_open(const struct hardware *hardware, struct fault *fault)
+{
+	const struct box *first = &hardware->boxes[0];
+
+	if (privilege_is_denial(first->error))
+		return privilege_explain(first->error, fault);
+	return fault_set(fault, first->error,
+		"The kernel refused to open every one of %u counter boxes, the first (%s on CPU "
+		"%d) "
+		"with: %s.",
+		hardware->plan.n_boxes, first->plan->pmu, first->plan->cpu,
+		strerror(-first->error));
+}
+
+static void warn_of_refusals(struct hardware *hardware, unsigned n_open)
+{
+	unsigned n = hardware->plan.n_boxes, i = 0;
+
+	if (n_open == n)
+		return;
+	while (hardware->boxes[i].error >= 0)
+		i++;
+	fault_set(new_warning(hardware), 0,
+		"The kernel refused to open %u of %u counter boxes, the first (%s on CPU %d) with: "
+		"%s. What they count is missing and said to be partial or absent.",
+		n - n_open, n, hardware->plan.boxes[i].pmu, hardware->plan.boxes[i].cpu,
+		strerror(-hardware->boxes[i].error));
+}
+
+static void warn_of_shared_boxes(struct hardware *hardware)
+{
+	unsigned n_shared = 0;
+
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		if (hardware->boxes[i].mode > BOX_PINNED)
+			n_shared++;
+	if (n_shared)
+		fault_set(new_warning(hardware), 0,
+			"%u of %u counter boxes are shared with other users of their counters: "
+			"their "
+			"values are estimated while the kernel multiplexes.",
+			n_shared, hardware->plan.n_boxes);
+}
+
+static void warn_of_reopening(struct hardware *hardware, const struct fault *why)
+{
+	if (why->text[0])
+		fault_set(new_warning(hardware), 0,
+			"What an uncored before left with the service manager cannot be gone on "
+			"with: %s. A new generation begins.",
+			why->text);
+	if (hardware->n_reopened)
+		fault_set(new_warning(hardware), 0,
+			"%u of %u counter boxes had stopped or were missing when uncored came "
+			"back, "
+			"and were opened anew: what they counted meanwhile is lost, and their "
+			"values are flagged as reset.",
+			hardware->n_reopened, hardware->plan.n_boxes);
+}
+
+static struct reader_rules rules_of(const struct config *config)
+{
+	const struct policy_disclosure *disclosure = &config->disclosure;
+
+	return (struct reader_rules){
+		.budget = { config->budget_percent, config->burst_ms, disclosure->min_interval_ms,
+			disclosure->min_interval_per_user_ms },
+		.quantum = disclosure->quantum,
+	};
+}
+
+void hardware_apply(struct hardware *hardware, const struct config *config)
+{
+	const struct reader_rules rules = rules_of(config);
+
+	publication_tell_hold(&hardware->publication, policy_hold_ns(&config->disclosure));
+	for (unsigned s = 0; s < hardware->n_readers; s++)
+		reader_set_rules(&hardware->readers[s], &rules);
+}
+
+/* On the socket's CPU. */
+static struct seat seat_of(const struct plan *plan, unsigned socket)
+{
+	const struct plan_socket *s = &plan->sockets[socket];
+	const struct plan_box *box = &plan->boxes[s->first_box];
+
+	if (s->cpu < 0)
+		return (struct seat){ .cpu = -1 };
+	while (box->cpu != s->cpu)
+		box++;
+	return (struct seat){ .cpu = s->cpu, .pmu = box->pmu, .package = s->package };
+}
+
+static int init_reader(struct hardware *hardware, unsigned socket, const struct config *config)
+{
+	const struct plan_socket *s = &hardware->plan.sockets[socket];
+	struct reader_options options = {
+		.socket = socket,
+		.seat = seat_of(&hardware->plan, socket),
+		.realtime = config->realtime,
+		.rules = rules_of(config),
+		.sweep_every_s = hardware->platform->sweep_every_s,
+		.attention_fd = hardware->attention_fd,
+	};
+	struct tally tally;
+	int r = tally_init(&tally, &hardware->plan, socket, hardware->publication.whys[socket]);
+
+	if (r < 0)
+		return r;
+	hardware->n_readers++;
+	return reader_init(&hardware->readers[socket], &options, &hardware->boxes[s->first_box],
+		s->n_boxes, &tally, hardware->publication.header,
+		ledger_book(&hardware->ledger, socket));
+}
+
+static int start_readers(
+	struct hardware *hardware, const struct config *config, struct fault *fault)
+{
+	bool realtime = true, pinned = true;
+	int r = 0;
+
+	hardware->readers = calloc(hardware->plan.n_sockets, sizeof *hardware->readers);
+	hardware->attention_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!hardware->readers || hardware->attention_fd < 0)
+		return fault_set(fault, -ENOMEM, "No memory or descriptor for the readers.");
+	for (unsigned s = 0; s < hardware->plan.n_sockets && r >= 0; s++)
+		r = init_reader(hardware, s, config);
+	for (unsigned s = 0; s < hardware->plan.n_sockets && r >= 0; s++) {
+		r = reader_start(&hardware->readers[s]);
+		realtime &= hardware->readers[s].state.realtime;
+		pinned &= hardware->readers[s].state.pinned;
+	}
+	if (r < 0)
+		return fault_set(fault, r, "Cannot start the reader threads: %s.", strerror(-r));
+	if (config->realtime && !realtime)
+		fault_set(new_warning(hardware), 0,
+			"The system refuses real-time priority to the reader threads, so fresh "
+			"reads "
+			"are late while all CPUs are busy: give the unit LimitRTPRIO=1, or set "
+			"realtime = no.");
+	if (!pinned)
+		fault_set(new_warning(hardware), 0,
+			"The system refuses the reader threads the CPUs of their sockets (a cpuset "
+			"or "
+			"CPUAffinity=?), so every read of a counter interrupts another CPU.");
+	return 0;
+}
+
+static unsigned count_open(const struct hardware *hardware)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
+		n += hardware->boxes[i].error >= 0;
+	return n;
+}
+
+/* Opens the boxes, if they are not those of a process before, and says what became of them. */
+static int acquire_boxes(struct hardware *hardware, struct store *store, struct fault *fault)
+{
+	struct fault why = {};
+	unsigned n_open;
+
+	hardware->resumed = resume_generation(hardware, store, &why);
+	if (!hardware->resumed)
+		open_boxes(hardware);
+	n_open = count_open(hardware);
+	if (!n_open)
+		return explain_nothing_open(hardware, fault);
+	settle_boxes(hardware);
+	warn_of_reopening(hardware, &why);
+	warn_of_refusals(hardware, n_open);
+	warn_of_shared_boxes(hardware);
+	tally_note_refusals(&hardware->plan, hardware->boxes);
+	plan_take_checks(&hardware->plan);
+	return 0;
+}
+
+static int make_generation(struct hardware *hardware, struct fault *fault)
+{
+	int r = publication_init(&hardware->publication, &hardware->plan, fault);
+
+	if (r < 0)
+		return r;
+	return ledger_init(&hardware->ledger, &hardware->plan, hardware->boxes,
+		hardware->publication.header, hardware->publication.whys, fault);
+}
+
+/* Who had the page of the process before may not be among those who may have it now. */
+static int withdraw_if_selective(
+	struct hardware *hardware, const struct config *config, struct fault *fault)
+{
+	int r = 0;
+
+	if (hardware->resumed && policy_is_selective(&config->access))
+		r = hardware_replace_page(hardware, ledger_lease(&hardware->ledger).owner);
+	return r < 0 ? fault_set(fault, r, "Cannot make another page: %s.", strerror(-r)) : 0;
+}
+
+/* From here on a process that ends leaves a generation to go on with, if a manager keeps it. */
+static void hand_over(struct hardware *hardware)
+{
+	int r = resume_hand_over(hardware);
+
+	hardware->is_kept = r >= 0;
+	if (r < 0 && r != -ENOTCONN)
+		fault_set(new_warning(hardware), 0,
+			"The counters cannot be left with the service manager: %s. Their totals "
+			"will not outlive this process.",
+			strerror(-r));
+}
+
+/* For every thread, so it comes after the readers were started. */
+static void give_up_calls(struct hardware *hardware)
+{
+	int r = call_filter_set();
+
+	if (r < 0)
+		fault_set(new_warning(hardware), 0,
+			"uncored cannot give up the system calls that it needs no more: %s. It has "
+			"given up its capabilities, and serves as usual.",
+			strerror(-r));
+}
+
+int hardware_open(struct hardware *hardware, const struct config *config, struct store *store,
+	struct fault *fault)
+{
+	int r;
+
+	r = hardware_check(hardware, fault);
+	if (r < 0)
+		return r;
+	hardware->boxes = calloc(hardware->plan.n_boxes, sizeof *hardware->boxes);
+	if (!hardware->boxes)
+		return fault_set(fault, -ENOMEM, "Out of memory.");
+	r = acquire_boxes(hardware, store, fault);
+	if (r >= 0)
+		r = hardware->resumed ? withdraw_if_selective(hardware, config, fault)
+				      : make_generation(hardware, fault);
+	if (r < 0)
+		return r;
+	hand_over(hardware);
+	publication_tell_hold(&hardware->publication, policy_hold_ns(&config->disclosure));
+	r = start_readers(hardware, config, fault);
+	if (r < 0)
+		return r;
+	ledger_complete(&hardware->ledger);
+	r = privilege_drop();
+	if (r < 0)
+		return fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r));
+	give_up_calls(hardware);
+	return 0;
+}
+
+int hardware_replace_page(struct hardware *hardware, uint32_t owner)
+{
+	struct publication old;
+	int r = resume_replace_page(hardware, owner, &old);
+
+	if (r < 0)
+		return r;
+	if (!hardware->readers)
+		publication_copy_cells(&old, &hardware->publication);
+	for (unsigned s = 0; s < hardware->n_readers; s++)
+		reader_move(&hardware->readers[s], hardware->publication.header);
+	publication_retire(&old);
+	publication_done(&old);
+	resume_forget_page(hardware);
+	return 0;
+}
+
+void hardware_done(struct hardware *hardware)
+{
+	for (unsigned s = 0; s < hardware->n_readers; s++)
+		reader_done(&hardware->readers[s]);
+	if (hardware->readers)
+		close_fd(&hardware->attention_fd);
+	free(hardware->readers);
+	ledger_done(&hardware->ledger);
+	if (hardware->publication.header)
+		publication_done(&hardware->publication);
+	for (unsigned i = 0; hardware->boxes && i < hardware->plan.n_boxes; i++)
+		box_close(&hardware->boxes[i]);
+	free(hardware->boxes);
+	plan_done(&hardware->plan);
+	topology_done(&hardware->topology);
+	platform_free(hardware->platform);
+	*hardware = (struct hardware){};
+}

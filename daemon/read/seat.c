@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/read/seat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/macro.h"
+#include "daemon/machine/sysfs.h"
+
+static const uint64_t LOOK_AGAIN_NS = 1000000000;
+
+bool seat_take(const struct seat *seat, pthread_t thread)
+{
+	size_t n_cpus = (size_t)seat->cpu + 1, size = CPU_ALLOC_SIZE(n_cpus);
+	cpu_set_t *set = CPU_ALLOC(n_cpus);
+	bool taken;
+
+	if (!set)
+		return false;
+	CPU_ZERO_S(size, set);
+	CPU_SET_S(seat->cpu, size, set);
+	taken = pthread_setaffinity_np(thread, size, set) == 0;
+	CPU_FREE(set);
+	return taken;
+}
+
+static bool is_of_package(int root_fd, int cpu, uint32_t package)
+{
+	char path[96], text[16];
+
+	snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+		cpu);
+	return sysfs_read(root_fd, path, text, sizeof text) == 0 &&
+	       strtoul(text, NULL, 10) == package;
+}
+
+static int find_in(const char *cpumask, int root_fd, uint32_t package)
+{
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+	int cpu = -1;
+
+	if (!cpus)
+		return -ENOMEM;
+	if (hwloc_bitmap_list_sscanf(cpus, cpumask) == 0)
+		do
+			cpu = hwloc_bitmap_next(cpus, cpu);
+		while (cpu >= 0 && !is_of_package(root_fd, cpu, package));
+	hwloc_bitmap_free(cpus);
+	return cpu >= 0 ? cpu : -ENOENT;
+}
+
+int seat_find(int root_fd, const char *pmu, uint32_t package)
+{
+	char path[sizeof "sys/bus/event_source/devices/" + SYSFS_NAME_MAX], text[SYSFS_CPUMASK_MAX];
+	_cleanup_close_ int pmu_fd = -1;
+	int r;
+
+	snprintf(path, sizeof path, "sys/bus/event_source/devices/%s", pmu);
+	pmu_fd = openat(root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (pmu_fd < 0)
+		return -errno;
+	r = sysfs_read_cpumask(pmu_fd, text);
+	return r < 0 ? r : find_in(text, root_fd, package);
+}
+
+/* Where a machine is only described, by files below another root, its PMUs are not found here, and
+ * a CPU that comes back is what it was. */
+bool seat_keep(struct seat *seat, uint64_t now_ns)
+{
+	_cleanup_close_ int root_fd = -1;
+	bool moved;
+	int cpu;
+
+	if (seat->cpu < 0 || sched_getcpu() == seat->cpu ||
+		now_ns - seat->looked_ns < LOOK_AGAIN_NS)
+		return false;
+	seat->looked_ns = now_ns;
+	root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cpu = seat_find(root_fd, seat->pmu, seat->package);
+	moved = cpu >= 0 && cpu != seat->cpu;
+	if (moved)
+		seat->cpu = cpu;
+	seat_take(seat, pthread_self());
+	return moved;
+}

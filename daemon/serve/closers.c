@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/closers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/base/privilege.h"
+#include "daemon/serve/accounts.h"
+#include "daemon/serve/undertaker.h"
+
+static const uint64_t SLOW_NS = 5000000;    /* after which another thread takes over */
+static const uint64_t HANG_NS = 3000000000; /* a busy machine may let a thread wait for long */
+
+enum {
+	STACK_BYTES = 128 * 1024,
+	COSTS_MAX = 64,
+	IDLE_MAX = 2,
+	/* So many at once: to wake a thread costs as much as to accept two connections. */
+	BATCH_MAX = 16,
+	DOORBELLS_MAX =
+		256, /* of an account, yet to be closed: no honest one has a tenth of that */
+	NS_PER_S = 1000000000,
+};
+
+/* One descriptor to close. */
+struct closing {
+	struct closing *next;
+	unsigned account;
+	int fd;
+	int epoll_fd; /* that watches it, if it is a doorbell; -1: it is a connection */
+};
+
+struct closer {
+	struct closers *closers;
+	pthread_t thread;
+	bool used, ended;            /* ended: to be joined */
+	uint64_t since_ns;           /* when its close began; 0: it is idle */
+	const struct closing *batch; /* ... and what it closes */
+	struct undertaker undertaker;
+};
+
+struct cost {
+	unsigned account;
+	uint64_t ns;
+};
+
+/* In the order in which they came. */
+struct queue {
+	struct closing *first, **end;
+	unsigned n;
+};
+
+struct closers {
+	struct queue staged;  /* of the main thread alone: yet to be handed over */
+	pthread_mutex_t lock; /* of all that follows */
+	pthread_cond_t work, progress;
+	bool stop;
+	struct queue queue;
+	unsigned n_pending;                 /* in the queue, or being closed */
+	unsigned n_doorbells[ACCOUNTS_MAX]; /* of n_pending */
+	unsigned n_closers;
+	struct closer closers[CLOSERS_MAX];
+	unsigned n_costs;
+	struct cost costs[COSTS_MAX];
+};
+
+/* --- queues --- */
+
+static void queue_init(struct queue *queue)
+{
+	*queue = (struct queue){ .end = &queue->first };
+}
+
+static void queue_add(struct queue *queue, struct closing *closing)
+{
+	closing->next = NULL;
+	*queue->end = closing;
+	queue->end = &closing->next;
+	queue->n++;
+}
+
+/* Takes out the one that @at, a link of the queue, leads to. */
+static struct closing *queue_take(struct queue *queue, struct closing **at)
+{
+	struct closing *closing = *at;
+
+	*at = closing->next;
+	if (!*at)
+		queue->end = at;
+	queue->n--;
+	return closing;
+}
+
+/* --- starting and ending threads, with the lock held --- */
+
+static void *run(void *argument);
+
+static void join_ended(struct closer *closer)
+{
+	if (!closer->ended)
+		return;
+	pthread_join(closer->thread, NULL);
+	closer->used = closer->ended = false;
+}
+
+static struct closer *free_closer(struct closers *closers)
+{
+	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
+		join_ended(&closers->closers[i]);
+		if (!closers->closers[i].used)
+			return &closers->closers[i];
+	}
+	return NULL;
+}
+
+static int start_closer(struct closers *closers)
+{
+	struct closer *closer = free_closer(closers);
+	pthread_attr_t attr;
+	int r;
+
+	if (!closer)
+		return -EAGAIN;
+	*closer = (struct closer){ .closers = closers };
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	r = pthread_create(&closer->thread, &attr, run, closer);
+	pthread_attr_destroy(&attr);
+	if (r)
+		return -r;
+	closer->used = true;
+	closers->n_closers++;
+	return 0;
+}
+
+static unsigned count_busy(const struct closers *closers)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < CLOSERS_MAX; i++)
+		n += closers->closers[i].since_ns != 0;
+	return n;
+}
+
+/* It takes over when the others hang. */
+static void keep_one_idle(struct closers *closers)
+{
+	if (closers->n_closers <= count_busy(closers))
+		start_closer(closers);
+}
+
+/* --- a thread --- */
+
+/* Connections do not wait behind doorbells: only these can hang. */
+static bool is_connection(const struct closing *closing)
+{
+	return closing->epoll_fd < 0;
+}
+
+/* Of those that are like each other, one thread closes one after the other. */
+static bool is_like(const struct closing *a, const struct closing *b)
+{
+	return a->account == b->account && is_connection(a) == is_connection(b);
+}
+
+static bool is_served(const struct closers *closers, const struct closing *closing)
+{
+	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
+		const struct closer *closer = &closers->closers[i];
+
+		if (closer->since_ns && is_like(closer->batch, closing))
+			return true;
+	}
+	return false;
+}
+
+/* The oldest of an account that no thread serves, and if it is a connection, those that follow of
+ * the same account. @ret stays empty if there is none. */
+static void take(struct closers *closers, struct queue *ret)
+{
+	struct closing **at = &closers->queue.first;
+
+	while (*at && is_served(closers, *at))
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	queue_add(ret, queue_take(&closers->queue, at));
+	while (*at && is_connection(ret->first) && is_like(*at, ret->first) && ret->n < BATCH_MAX)
+		queue_add(ret, queue_take(&closers->queue, at));
+}
+
+static void close_one(struct closer *closer, struct closing *closing)
+{
+	if (is_connection(closing)) {
+		undertaker_close(&closer->undertaker, &closing->fd);
+		return;
+	}
+	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
+	close_fd(&closing->fd);
+}
+
+/* If so many accounts close at once that there is no room, it is charged to none of them; nor is
+ * what is nobody's. */
+static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
+{
+	unsigned i = 0;
+
+	while (i < closers->n_costs && closers->costs[i].account != account)
+		i++;
+	if (i == COSTS_MAX || account == ACCOUNTS_NONE)
+		return;
+	if (i == closers->n_costs)
+		closers->costs[closers->n_costs++] = (struct cost){ .account = account };
+	closers->costs[i].ns += ns;
+}
+
+static void close_all(struct closer *closer, struct queue *batch)
+{
+	for (struct closing *closing = batch->first; closing; closing = closing->next)
+		close_one(closer, closing);
+}
+
+static void free_all(struct queue *batch)
+{
+	while (batch->first)
+		free(queue_take(batch, &batch->first));
+}
+
+/* The lock is held, but for the time of the closes. */
+static void serve(struct closer *closer, struct queue *batch)
+{
+	struct closers *closers = closer->closers;
+	uint64_t before_ns = clock_thread_ns();
+
+	closer->batch = batch->first;
+	closer->since_ns = clock_now_ns();
+	keep_one_idle(closers);
+	pthread_mutex_unlock(&closers->lock);
+	close_all(closer, batch);
+	pthread_mutex_lock(&closers->lock);
+	closer->since_ns = 0;
+	closers->n_pending -= batch->n;
+	if (!is_connection(batch->first))
+		closers->n_doorbells[batch->first->account]--;
+	note_cost(closers, batch->first->account, clock_thread_ns() - before_ns);
+	free_all(batch);
+}
+
+/* One thread is enough until it has shown that it is slow. */
+static bool one_is_quick(const struct closers *closers)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (unsigned i = 0; i < CLOSERS_MAX; i++)
+		if (closers->closers[i].since_ns &&
+			now_ns - closers->closers[i].since_ns <= SLOW_NS)
+			return true;
+	return false;
+}
+
+/* One that comes to take over looks again when the other is slow. */
+static void wait_for_work(struct closers *closers)
+{
+	uint64_t due_ns = clock_now_ns() + SLOW_NS;
+	const struct timespec due = { (time_t)(due_ns / NS_PER_S), (long)(due_ns % NS_PER_S) };
+
+	if (closers->queue.first && one_is_quick(closers))
+		pthread_cond_timedwait(&closers->work, &closers->lock, &due);
+	else
+		pthread_cond_wait(&closers->work, &closers->lock);
+}
+
+/* Of one that found nothing to do. One that holds what could not be buried stays to do so. */
+static bool may_end(const struct closer *closer)
+{
+	const struct closers *closers = closer->closers;
+
+	if (closers->stop)
+		return !closers->queue.first || !one_is_quick(closers);
+	return !closer->undertaker.n_waiting && closers->n_closers - count_busy(closers) > IDLE_MAX;
+}
+
+static void *run(void *argument)
+{
+	struct closer *closer = argument;
+	struct closers *closers = closer->closers;
+	struct queue batch;
+
+	queue_init(&batch);
+	privilege_drop();
+	pthread_mutex_lock(&closers->lock);
+	for (;;) {
+		if (!one_is_quick(closers))
+			take(closers, &batch);
+		if (batch.n)
+			serve(closer, &batch);
+		else if (may_end(closer))
+			break;
+		else
+			wait_for_work(closers);
+	}
+	undertaker_done(&closer->undertaker);
+	closers->n_closers--;
+	closer->ended = true;
+	pthread_cond_broadcast(&closers->progress);
+	pthread_mutex_unlock(&closers->lock);
+	return NULL;
+}
+
+/* --- beginning and end --- */
+
+static void init_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+int closers_new(struct closers **ret)
+{
+	struct closers *closers = calloc(1, sizeof *closers);
+	int r;
+
+	if (!closers)
+		return -ENOMEM;
+	queue_init(&closers->staged);
+	queue_init(&closers->queue);
+	pthread_mutex_init(&closers->lock, NULL);
+	init_condition(&closers->work);
+	init_condition(&closers->progress);
+	pthread_mutex_lock(&closers->lock);
+	r = start_closer(closers);
+	pthread_mutex_unlock(&closers->lock);
+	if (r < 0)
+		free(closers);
+	else
+		*ret = closers;
+	return r;
+}
+
+/* True: all have ended within the time that makes a close a hanging one. */
+static bool wait_for_end(struct closers *closers)
+{
+	struct timespec until;
+	int r = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += 1;
+	while (closers->n_closers && r == 0)
+		r = pthread_cond_timedwait(&closers->progress, &closers->lock, &until);
+	return !closers->n_closers;
+}
+
+struct closers *closers_free(struct closers *closers)
+{
+	bool all_ended;
+
+	if (!closers)
+		return NULL;
+	closers_hand_over(closers);
+	pthread_mutex_lock(&closers->lock);
+	closers->stop = true;
+	pthread_cond_broadcast(&closers->work);
+	all_ended = wait_for_end(closers);
+	for (unsigned i = 0; i < CLOSERS_MAX; i++)
+		join_ended(&closers->closers[i]);
+	pthread_mutex_unlock(&closers->lock);
+	if (!all_ended)
+		return NULL;
+	pthread_cond_destroy(&closers->progress);
+	pthread_cond_destroy(&closers->work);
+	pthread_mutex_destroy(&closers->lock);
+	free(closers);
+	return NULL;
+}
+
+/* --- for the main thread --- */
+
+static void close_later(struct closers *closers, unsigned account, int epoll_fd, int *fd)
+{
+	struct closing *closing = *fd < 0 ? NULL : malloc(sizeof *closing);
+
+	/* Without memory it stays open: better one descriptor less than a thread that hangs. */
+	if (closing) {
+		*closing = (struct closing){ .account = account, .fd = *fd, .epoll_fd = epoll_fd };
+		queue_add(&closers->staged, closing);
+	}
+	*fd = -1;
+	if (closers->staged.n >= BATCH_MAX)
+		closers_hand_over(closers);
+}
+
+/* With the lock held. */
+static void take_staged(struct closers *closers)
+{
+	while (closers->staged.first) {
+		struct closing *closing = queue_take(&closers->staged, &closers->staged.first);
+
+		if (!is_connection(closing))
+			closers->n_doorbells[closing->account]++;
+		queue_add(&closers->queue, closing);
+		closers->n_pending++;
+	}
+}
+
+void closers_hand_over(struct closers *closers)
+{
+	if (!closers->staged.n)
+		return;
+	pthread_mutex_lock(&closers->lock);
+	take_staged(closers);
+	keep_one_idle(closers);
+	pthread_cond_signal(&closers->work);
+	pthread_mutex_unlock(&closers->lock);
+}
+
+void closers_close_connection(struct closers *closers, unsigned account, int *fd)
+{
+	close_later(closers, account, -1, fd);
+}
+
+void closers_close_doorbell(struct closers *closers, unsigned account, int epoll_fd, int *fd)
+{
+	close_later(closers, account, epoll_fd, fd);
+}
+
+bool closers_hang(struct closers *closers, unsigned account)
+{
+	uint64_t now_ns;
+	bool hang;
+
+	pthread_mutex_lock(&closers->lock);
+	hang = closers->n_doorbells[account] > DOORBELLS_MAX;
+	now_ns = clock_now_ns(); /* not before: a close may have begun since */
+	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
+		const struct closer *closer = &closers->closers[i];
+
+		hang |= closer->since_ns && closer->batch->account == account &&
+			now_ns - closer->since_ns > HANG_NS;
+	}
+	pthread_mutex_unlock(&closers->lock);
+	return hang;
+}
+
+unsigned closers_pending(struct closers *closers)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&closers->lock);
+	n = closers->staged.n + closers->n_pending;
+	pthread_mutex_unlock(&closers->lock);
+	return n;
+}
+
+void closers_charge(struct closers *closers, struct budget *budget)
+{
+	pthread_mutex_lock(&closers->lock);
+	for (unsigned i = 0; i < closers->n_costs; i++)
+		budget_charge_unasked(budget, closers->costs[i].account, closers->costs[i].ns);
+	closers->n_costs = 0;
+	pthread_mutex_unlock(&closers->lock);
+}

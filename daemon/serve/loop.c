@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata)
+{
+	int r = sd_event_new(ret);
+
+	if (r >= 0)
+		r = sd_event_add_signal(*ret, NULL, SIGTERM, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(*ret, NULL, SIGINT, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(*ret, NULL, SIGHUP, on_hangup, userdata);
+	return r;
+}
+
+/* sd-event grows its tables while it turns. A turn that failed is as if it had not begun: what is
+ * readable stays readable, what was due stays due. */
+static void wait_for_memory(void)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+
+	nanosleep(&pause, NULL);
+}
+
+int loop_run(sd_event *event, void (*at_rest)(void *userdata), void *userdata)
+{
+	bool rests = !at_rest;
+	int r = 0, status;
+
+	while (sd_event_get_state(event) != SD_EVENT_FINISHED) {
+		r = sd_event_run(event, rests ? UINT64_MAX : 0);
+		if (r == -ENOMEM)
+			wait_for_memory();
+		else if (r < 0)
+			return r;
+		if (r == 0 && at_rest)
+			at_rest(userdata);
+		rests = !at_rest || r == 0;
+	}
+	r = sd_event_get_exit_code(event, &status);
+	return r < 0 ? r : status;
+}

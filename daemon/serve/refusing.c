@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/refusing.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "common/wire.h"
+#include "daemon/base/call-filter.h"
+#include "daemon/base/log.h"
+#include "daemon/base/memory.h"
+#include "daemon/base/privilege.h"
+#include "daemon/serve/loop.h"
+#include "daemon/serve/revive.h"
+
+static const uint64_t AGAIN_AFTER_NS = 60000000000U;
+static const uint64_t BY_ITSELF_AFTER_NS = 600000000000U; /* again, if it ended already */
+/* Nothing that clients do, and no lack of descriptors, turns the loop more often than that. */
+enum { TURNS_USEC = 100000, TURNS = 1000 };
+/* What serving takes of the address space: stacks, and tables that are hardly ever touched. */
+enum { SERVING_BYTES = 8 << 20, SOCKET_BYTES = 4 << 20 };
+
+static const char stamp_name[] = "refusing"; /* with the service manager */
+
+int refusing_error(int error)
+{
+	static const struct {
+		int is, becomes;
+	} errors[] = {
+		{ -EACCES, -EPERM },
+		{ -EPERM, -EPERM },
+		{ -EINVAL, -EINVAL },
+		{ -EEXIST, -EINVAL }, /* two platform files for one machine */
+		{ -ENOMEM, -ENOMEM },
+		{ -EAGAIN, -ENOMEM }, /* no more threads */
+		{ -EMFILE, -ENOMEM },
+		{ -ENFILE, -ENOMEM },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+		if (errors[i].is == error)
+			return errors[i].becomes;
+	return -ENODEV;
+}
+
+/* --- when a process last ended for this --- */
+
+void refusing_init(struct refusing *refusing, struct store *store)
+{
+	_cleanup_close_ int fd = store_take(store, stamp_name);
+
+	if (fd < 0 || pread(fd, &refusing->ended_ns, sizeof refusing->ended_ns, 0) !=
+			      sizeof refusing->ended_ns)
+		refusing->ended_ns = 0;
+}
+
+static int keep_stamp(uint64_t now_ns)
+{
+	_cleanup_close_ int fd = memory_new("uncored-refusing", sizeof now_ns, 0600);
+
+	if (fd < 0)
+		return fd;
+	if (pwrite(fd, &now_ns, sizeof now_ns, 0) != sizeof now_ns)
+		return -errno;
+	store_forget(stamp_name);
+	return store_keep(stamp_name, &fd, 1);
+}
+
+/* --- answering --- */
+
+/* The memory for a thread's stack, too. Descriptors have a limit, and that takes a change. */
+static bool wants_memory(const struct refusing *refusing)
+{
+	return refusing->error == -ENOMEM || refusing->error == -EAGAIN;
+}
+
+static void answer(struct refusing *refusing, int fd)
+{
+	union wire_message reply;
+
+	server_take_bare_messages(fd);
+	wire_error(&reply, refusing_error(refusing->error), "%s %s", refusing->why.text,
+		wants_memory(refusing) ? "uncored looks again each minute."
+				       : "After a change it takes `systemctl restart uncored`.");
+	wire_send(fd, &reply, NULL, 0);
+	undertaker_close(&refusing->undertaker, &fd);
+}
+
+/* A client that has gone already, or for which there is no descriptor now, is nobody's loss. */
+static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)source;
+	(void)events;
+	if (accepted >= 0)
+		answer(userdata, accepted);
+	return 0;
+}
+
+/* --- looking again --- */
+
+static void say_ready(const struct refusing *refusing)
+{
+	sd_notifyf(0, "READY=1\nSTATUS=Serving nothing: %s", refusing->why.text);
+}
+
+static void await_memory(struct refusing *refusing);
+
+static void take_reason(struct refusing *refusing, int error, const struct fault *why)
+{
+	bool is_told = !strcmp(refusing->why.text, why->text);
+
+	refusing->error = error;
+	refusing->why = *why;
+	refusing->denied = false;
+	if (is_told)
+		log_info("uncored looked again and still cannot serve, for the same reason.");
+	else
+		log_error("uncored looked again and still cannot serve: %s", why->text);
+	await_memory(refusing);
+}
+
+/* As far as one can know: what is beyond the limit of a cgroup shows when it is touched. */
+static bool there_is_memory(unsigned n_sockets)
+{
+	const size_t size_bytes = SERVING_BYTES + (size_t)n_sockets * SOCKET_BYTES;
+	void *memory =
+		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return false;
+	munmap(memory, size_bytes);
+	return true;
+}
+
+static int look(const struct refusing *refusing, struct fault *why)
+{
+	_cleanup_(hardware_done) struct hardware hardware = {};
+	struct config config;
+	int r = config_find(&refusing->origin, &refusing->server->config->access, &config, why);
+
+	if (r >= 0)
+		r = hardware_plan(&hardware, refusing->root, refusing->platform_dirs, &config, why);
+	if (r >= 0)
+		r = hardware_check(&hardware, why);
+	if (r >= 0 && !there_is_memory(hardware.plan.n_sockets))
+		r = fault_set(why, -ENOMEM, "There is too little memory to serve.");
+	return r;
+}
+
+static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata);
+
+static void wait_for_minute(struct refusing *refusing)
+{
+	if (refusing->waits)
+		return;
+	log_info("uncored could serve now, but ended for that less than a minute ago: it looks "
+		 "again when the minute is over.");
+	refusing->waits = sd_event_add_time(refusing->event, NULL, CLOCK_MONOTONIC,
+				  (refusing->ended_ns + AGAIN_AFTER_NS) / 1000, 0, on_minute_over,
+				  refusing) >= 0;
+}
+
+static void end(struct refusing *refusing)
+{
+	uint64_t now_ns = clock_now_ns();
+	int r;
+
+	if (refusing->ended_ns && now_ns - refusing->ended_ns < AGAIN_AFTER_NS) {
+		wait_for_minute(refusing);
+		return;
+	}
+	r = keep_stamp(now_ns);
+	if (r < 0) {
+		log_warning("uncored could serve now, but gave up its privilege, and no service "
+			    "manager would start it again (%s): start it anew.",
+			strerror(-r));
+		return;
+	}
+	log_info("uncored could serve now: it ends, so that it is started again with the "
+		 "privilege to open counters.");
+	sd_event_exit(refusing->event, REVIVE_EXIT_STATUS);
+}
+
+static void look_again(struct refusing *refusing)
+{
+	struct fault why;
+	int r = look(refusing, &why);
+
+	if (r < 0)
+		take_reason(refusing, r, &why);
+	else if (refusing->denied && refusing->paranoid == privilege_paranoid())
+		log_info("uncored looked again, but what the kernel permits is as it was: after a "
+			 "change of the unit, restart it.");
+	else
+		end(refusing);
+}
+
+static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct refusing *refusing = userdata;
+
+	(void)source;
+	(void)usec;
+	refusing->waits = false;
+	look_again(refusing);
+	return 0;
+}
+
+/* Memory comes back without anybody's doing, so nobody would send a SIGHUP. */
+static int on_time_for_memory(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct refusing *refusing = userdata;
+	struct fault why;
+
+	(void)source;
+	(void)usec;
+	refusing->awaits_memory = false;
+	if (!wants_memory(refusing))
+		return 0;
+	if (look(refusing, &why) >= 0)
+		end(refusing);
+	else
+		await_memory(refusing);
+	return 0;
+}
+
+/* A start that was tried again and failed is not tried again so soon. */
+static void await_memory(struct refusing *refusing)
+{
+	uint64_t at_ns = clock_now_ns() + AGAIN_AFTER_NS;
+
+	if (refusing->awaits_memory || !wants_memory(refusing))
+		return;
+	if (refusing->ended_ns && refusing->ended_ns + BY_ITSELF_AFTER_NS > at_ns)
+		at_ns = refusing->ended_ns + BY_ITSELF_AFTER_NS;
+	refusing->awaits_memory = sd_event_add_time(refusing->event, NULL, CLOCK_MONOTONIC,
+					  at_ns / 1000, 0, on_time_for_memory, refusing) >= 0;
+}
+
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	(void)source;
+	(void)info;
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_now_ns() / 1000);
+	look_again(userdata);
+	say_ready(userdata);
+	return 0;
+}
+
+/* --- the loop --- */
+
+static int add_sources(struct refusing *refusing)
+{
+	sd_event_source *connections = NULL;
+	int r = loop_new(&refusing->event, on_hangup, refusing);
+
+	if (r >= 0)
+		r = sd_event_set_watchdog(refusing->event, true);
+	if (r >= 0)
+		r = sd_event_add_io(refusing->event, &connections, refusing->server->listen_fd,
+			EPOLLIN, on_connection, refusing);
+	if (r >= 0)
+		r = sd_event_source_set_ratelimit(connections, TURNS_USEC, TURNS);
+	if (r >= 0)
+		r = sd_event_source_set_floating(connections, true);
+	sd_event_source_unref(connections);
+	return r;
+}
+
+int refusing_run(struct refusing *refusing, struct server *server, struct fault *fault)
+{
+	int r = privilege_drop();
+
+	call_filter_set(); /* where the kernel has no such filters, there is nothing to give up */
+	refusing->server = server;
+	refusing->paranoid = privilege_paranoid();
+	if (r >= 0)
+		r = add_sources(refusing);
+	if (r >= 0) {
+		log_error("uncored serves nothing, and tells that to all who connect: %s",
+			refusing->why.text);
+		say_ready(refusing);
+		await_memory(refusing);
+		r = loop_run(refusing->event, NULL, NULL);
+		sd_notify(0, "STOPPING=1");
+	}
+	refusing->event = sd_event_unref(refusing->event);
+	undertaker_done(&refusing->undertaker);
+	return r < 0 ? fault_set(fault, r, "The event loop failed: %s.", strerror(-r)) : r;
+}

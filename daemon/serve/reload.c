@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/reload.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+
+#include "common/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/serve/peer.h"
+#include "daemon/serve/revive.h"
+#include "daemon/site/last-config.h"
+
+static void say_kept(const char *key)
+{
+	log_warning("%s has changed, which needs a restart: what it was stays until then.", key);
+}
+
+/* Whoever stays gets the new limits; who may not connect any more is disconnected. */
+static void review_peers(struct server *server)
+{
+	unsigned n_gone = server->n_peers;
+
+	for (struct peer *peer = server->peers, *next; peer; peer = next) {
+		next = peer->next;
+		peer_review(peer);
+	}
+	n_gone -= server->n_peers;
+	if (n_gone)
+		log_info("%u clients may not connect any more and were disconnected.", n_gone);
+}
+
+/* Who had the page and may not any more still has it mapped. */
+static void withdraw_if_selective(struct server *server, const struct policy_access *before)
+{
+	const struct policy_access *now = &server->config->access;
+
+	if (!policy_is_selective(now) || !memcmp(before, now, sizeof *now))
+		return;
+	if (server_withdraw(server, server_owner(server), NULL) == 0)
+		return;
+	log_error("uncored has no memory or descriptors for another page, and cannot withdraw the "
+		  "one that others have: it ends, and does so when it is started again.");
+	sd_event_exit(server->event, REVIVE_EXIT_STATUS);
+}
+
+static void apply(struct server *server, const struct policy_access *before)
+{
+	struct fault fault;
+
+	if (server_set_permissions(server, &fault) < 0)
+		log_warning("%s", fault.text);
+	server_limit_peers(server);
+	server_apply_budget(server);
+	hardware_apply(server->hardware, server->config);
+	server_tell_users(server);
+	review_peers(server);
+	withdraw_if_selective(server, before);
+	server->reports[WIRE_STATE].made_ns = 0;
+	if (server->hardware->is_kept)
+		last_config_keep(server->config);
+	log_info("The configuration was read again.");
+}
+
+void reload(struct server *server)
+{
+	const struct policy_access before = server->config->access;
+	struct fault fault;
+
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_now_ns() / 1000);
+	if (config_reload(server->config, say_kept, &fault) < 0)
+		log_error(
+			"The configuration is as it was, for the new one is wrong: %s", fault.text);
+	else
+		apply(server, &before);
+	server_say_ready(server);
+}

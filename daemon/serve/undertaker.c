@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/undertaker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "common/macro.h"
+#include "daemon/base/privilege.h"
+
+enum {
+	STACK_BYTES = 128 * 1024,
+	YIELD_AFTER = 16, /* messages: some 20 us */
+};
+
+/* --- what there is to receive --- */
+
+/*
+ * Looks at the next message with room for neither bytes nor descriptors, and returns its size. Of
+ * what would be attached MSG_CTRUNC tells (net/core/scm.c, scm_recv). The kernel takes references
+ * of its own to attached files meanwhile and gives them back, but those of the queue remain
+ * (net/unix/af_unix.c, unix_peek_fds), and nobody but the caller receives from it.
+ */
+static ssize_t peek(int socket_fd, int *ret_flags)
+{
+	struct msghdr packet = {};
+	ssize_t n = recvmsg(socket_fd, &packet, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+
+	*ret_flags = packet.msg_flags;
+	return n;
+}
+
+int undertaker_finds_descriptors(int socket_fd)
+{
+	int flags;
+
+	if (peek(socket_fd, &flags) < 0)
+		return -errno;
+	return flags & MSG_CTRUNC ? 1 : 0;
+}
+
+/*
+ * Receives what is harmless, up to a message with descriptors, an empty one, or the end. A client
+ * may have sent hundreds, and again and again. The main thread, if it waits for this CPU, goes
+ * first: without that the scheduler made it wait for up to 3 ms, and newcomers with it.
+ */
+static void drain(int socket_fd)
+{
+	int flags;
+
+	for (unsigned n = 1; peek(socket_fd, &flags) > 0 && !(flags & MSG_CTRUNC); n++) {
+		recv(socket_fd, NULL, 0, MSG_DONTWAIT);
+		if (n % YIELD_AFTER == 0)
+			sched_yield();
+	}
+}
+
+/*
+ * True only at the end of the connection, when nothing can be sent to us any more and nothing that
+ * was is left. An empty message looks like the end of the connection, but for the credentials that
+ * each message has and the end has not. An error that was pending, of a peer that has gone, tells
+ * nothing.
+ */
+bool undertaker_may_close(int socket_fd)
+{
+	const int on = 1;
+	int error, flags;
+	socklen_t size = sizeof error;
+
+	if (setsockopt(socket_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ||
+		getsockopt(socket_fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+		return false;
+	return peek(socket_fd, &flags) == 0 && !(flags & MSG_CTRUNC);
+}
+
+/* --- the thread that holds and exits --- */
+
+struct holder {
+	pthread_t thread;
+	sem_t has_copy, may_exit;
+	bool holds;
+};
+
+static void wait_for(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) < 0)
+		; /* EINTR */
+}
+
+/* From here on it has its own table, in which all that is open stays open; exiting drops it. */
+static void *hold(void *argument)
+{
+	struct holder *holder = argument;
+
+	privilege_drop();
+	holder->holds = unshare(CLONE_FILES) == 0;
+	sem_post(&holder->has_copy);
+	wait_for(&holder->may_exit);
+	return NULL;
+}
+
+static bool holder_start(struct holder *holder)
+{
+	pthread_attr_t attr;
+	int r;
+
+	sem_init(&holder->has_copy, 0, 0);
+	sem_init(&holder->may_exit, 0, 0);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	r = pthread_create(&holder->thread, &attr, hold, holder);
+	pthread_attr_destroy(&attr);
+	if (r)
+		return false;
+	wait_for(&holder->has_copy);
+	return true;
+}
+
+/*
+ * Waits for the thread to be done with its memory, which it is before it drops its files
+ * (kernel/exit.c, do_exit: exit_mm, exit_files). As it is exiting by then, sockets do not linger
+ * (net/ipv4/af_inet.c, inet_release: PF_EXITING).
+ */
+static void holder_stop(struct holder *holder)
+{
+	sem_post(&holder->may_exit);
+	pthread_join(holder->thread, NULL);
+}
+
+static void bury_waiting(struct undertaker *undertaker)
+{
+	struct holder holder = {};
+
+	if (!holder_start(&holder))
+		return;
+	while (holder.holds && undertaker->n_waiting)
+		close_fd(&undertaker->waiting[--undertaker->n_waiting]);
+	holder_stop(&holder);
+}
+
+/* --- for the server --- */
+
+void undertaker_bury(struct undertaker *undertaker, int *socket_fd)
+{
+	int *grown;
+
+	if (*socket_fd < 0)
+		return;
+	grown = reallocarray(
+		undertaker->waiting, undertaker->n_waiting + 1, sizeof *undertaker->waiting);
+	if (grown) {
+		undertaker->waiting = grown;
+		undertaker->waiting[undertaker->n_waiting++] = *socket_fd;
+		bury_waiting(undertaker);
+	}
+	*socket_fd = -1; /* without memory it stays open: better one descriptor less than to hang */
+}
+
+void undertaker_close(struct undertaker *undertaker, int *socket_fd)
+{
+	if (*socket_fd < 0)
+		return;
+	/* After this nobody can send to it any more. */
+	shutdown(*socket_fd, SHUT_RDWR);
+	drain(*socket_fd);
+	if (undertaker_may_close(*socket_fd))
+		close_fd(socket_fd);
+	else
+		undertaker_bury(undertaker, socket_fd);
+}
+
+void undertaker_done(struct undertaker *undertaker)
+{
+	free(undertaker->waiting);
+	*undertaker = (struct undertaker){};
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/users.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/base/memory.h"
+
+static const uint64_t RENEW_NS = 1000000000;
+
+int users_init(
+	struct users *users, struct reader readers[], unsigned n_readers, struct closers *closers)
+{
+	*users = (struct users){
+		.readers = readers,
+		.n_readers = n_readers,
+		.closers = closers,
+		.most_away = USERS_AWAY_MAX,
+		.table = calloc(USERS_MAX, sizeof(struct user *)),
+	};
+	return users->table ? 0 : -ENOMEM;
+}
+
+/* --- doorbells --- */
+
+static void close_doorbells(struct users *users, const struct user *user, int doorbells[])
+{
+	for (unsigned s = 0; s < users->n_readers; s++)
+		closers_close_doorbell(users->closers, user->account,
+			users->readers[s].doorbells.epoll_fd, &doorbells[s]);
+}
+
+/* All, or none. */
+static int make_doorbells(struct users *users, int ret_doorbells[])
+{
+	for (unsigned s = 0; s < users->n_readers; s++) {
+		ret_doorbells[s] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (ret_doorbells[s] < 0) {
+			int r = -errno;
+
+			while (s)
+				close_fd(&ret_doorbells[--s]); /* no client has it yet */
+			return r;
+		}
+	}
+	return 0;
+}
+
+static void stop_listening(struct users *users, const struct user *user, unsigned n_readers)
+{
+	for (unsigned s = 0; s < n_readers; s++)
+		reader_remove(&users->readers[s], user->place);
+}
+
+static int listen_to(struct users *users, const struct user *user)
+{
+	for (unsigned s = 0; s < users->n_readers; s++) {
+		int r = reader_add(&users->readers[s], user->place, user->account,
+			user->doorbells[s], &user->wakeups[s]);
+
+		if (r < 0) {
+			stop_listening(users, user, s + 1);
+			return r;
+		}
+	}
+	return 0;
+}
+
+static int listen_to_new(struct users *users, const struct user *user, const int doorbells[])
+{
+	int r = 0;
+
+	for (unsigned s = 0; s < users->n_readers && r >= 0; s++)
+		r = reader_replace(&users->readers[s], user->place, doorbells[s]);
+	return r;
+}
+
+int users_renew_doorbells(struct users *users, struct user *user)
+{
+	uint64_t now_ns = clock_now_ns();
+	int old[PAGE_SOCKETS_MAX], new[PAGE_SOCKETS_MAX];
+	int r;
+
+	if (user->renewed_ns && now_ns - user->renewed_ns < RENEW_NS)
+		return 0;
+	r = make_doorbells(users, new);
+	if (r < 0)
+		return r;
+	r = listen_to_new(users, user, new);
+	if (r < 0) {
+		close_doorbells(users, user, new);
+		return r;
+	}
+	memcpy(old, user->doorbells, sizeof old);
+	memcpy(user->doorbells, new, sizeof new);
+	close_doorbells(users, user, old);
+	user->renewed_ns = now_ns;
+	return 0;
+}
+
+/* --- where its clients sleep --- */
+
+static size_t wakeups_bytes(const struct users *users)
+{
+	return users->n_readers * sizeof(struct page_bell) + sizeof(struct page_rules);
+}
+
+static int open_wakeups(const struct users *users, struct user *user)
+{
+	size_t bytes = wakeups_bytes(users);
+	_cleanup_close_ int fd = memory_new("uncored-bells", bytes, 0444);
+
+	if (fd < 0)
+		return fd;
+	user->wakeups = memory_map(fd, bytes);
+	if (!user->wakeups)
+		return -errno;
+	user->wakeups_fd = memory_reopen_read_only(fd);
+	return user->wakeups_fd < 0 ? user->wakeups_fd : 0;
+}
+
+static void tell(const struct users *users, struct user *user)
+{
+	for (unsigned s = 0; s < users->n_readers; s++)
+		page_bell_tell_quantum(&user->wakeups[s], users->quantum);
+	page_rules_write((void *)&user->wakeups[users->n_readers], &users->rules);
+}
+
+/* A client may keep its descriptor for ever, but not our memory behind it: MADV_REMOVE gives that
+ * back. */
+static void close_wakeups(const struct users *users, struct user *user)
+{
+	if (user->wakeups) {
+		madvise(user->wakeups, wakeups_bytes(users), MADV_REMOVE);
+		munmap(user->wakeups, wakeups_bytes(users));
+	}
+	close_fd(&user->wakeups_fd);
+}
+
+/* --- users --- */
+
+static struct user *find(const struct users *users, uint32_t uid)
+{
+	for (unsigned i = 0; i < users->n; i++)
+		if (users->table[i] && users->table[i]->uid == uid)
+			return users->table[i];
+	return NULL;
+}
+
+static int free_place(const struct users *users)
+{
+	for (unsigned i = 0; i < USERS_MAX; i++)
+		if (!users->table[i])
+			return (int)i;
+	return -ENOSPC;
+}
+
+static void user_free(struct users *users, struct user *user)
+{
+	stop_listening(users, user, users->n_readers);
+	close_doorbells(users, user, user->doorbells);
+	close_wakeups(users, user);
+	users->table[user->place] = NULL;
+	users->n_away--;
+	free(user);
+}
+
+static int user_new(struct users *users, uint32_t uid, unsigned account, struct user **ret)
+{
+	struct user *user = malloc(sizeof *user);
+	int r, place = free_place(users);
+
+	if (!user || place < 0) {
+		free(user);
+		return place < 0 ? place : -ENOMEM;
+	}
+	*user = (struct user){
+		.place = (unsigned)place, .uid = uid, .account = account, .wakeups_fd = -1
+	};
+	r = open_wakeups(users, user);
+	if (r >= 0)
+		r = make_doorbells(users, user->doorbells);
+	if (r >= 0) {
+		r = listen_to(users, user);
+		if (r < 0)
+			close_doorbells(users, user, user->doorbells);
+	}
+	if (r < 0) {
+		close_wakeups(users, user);
+		free(user);
+		return r;
+	}
+	tell(users, user);
+	users->table[place] = user;
+	if (users->n <= (unsigned)place)
+		users->n = (unsigned)place + 1;
+	users->n_away++;
+	*ret = user;
+	return 0;
+}
+
+static void count_clients(struct users *users, struct user *user, int change)
+{
+	user->n_clients += change;
+	for (unsigned s = 0; s < users->n_readers; s++)
+		reader_count_clients(&users->readers[s], user->place, change);
+}
+
+static void set_account(struct users *users, struct user *user, unsigned account)
+{
+	user->account = account;
+	for (unsigned s = 0; s < users->n_readers; s++)
+		reader_set_account(&users->readers[s], user->place, account);
+}
+
+int users_enter(struct users *users, uint32_t uid, unsigned account, struct user **ret)
+{
+	struct user *user = find(users, uid);
+	int r = user ? 0 : user_new(users, uid, account, &user);
+
+	if (r < 0)
+		return r;
+	if (!user->n_clients)
+		users->n_away--;
+	if (user->account != account)
+		set_account(users, user, account);
+	count_clients(users, user, 1);
+	*ret = user;
+	return 0;
+}
+
+static struct user *longest_away(const struct users *users)
+{
+	struct user *found = NULL;
+
+	for (unsigned i = 0; i < users->n; i++) {
+		struct user *user = users->table[i];
+
+		if (user && !user->n_clients && (!found || user->left_ns < found->left_ns))
+			found = user;
+	}
+	return found;
+}
+
+void users_leave(struct users *users, struct user *user)
+{
+	struct user *away;
+
+	count_clients(users, user, -1);
+	if (user->n_clients)
+		return;
+	user->left_ns = clock_now_ns();
+	users->n_away++;
+	away = users->n_away > users->most_away ? longest_away(users) : NULL;
+	if (away)
+		user_free(users, away);
+}
+
+void users_tell(struct users *users, uint32_t quantum, const struct rules *rules)
+{
+	users->quantum = quantum;
+	users->rules = *rules;
+	for (unsigned i = 0; i < users->n; i++)
+		if (users->table[i])
+			tell(users, users->table[i]);
+}
+
+void users_set_account(struct users *users, uint32_t uid, unsigned account)
+{
+	struct user *user = find(users, uid);
+
+	if (user)
+		set_account(users, user, account);
+}
+
+void users_forget_account(struct users *users, unsigned account)
+{
+	for (unsigned i = 0; i < users->n; i++)
+		if (users->table[i] && users->table[i]->account == account &&
+			!users->table[i]->n_clients)
+			user_free(users, users->table[i]);
+}
+
+void users_drop_away(struct users *users)
+{
+	for (unsigned i = 0; i < users->n; i++)
+		if (users->table[i] && !users->table[i]->n_clients)
+			user_free(users, users->table[i]);
+}
+
+void users_done(struct users *users)
+{
+	users_drop_away(users);
+	free(users->table);
+	*users = (struct users){};
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/watchdog.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <systemd/sd-daemon.h>
+
+#include "common/clock.h"
+#include "daemon/base/log.h"
+
+enum { PINGS_PER_INTERVAL = 2, LIMITS_PER_INTERVAL = 4, US_PER_S = 1000000, NS_PER_US = 1000 };
+
+/* The longest work for one answer, a sweep of some hundred counters and waking as many clients,
+ * takes milliseconds; and a reader may have to wait for a CPU. */
+static const uint64_t LIMIT_NS = 10000000000U;
+
+uint64_t watchdog_limit_ns(const struct watchdog *watchdog)
+{
+	uint64_t limit_ns = watchdog->interval_us * NS_PER_US / LIMITS_PER_INTERVAL;
+
+	return limit_ns < LIMIT_NS ? limit_ns : LIMIT_NS;
+}
+
+const struct reader *watchdog_find_hanging(const struct watchdog *watchdog, uint64_t now_ns)
+{
+	const char *doing;
+
+	for (unsigned i = 0; i < watchdog->n_readers; i++)
+		if (heartbeat_busy_ns(&watchdog->readers[i].heartbeat, now_ns, &doing) >
+			watchdog_limit_ns(watchdog))
+			return &watchdog->readers[i];
+	return NULL;
+}
+
+static void complain(const struct reader *reader, uint64_t now_ns)
+{
+	const char *doing;
+	uint64_t busy_ns = heartbeat_busy_ns(&reader->heartbeat, now_ns, &doing);
+
+	log_error("The reader of socket %u hangs: it has been %s for %" PRIu64
+		  " s. uncored stops telling the service manager that it is alive, so that it is "
+		  "killed and started again; totals go on.",
+		reader->options.socket, doing, busy_ns / (US_PER_S * (uint64_t)NS_PER_US));
+}
+
+static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	const struct watchdog *watchdog = userdata;
+	uint64_t now_ns = clock_now_ns();
+	const struct reader *hanging = watchdog_find_hanging(watchdog, now_ns);
+
+	(void)usec;
+	if (hanging)
+		complain(hanging, now_ns);
+	else
+		sd_notify(0, "WATCHDOG=1");
+	return sd_event_source_set_time_relative(
+		source, watchdog->interval_us / PINGS_PER_INTERVAL);
+}
+
+int watchdog_start(struct watchdog *watchdog, sd_event *event, const struct reader readers[],
+	unsigned n_readers)
+{
+	sd_event_source *timer = NULL;
+	int r;
+
+	*watchdog = (struct watchdog){ .readers = readers, .n_readers = n_readers };
+	r = sd_watchdog_enabled(0, &watchdog->interval_us);
+	if (r <= 0)
+		return r;
+	r = sd_event_add_time_relative(event, &timer, CLOCK_MONOTONIC,
+		watchdog->interval_us / PINGS_PER_INTERVAL, 0, on_time, watchdog);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(timer, SD_EVENT_ON);
+	if (r >= 0)
+		r = sd_event_source_set_floating(timer, true);
+	sd_event_source_unref(timer);
+	return r;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uncored.conf: one table holds every key, its range and its default (uncored.conf(5)). */
+#include "daemon/site/config.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/macro.h"
+#include "common/wire.h"
+#include "daemon/base/inifile.h"
+#include "daemon/base/log.h"
+#include "daemon/plan/platform.h"
+
+static int parse_path(
+	const struct inifile_key *key, const char *value, void *ret_chars, struct fault *why)
+{
+	if (*value != '/')
+		return fault_set(why, -EINVAL, "must be an absolute path (%s)", key->what);
+	return inifile_text(key, value, ret_chars, why);
+}
+
+/* --- users and groups: names of this machine, or numbers --- */
+
+static bool is_number(const char *text, uint32_t *ret)
+{
+	unsigned long number;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	*ret = (uint32_t)number;
+	return !errno && !*end && number < UINT32_MAX; /* (uid_t)-1 is nobody at all */
+}
+
+static int unknown(const char *kind, const char *name, struct fault *why)
+{
+	if (errno && errno != ENOENT && errno != ESRCH)
+		return fault_set(why, -EINVAL, "%s %s cannot be looked up: %m", kind, name);
+	return fault_set(why, -EINVAL, "this machine has no %s %s", kind, name);
+}
+
+/*
+ * A directory service that is down knows no name, and often says no more than that. So a name keeps
+ * the number that it had when the configuration was last applied.
+ */
+static bool keeps_number(const char *kind, const char *name, uint32_t number)
+{
+	log_warning("%s %s of uncored.conf cannot be looked up: it is still number %u, as it was "
+		    "when the configuration was last applied.",
+		kind, name, number);
+	return true;
+}
+
+static bool was_group(const struct policy_access *former, const char *name, uint32_t *ret)
+{
+	if (!former || !former->by_group || strcmp(former->group_text, name))
+		return false;
+	*ret = former->group;
+	return keeps_number("Group", name, *ret);
+}
+
+static bool was_user(const struct policy_access *former, const char *name, uint32_t *ret)
+{
+	char names[POLICY_TEXT_MAX], *rest;
+	unsigned i = 0;
+
+	if (!former)
+		return false;
+	strcpy(names, former->users_text);
+	for (char *one = strtok_r(names, " \t", &rest); one; one = strtok_r(NULL, " \t", &rest)) {
+		if (!strcmp(one, name)) {
+			*ret = former->users[i];
+			return keeps_number("User", name, *ret);
+		}
+		i++;
+	}
+	return false;
+}
+
+static int parse_group(
+	const struct inifile_key *key, const char *value, void *ret_config, struct fault *why)
+{
+	struct config *config = ret_config;
+	struct policy_access *access = &config->access;
+	const struct group *group;
+
+	(void)key;
+	access->by_group = *value;
+	strcpy(access->group_text, value);
+	if (!*value || is_number(value, &access->group))
+		return 0;
+	errno = 0;
+	group = getgrnam(value);
+	if (group)
+		access->group = group->gr_gid;
+	else if (!was_group(config->former, value, &access->group))
+		return unknown("group", value, why);
+	return 0;
+}
+
+static int add_user(struct config *config, const char *name, struct fault *why)
+{
+	struct policy_access *access = &config->access;
+	uint32_t *uid = &access->users[access->n_users];
+	const struct passwd *user;
+
+	if (access->n_users == POLICY_USERS_MAX)
+		return fault_set(why, -EINVAL, "must be at most %d users: make a group of them",
+			POLICY_USERS_MAX);
+	if (!is_number(name, uid)) {
+		errno = 0;
+		user = getpwnam(name);
+		if (user)
+			*uid = user->pw_uid;
+		else if (!was_user(config->former, name, uid))
+			return unknown("user", name, why);
+	}
+	access->n_users++;
+	return 0;
+}
+
+static int parse_users(
+	const struct inifile_key *key, const char *value, void *ret_config, struct fault *why)
+{
+	struct config *config = ret_config;
+	struct policy_access *access = &config->access;
+	char names[POLICY_TEXT_MAX], *rest;
+
+	(void)key;
+	strcpy(access->users_text, value);
+	strcpy(names, value);
+	access->n_users = 0;
+	for (char *name = strtok_r(names, " \t", &rest); name;
+		name = strtok_r(NULL, " \t", &rest)) {
+		int r = add_user(config, name, why);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static_assert((int)POLICY_TEXT_MAX >= INIFILE_BUFFER_MAX, "a value fits");
+
+/* --- the keys --- */
+
+enum {
+	INTERVAL_MAX_MS = 60000, /* a reader of the page may wait so long */
+	QUANTUM_MAX = 1 << 30,
+	CLIENTS_MAX = 16384, /* each may be a user of its own: users.h */
+};
+
+#define FIELD(name)  offsetof(struct config, name)
+#define LENGTH(name) (sizeof((struct config *)NULL)->name - 1)
+
+static const struct inifile_key keys[] = {
+	{ "server", "socket", parse_path, FIELD(socket_path), 1, LENGTH(socket_path),
+		WIRE_SOCKET_PATH, "path of a Unix socket" },
+	{ "server", "max_clients", inifile_number, FIELD(max_clients), 0, CLIENTS_MAX, "0",
+		"connections in all" },
+	{ "server", "max_clients_per_user", inifile_number, FIELD(max_clients_per_user), 0,
+		CLIENTS_MAX, "0", "connections of one user" },
+	{ "server", "requests_per_second", inifile_number, FIELD(requests_per_second), 1, 10000,
+		"64", "requests of one connection" },
+	{ "access", "mode", inifile_octal, FIELD(socket_mode), 0, 0777, "0666",
+		"permissions of the socket" },
+	{ "access", "group", parse_group, 0, 0, 0, "", "name or number of a group" },
+	{ "access", "users", parse_users, 0, 0, 0, "", "names or numbers of users" },
+	{ "access", "owner_only", inifile_bool, FIELD(access.owner_only), 0, 0, "no", "yes or no" },
+	{ "disclosure", "min_interval_ms", inifile_number, FIELD(disclosure.min_interval_ms), 0,
+		INTERVAL_MAX_MS, "0", "milliseconds" },
+	{ "disclosure", "min_interval_per_user_ms", inifile_number,
+		FIELD(disclosure.min_interval_per_user_ms), 0, INTERVAL_MAX_MS, "0",
+		"milliseconds" },
+	{ "disclosure", "quantum", inifile_number, FIELD(disclosure.quantum), 1, QUANTUM_MAX, "1",
+		"bytes" },
+	{ "reader", "budget_percent", inifile_number, FIELD(budget_percent), 1, 100, "10",
+		"percent of one CPU" },
+	{ "reader", "burst_ms", inifile_number, FIELD(burst_ms), 1, 10000, "200", "milliseconds" },
+	{ "reader", "realtime", inifile_bool, FIELD(realtime), 0, 0, "yes", "yes or no" },
+	{ "platform", "name", inifile_text, FIELD(platform), 0, LENGTH(platform), "",
+		"name of a platform file without .conf" },
+};
+
+static void set_defaults(struct config *config)
+{
+	struct fault why;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(keys); i++) {
+		int r = keys[i].parse(
+			&keys[i], keys[i].fallback, (char *)config + keys[i].offset, &why);
+
+		assert(r == 0);
+		(void)r;
+	}
+}
+
+/* [calibration]: each key is the name of a metric. */
+static int read_calibration(const struct inifile *ini, const struct inifile_section *section,
+	struct config *config, struct fault *fault)
+{
+	static const struct inifile_key key = {
+		.minimum = 1, .maximum = PLATFORM_BYTES_MAX, .what = "bytes per count"
+	};
+
+	for (unsigned i = section->first; i < section->first + section->n; i++) {
+		const struct inifile_entry *entry = &ini->entries[i];
+		struct config_calibration *calibration =
+			&config->calibrations[config->n_calibrations];
+		struct fault why;
+
+		if (config->n_calibrations == PAGE_METRICS_MAX ||
+			strlen(entry->key) >= sizeof calibration->metric)
+			return inifile_fault(ini, entry->line, fault,
+				"[calibration] %s is no metric, or one too many.", entry->key);
+		if (inifile_number(&key, entry->value, &calibration->bytes, &why) < 0)
+			return inifile_fault(ini, entry->line, fault, "[calibration] %s = %s: %s.",
+				entry->key, entry->value, why.text);
+		strcpy(calibration->metric, entry->key);
+		config->n_calibrations++;
+	}
+	return 0;
+}
+
+static bool is_known(const char *section)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(keys[i].section, section))
+			return true;
+	return false;
+}
+
+static int bind_sections(const struct inifile *ini, struct config *config, struct fault *fault)
+{
+	const struct inifile_group group = { keys, ARRAY_SIZE(keys), config };
+
+	for (unsigned i = 0; i < ini->n_sections; i++) {
+		const struct inifile_section *section = &ini->sections[i];
+		int r;
+
+		if (!strcmp(section->name, "calibration")) {
+			r = read_calibration(ini, section, config, fault);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (!is_known(section->name))
+			return inifile_fault(ini, section->line, fault,
+				"unknown section [%s]; known are [server], [access], "
+				"[disclosure], [reader], [platform], [calibration].",
+				section->name);
+		r = inifile_bind(ini, section, &group, 1, fault);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int load(const char *path, const struct policy_access *former, struct config *ret,
+	struct fault *fault)
+{
+	_cleanup_(inifile_done) struct inifile ini = {};
+	struct config config = { .former_fd = -1, .former = former };
+	int r;
+
+	set_defaults(&config);
+	if (path) {
+		r = inifile_load(path, &ini, fault);
+		if (r < 0)
+			return r;
+		r = bind_sections(&ini, &config, fault);
+		if (r < 0)
+			return r;
+	}
+	config.former = NULL;
+	*ret = config;
+	return 0;
+}
+
+int config_load(const char *path, struct config *ret, struct fault *fault)
+{
+	return load(path, NULL, ret, fault);
+}
+
+const char *config_path(const struct config_origin *origin)
+{
+	return origin->path ? origin->path : UNCORED_CONFIG;
+}
+
+static int take_origin(
+	const struct config_origin *origin, struct config *config, struct fault *fault)
+{
+	config->origin = *origin;
+	if (origin->socket_path && strlen(origin->socket_path) >= sizeof config->socket_path)
+		return fault_set(fault, -ENAMETOOLONG,
+			"--socket %s: a socket's path has at most %zu bytes.", origin->socket_path,
+			sizeof config->socket_path - 1);
+	if (origin->socket_path) /* to the last byte, for comparing */
+		strncpy(config->socket_path, origin->socket_path, sizeof config->socket_path);
+	return 0;
+}
+
+int config_find(const struct config_origin *origin, const struct policy_access *former,
+	struct config *ret, struct fault *fault)
+{
+	struct config config;
+	int r = load(config_path(origin), former, &config, fault);
+
+	if (r == -ENOENT && !origin->path)
+		r = config_load(NULL, &config, fault);
+	if (r >= 0)
+		r = take_origin(origin, &config, fault);
+	if (r >= 0)
+		*ret = config;
+	return r == -ENOENT ? -EINVAL : r; /* a file that was named must be there */
+}
+
+int config_default(const struct config_origin *origin, struct config *ret, struct fault *fault)
+{
+	struct config config;
+	int r = config_load(NULL, &config, fault);
+
+	if (r >= 0)
+		r = take_origin(origin, &config, fault);
+	if (r >= 0)
+		*ret = config;
+	return r;
+}
+
+/* --- reading it again --- */
+
+#define LASTING(key, name)                                                                         \
+	{                                                                                          \
+		key, FIELD(name), sizeof((struct config *)NULL)->name                              \
+	}
+
+/* What was decided when the daemon started. */
+static const struct {
+	const char *key;
+	size_t offset, size_bytes;
+} lasting[] = {
+	LASTING("[server] socket", socket_path),
+	LASTING("[reader] realtime", realtime),
+	LASTING("[platform] name", platform),
+	LASTING("[calibration]", calibrations),
+};
+
+int config_reload(struct config *config, void (*kept)(const char *key), struct fault *fault)
+{
+	struct config new;
+	int r = config_find(&config->origin, &config->access, &new, fault);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(lasting); i++) {
+		char *now = (char *)&new + lasting[i].offset;
+		const char *before = (const char *)config + lasting[i].offset;
+
+		if (!memcmp(now, before, lasting[i].size_bytes))
+			continue;
+		memcpy(now, before, lasting[i].size_bytes);
+		kept(lasting[i].key);
+	}
+	new.n_calibrations = config->n_calibrations;
+	close_fd(&config->former_fd);
+	*config = new;
+	return 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/site/last-config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+
+/* With the service manager. */
+static const char text_name[] = "configuration", numbers_name[] = "names";
+
+/* A file that need not exist is as good as an empty one. */
+static int copy_file(const char *path, int to)
+{
+	_cleanup_close_ int from = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 1;
+
+	if (from < 0)
+		return errno == ENOENT ? 0 : -errno;
+	while (n > 0)
+		n = sendfile(to, from, NULL, 65536);
+	return n < 0 ? -errno : 0;
+}
+
+static int keep(const char *name, int fd)
+{
+	store_forget(name);
+	return store_keep(name, &fd, 1);
+}
+
+/* --- names and their numbers: a line for each --- */
+
+static void write_numbers(FILE *file, const struct policy_access *access)
+{
+	char names[POLICY_TEXT_MAX], *rest;
+	unsigned i = 0;
+
+	if (access->by_group)
+		fprintf(file, "group %u %s\n", access->group, access->group_text);
+	strcpy(names, access->users_text);
+	for (char *one = strtok_r(names, " \t", &rest); one; one = strtok_r(NULL, " \t", &rest))
+		fprintf(file, "user %u %s\n", access->users[i++], one);
+}
+
+static int keep_numbers(const struct policy_access *access)
+{
+	_cleanup_close_ int fd = -1;
+	_cleanup_file_ FILE *file = NULL;
+	int copy = -1;
+
+	if (!access->by_group && !access->n_users) {
+		store_forget(numbers_name);
+		return 0;
+	}
+	fd = memfd_create("uncored-names", MFD_CLOEXEC);
+	if (fd >= 0)
+		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy >= 0)
+		file = fdopen(copy, "w");
+	if (!file) {
+		close_fd(&copy);
+		return -ENOMEM;
+	}
+	write_numbers(file, access);
+	return fflush(file) ? -errno : keep(numbers_name, fd);
+}
+
+static void take_number(
+	struct policy_access *access, const char *kind, const char *name, uint32_t number)
+{
+	size_t length = strlen(access->users_text);
+
+	if (!strcmp(kind, "group")) {
+		access->by_group = true;
+		access->group = number;
+		strcpy(access->group_text, name);
+	} else if (access->n_users < POLICY_USERS_MAX &&
+		   length + strlen(name) + 2 <= sizeof access->users_text) {
+		sprintf(access->users_text + length, "%s ", name);
+		access->users[access->n_users++] = number;
+	}
+}
+
+void last_config_numbers(const struct store *store, struct policy_access *ret)
+{
+	char path[32], line[2 * POLICY_TEXT_MAX], kind[8], name[POLICY_TEXT_MAX];
+	_cleanup_file_ FILE *file = NULL;
+	uint32_t number;
+	int fd = store_find(store, numbers_name);
+
+	*ret = (struct policy_access){};
+	if (fd < 0)
+		return;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "%7s %" SCNu32 " %199[^\n]", kind, &number, name) == 3)
+			take_number(ret, kind, name, number);
+}
+
+/* --- the text --- */
+
+int last_config_keep(const struct config *config)
+{
+	_cleanup_close_ int copy = -1;
+	int r = keep_numbers(&config->access);
+
+	if (r < 0)
+		return r;
+	if (config->former_fd >= 0)
+		return keep(text_name, config->former_fd);
+	copy = memfd_create("uncored-configuration", MFD_CLOEXEC);
+	if (copy < 0)
+		return -errno;
+	r = copy_file(config_path(&config->origin), copy);
+	return r < 0 ? r : keep(text_name, copy);
+}
+
+int last_config_find(struct store *store, const struct config_origin *origin,
+	const struct policy_access *former, struct config *ret, struct fault *fault)
+{
+	_cleanup_close_ int copy = store_take(store, text_name);
+	struct config_origin of_copy = *origin;
+	char path[32];
+	int r;
+
+	if (copy < 0)
+		return copy;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
+	of_copy.path = path;
+	r = config_find(&of_copy, former, ret, fault);
+	if (r < 0)
+		return r;
+	ret->origin = *origin;
+	ret->former_fd = take_fd(&copy);
+	return 0;
+}
