@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "client/text.h"
 #include "common/macro.h"

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/number.h"
 
 static const char *const rank_variables[] = {
 	"OMPI_COMM_WORLD_RANK", /* Open MPI */
@@ -25,17 +26,14 @@ static const char *const rank_variables[] = {
 	"SLURM_PROCID",
 };
 
+enum { RANK_MAX = INT32_MAX }; /* MPI has it in an int */
+
 /* The value becomes a part of a file name, so it must be a number and nothing else. */
 static int64_t parse_rank(const char *text)
 {
-	size_t n;
+	uint64_t rank;
 
-	if (!text)
-		return -1;
-	n = strspn(text, "0123456789");
-	if (n < 1 || n > 10 || text[n])
-		return -1;
-	return strtoll(text, NULL, 10);
+	return text && number_parse_whole(text, 10, RANK_MAX, &rank) ? (int64_t)rank : -1;
 }
 
 int64_t launch_rank(void)

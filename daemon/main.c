@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uncored: reads its options, then plans, opens and serves the machine. uncored(8). */
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -2,7 +2,6 @@
 #include "pmda/sources.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- the kernel's names --- */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pcp/pmapi.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /*

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uncore owner: for the batch system, which says before and after each job whose the node is. */
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <json-c/json.h>
@@ -8,12 +7,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "client/uncore.h"
 #include "client/uncore/command.h"
 #include "client/uncore/json.h"
 #include "common/macro.h"
+#include "common/number.h"
 
 struct options {
 	const char *socket_path;
@@ -80,12 +79,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 static int find_user(const char *user, uint32_t *ret_uid)
 {
 	const struct passwd *entry;
-	unsigned long number;
-	char *end;
+	uint64_t number;
 
-	errno = 0;
-	number = strtoul(user, &end, 10);
-	if (isdigit((unsigned char)*user) && !*end && !errno && number < UNCORE_NO_OWNER) {
+	if (number_parse_whole(user, 10, UNCORE_NO_OWNER - 1, &number)) {
 		*ret_uid = (uint32_t)number;
 		return 0;
 	}

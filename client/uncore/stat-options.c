@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/uncore/stat-options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "client/uncore/command.h"
+#include "common/number.h"
 
 enum { INTERVAL_MS_MIN = 10, INTERVAL_MS_MAX = 3600000, REPEAT_MAX = 10000 };
 
@@ -36,13 +36,8 @@ static void write_help(void)
 static bool parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 {
 	uint64_t number;
-	char *end;
 
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	if (errno || *end || number < min || number > max)
+	if (!number_parse_whole(text, 10, max, &number) || number < min)
 		return false;
 	*ret = number;
 	return true;

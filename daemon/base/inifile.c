@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/number.h"
 #include "daemon/base/text-file.h"
 
 struct inifile_stream {
@@ -344,16 +345,11 @@ int inifile_word(
 
 static int parse_number(const char *value, int base, uint32_t *ret)
 {
-	unsigned long number;
-	char *end;
+	uint64_t number;
 
-	if (!isdigit((unsigned char)*value)) /* strtoul() would take signs and blanks */
+	if (!number_parse_whole(value, base, UINT32_MAX, &number))
 		return -EINVAL;
-	errno = 0;
-	number = strtoul(value, &end, base);
-	if (errno || *end || number > UINT32_MAX)
-		return -EINVAL;
-	*ret = number;
+	*ret = (uint32_t)number;
 	return 0;
 }
 

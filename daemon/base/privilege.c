@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "daemon/machine/sysfs.h"
+#include "daemon/base/text-file.h"
 
 enum { CAP_PERFMON_NUMBER = 38 }; /* linux/capability.h since 5.8; older headers lack the name */
 
@@ -22,7 +22,7 @@ int privilege_paranoid(void)
 {
 	char text[16];
 
-	if (sysfs_read(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text) < 0)
+	if (text_file_read(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", text, sizeof text) < 0)
 		return 2; /* the kernel's own default */
 	return atoi(text);
 }

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/macro.h"
 
@@ -21,6 +23,46 @@ int text_file_open(int directory_fd, const char *path)
 	if (S_ISDIR(status.st_mode))
 		return -EISDIR;
 	return S_ISREG(status.st_mode) || S_ISCHR(status.st_mode) ? take_fd(&fd) : -EINVAL;
+}
+
+static int read_all(int fd, char *buffer, size_t size, size_t *ret_length)
+{
+	size_t length = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, buffer + length, size - length);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			length += n;
+	} while (n && length < size);
+	*ret_length = length;
+	return 0;
+}
+
+int text_file_read(int directory_fd, const char *path, char *ret_text, size_t size_bytes)
+{
+	_cleanup_close_ int fd = text_file_open(directory_fd, path);
+	char buffer[TEXT_FILE_MAX + 1];
+	size_t length = 0;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = read_all(fd, buffer, sizeof buffer, &length);
+	if (r < 0)
+		return r;
+	/* events/ of the Intel drivers end without a newline, format/ and cpumask with one */
+	if (length && buffer[length - 1] == '\n')
+		length--;
+	if (!length)
+		return -ENODATA;
+	if (length > TEXT_FILE_MAX || length >= size_bytes)
+		return -EFBIG;
+	memcpy(ret_text, buffer, length);
+	ret_text[length] = '\0';
+	return 0;
 }
 
 static int look(const char *path, const struct stat *status, int type, struct FTW *where)

@@ -2,7 +2,6 @@
 #include "daemon/count/ledger.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

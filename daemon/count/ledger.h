@@ -30,7 +30,7 @@ struct ledger_use {
 
 /* Which counters a box has: what it was planned to be when the generation began. */
 struct ledger_identity {
-	char pmu[SYSFS_NAME_MAX];
+	char pmu[PMU_NAME_MAX];
 	uint32_t type, socket;
 	int32_t refused; /* negative errno: the kernel did not open it then; it stays closed */
 	uint32_t n_events, n_uses;

@@ -2,7 +2,6 @@
 #include "daemon/count/publish.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/memfd.h>
 #include <stdio.h>
 #include <string.h>

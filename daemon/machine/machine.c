@@ -19,8 +19,9 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/number.h"
 #include "daemon/base/text-file.h"
-#include "daemon/machine/sysfs.h"
+#include "daemon/machine/pmu.h"
 
 #define NODES "sys/devices/system/node/"
 enum { KIB_PER_GIB = 1 << 20 };
@@ -47,42 +48,28 @@ static bool glob_matches(const char *want, const char *have)
 }
 
 /* Leading zeros are decimal here, as in proc/cpuinfo; base 0 would make them octal. */
-static bool read_number(const char **text, unsigned long *ret)
+static const char *read_number(const char *text, uint64_t *ret)
 {
-	int base = !strncmp(*text, "0x", 2) ? 16 : 10;
-	const char *digits = *text + (base == 16 ? 2 : 0);
-	char *end;
-
-	if (!isxdigit((unsigned char)*digits))
-		return false;
-	errno = 0;
-	*ret = strtoul(digits, &end, base);
-	if (errno || end == digits)
-		return false;
-	*text = end;
-	return true;
+	return number_parse(text, strncmp(text, "0x", 2) ? 10 : 16, UINT64_MAX, ret);
 }
 
 /* Takes one "6" or "0-4" and the blanks behind it off @list. */
-static bool read_range(const char **list, unsigned long *ret_low, unsigned long *ret_high)
+static bool read_range(const char **list, uint64_t *ret_low, uint64_t *ret_high)
 {
-	if (!read_number(list, ret_low))
-		return false;
+	const char *rest = read_number(*list, ret_low);
+
 	*ret_high = *ret_low;
-	if (**list == '-') {
-		++*list;
-		if (!read_number(list, ret_high) || *ret_high < *ret_low)
-			return false;
-	}
-	if (**list && **list != ' ' && **list != '\t')
+	if (rest && *rest == '-')
+		rest = read_number(rest + 1, ret_high);
+	if (!rest || *ret_high < *ret_low || (*rest && *rest != ' ' && *rest != '\t'))
 		return false;
-	*list += strspn(*list, " \t");
+	*list = rest + strspn(rest, " \t");
 	return true;
 }
 
 bool machine_is_list(const char *list)
 {
-	unsigned long low, high;
+	uint64_t low = 0, high = 0;
 
 	do {
 		if (!read_range(&list, &low, &high))
@@ -93,9 +80,10 @@ bool machine_is_list(const char *list)
 
 static bool list_has(const char *list, const char *have)
 {
-	unsigned long number, low, high;
+	uint64_t number, low = 0, high = 0;
+	const char *rest = read_number(have, &number);
 
-	if (!read_number(&have, &number) || *have)
+	if (!rest || *rest)
 		return false;
 	while (*list && read_range(&list, &low, &high))
 		if (number >= low && number <= high)
@@ -123,7 +111,7 @@ static bool has_pmu(const struct machine *machine, const char *glob)
 	_cleanup_(close_directory) DIR *directory = NULL;
 	const struct dirent *entry;
 
-	if (sysfs_open_devices(machine->root_fd, &directory) < 0)
+	if (pmu_open_devices(machine->root_fd, &directory) < 0)
 		return false;
 	while ((entry = readdir(directory)))
 		if (!fnmatch(glob, entry->d_name, FNM_PERIOD))

@@ -13,7 +13,7 @@
 
 #include "common/macro.h"
 #include "daemon/base/text-file.h"
-#include "daemon/machine/sysfs.h"
+#include "daemon/machine/pmu.h"
 
 static void destroy(hwloc_topology_t *hwloc)
 {
@@ -32,14 +32,14 @@ static void free_bitmap(hwloc_bitmap_t *bitmap)
  */
 static int read_online(const char *root, hwloc_bitmap_t ret, struct fault *fault)
 {
-	char path[PATH_MAX], text[SYSFS_CPUMASK_MAX];
+	char path[PATH_MAX], text[PMU_CPUMASK_MAX];
 	int r;
 
 	snprintf(path, sizeof path, "%s/sys/devices/system/cpu/online", root);
-	r = sysfs_read(AT_FDCWD, path, text, sizeof text);
+	r = text_file_read(AT_FDCWD, path, text, sizeof text);
 	if (r < 0)
 		return fault_set(fault, -ENODEV, "%s cannot be read", path);
-	if (!sysfs_parse_cpus(text, ret))
+	if (!pmu_parse_cpus(text, ret))
 		return fault_set(
 			fault, -ENODEV, "%s says \"%.32s\", which is no list of CPUs", path, text);
 	return 0;

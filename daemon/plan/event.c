@@ -16,7 +16,9 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/number.h"
 #include "daemon/base/fault.h"
+#include "daemon/base/text-file.h"
 
 enum { WORDS = 3, NAME_MAX_BYTES = 64, TEXT_MAX_BYTES = 128 };
 
@@ -45,21 +47,14 @@ static void close_directory(DIR **directory)
 static bool parse_ranges(const char *text, uint64_t *ret_mask)
 {
 	uint64_t mask = 0;
-	unsigned first, last;
-	int used;
+	uint64_t first = 0, last;
 
 	for (;;) {
-		if (*text < '0' || *text > '9' || sscanf(text, "%2u%n", &first, &used) != 1)
-			return false;
-		text += used;
+		text = number_parse(text, 10, 63, &first);
 		last = first;
-		if (*text == '-') {
-			text++;
-			if (*text < '0' || *text > '9' || sscanf(text, "%2u%n", &last, &used) != 1)
-				return false;
-			text += used;
-		}
-		if (first > last || last > 63)
+		if (text && *text == '-')
+			text = number_parse(text + 1, 10, 63, &last);
+		if (!text || first > last)
 			return false;
 		mask |= (~0ULL << first) & (~0ULL >> (63 - last));
 		if (*text == '\0')
@@ -97,7 +92,7 @@ static int unite_fields(const struct pmu *pmu, uint64_t union_of[WORDS], struct 
 	int fd = openat(pmu->directory_fd, "format", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_(close_directory) DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
-	char text[SYSFS_VALUE_MAX];
+	char text[PMU_VALUE_MAX];
 	struct field field;
 	int error = errno;
 
@@ -107,7 +102,7 @@ static int unite_fields(const struct pmu *pmu, uint64_t union_of[WORDS], struct 
 	}
 	while ((entry = readdir(directory)))
 		if (entry->d_name[0] != '.' &&
-			sysfs_read(fd, entry->d_name, text, sizeof text) == 0 &&
+			text_file_read(fd, entry->d_name, text, sizeof text) == 0 &&
 			parse_field(text, &field))
 			union_of[field.word] |= field.mask;
 	return 0;
@@ -122,7 +117,7 @@ static int load_field(
 	const struct pmu *pmu, const char *name, struct field *ret, struct fault *fault)
 {
 	uint64_t union_of[WORDS] = { 0 };
-	char path[NAME_MAX_BYTES], text[SYSFS_VALUE_MAX];
+	char path[NAME_MAX_BYTES], text[PMU_VALUE_MAX];
 	int word = word_named(name, strlen(name));
 	int r;
 
@@ -136,7 +131,7 @@ static int load_field(
 	if (!is_file_name(name) ||
 		snprintf(path, sizeof path, "format/%s", name) >= (int)sizeof path)
 		return fault_set(fault, -EINVAL, "\"%.32s\" is no name of a field", name);
-	r = sysfs_read(pmu->directory_fd, path, text, sizeof text);
+	r = text_file_read(pmu->directory_fd, path, text, sizeof text);
 	if (r == -ENOENT)
 		return fault_set(fault, r, "the PMU has no field \"%.32s\"", name);
 	if (r < 0)
@@ -158,21 +153,6 @@ static uint64_t scatter(uint64_t value, uint64_t mask)
 		if (value & 1)
 			bits |= mask & -mask;
 	return bits;
-}
-
-static int parse_value(const char *text, uint64_t *ret)
-{
-	unsigned long long value;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	value = strtoull(text, &end, 0);
-	if (errno || *end)
-		return -EINVAL;
-	*ret = value;
-	return 0;
 }
 
 static int place(struct encoding *encoding, const struct field *field, const char *name,
@@ -206,7 +186,7 @@ static int encode_term(
 
 	if (equals)
 		*equals = '\0';
-	if (equals && parse_value(equals + 1, &value) < 0)
+	if (equals && !number_parse_whole(equals + 1, 0, UINT64_MAX, &value))
 		return fault_set(fault, -EINVAL,
 			"%.32s has the value \"%.24s\", which is no number", term, equals + 1);
 	r = load_field(pmu, term, &field, fault);
@@ -216,7 +196,7 @@ static int encode_term(
 static int encode_terms(
 	const struct pmu *pmu, const char *text, struct encoding *encoding, struct fault *fault)
 {
-	char copy[SYSFS_VALUE_MAX], *rest = copy, *term;
+	char copy[PMU_VALUE_MAX], *rest = copy, *term;
 	int r = 0;
 
 	if (snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy)
@@ -251,7 +231,7 @@ static int read_beside(const struct pmu *pmu, const char *alias, const char *suf
 
 	ret[0] = '\0';
 	snprintf(path, sizeof path, "events/%s.%s", alias, suffix);
-	r = sysfs_read(pmu->directory_fd, path, ret, NAME_MAX_BYTES);
+	r = text_file_read(pmu->directory_fd, path, ret, NAME_MAX_BYTES);
 	if (r == -ENOENT || r == -ENODATA)
 		return 0;
 	return r < 0 ? fault_set(fault, r, "its .%s cannot be read: %s", suffix, strerror(-r)) : 0;
@@ -309,13 +289,13 @@ static int check_scale(
 static int encode_alias(const struct pmu *pmu, const char *name, uint32_t bytes,
 	struct encoding *encoding, struct fault *fault)
 {
-	char path[2 * TEXT_MAX_BYTES], text[SYSFS_VALUE_MAX];
+	char path[2 * TEXT_MAX_BYTES], text[PMU_VALUE_MAX];
 	int r;
 
 	if (!is_file_name(name))
 		return fault_set(fault, -EINVAL, "that is no name of an event");
 	snprintf(path, sizeof path, "events/%s", name);
-	r = sysfs_read(pmu->directory_fd, path, text, sizeof text);
+	r = text_file_read(pmu->directory_fd, path, text, sizeof text);
 	if (r == -ENOENT)
 		return fault_set(fault, r, "the PMU has no such event");
 	if (r < 0)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/page.h"
-#include "daemon/machine/sysfs.h"
+#include "daemon/machine/pmu.h"
 #include "daemon/plan/platform.h"
 
 struct event_code {

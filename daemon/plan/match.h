@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "common/page.h"
-#include "daemon/machine/sysfs.h"
+#include "daemon/machine/pmu.h"
 #include "daemon/machine/topology.h"
 #include "daemon/plan/event.h"
 #include "daemon/plan/platform.h"

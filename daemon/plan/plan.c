@@ -402,7 +402,7 @@ int plan_make(const struct platform *platform, int root_fd, const struct topolog
 		.plan = { .platform = platform },
 		.fault = fault,
 	};
-	int r = sysfs_list(root_fd, &planner.pmus);
+	int r = pmu_list_load(root_fd, &planner.pmus);
 
 	if (r < 0)
 		return fault_set(

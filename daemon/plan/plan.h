@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "common/page.h"
-#include "daemon/machine/sysfs.h"
+#include "daemon/machine/pmu.h"
 #include "daemon/machine/topology.h"
 #include "daemon/plan/event.h"
 #include "daemon/plan/platform.h"
@@ -38,7 +38,7 @@ struct plan_use {
 };
 
 struct plan_box {
-	char pmu[SYSFS_NAME_MAX];
+	char pmu[PMU_NAME_MAX];
 	uint32_t type;
 	int cpu;
 	unsigned socket;
@@ -82,7 +82,7 @@ struct plan {
  * A metric is absent on a socket where one of its terms has no usable box there (half of a sum is
  * worse than none), and partial where a term has fewer boxes than the PMUs found for it.
  * 0 also if everything is absent. -ENOMEM; -E2BIG: more sockets, channels or events than we hold;
- * errors of sysfs_list().
+ * errors of pmu_list_load().
  */
 int plan_make(const struct platform *platform, int root_fd, const struct topology *topology,
 	struct plan *ret, struct fault *fault);

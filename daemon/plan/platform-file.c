@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/number.h"
 #include "daemon/base/inifile.h"
 
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
@@ -85,13 +86,9 @@ static bool is_alias(const char *text)
 /* What follows a number such as "0x35"; NULL: it is none. */
 static const char *skip_number(const char *text)
 {
-	char *end;
+	uint64_t number;
 
-	if (!*text || !strchr(DIGITS, *text)) /* strtoull() would take signs and blanks */
-		return NULL;
-	errno = 0;
-	strtoull(text, &end, 0);
-	return errno ? NULL : end;
+	return number_parse(text, 0, UINT64_MAX, &number);
 }
 
 /*

@@ -18,6 +18,8 @@
 
 enum { DESCRIPTORS_KEPT = 64 };
 
+static_assert((uint32_t)CONFIG_BYTES_MAX == (uint32_t)PLATFORM_BYTES_MAX, "bytes per count");
+
 static struct fault *new_warning(struct hardware *hardware)
 {
 	assert(hardware->n_warnings < HARDWARE_WARNINGS_MAX);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 #include "common/macro.h"
-#include "daemon/machine/sysfs.h"
+#include "common/number.h"
+#include "daemon/machine/pmu.h"
 
 static const uint64_t LOOK_AGAIN_NS = 1000000000;
 
@@ -31,11 +32,12 @@ bool seat_take(const struct seat *seat, pthread_t thread)
 static bool is_of_package(int root_fd, int cpu, uint32_t package)
 {
 	char path[96], text[16];
+	uint64_t number;
 
 	snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/topology/physical_package_id",
 		cpu);
-	return sysfs_read(root_fd, path, text, sizeof text) == 0 &&
-	       strtoul(text, NULL, 10) == package;
+	return text_file_read(root_fd, path, text, sizeof text) == 0 &&
+	       number_parse_whole(text, 10, UINT32_MAX, &number) && number == package;
 }
 
 static int find_in(const char *cpumask, int root_fd, uint32_t package)
@@ -55,7 +57,7 @@ static int find_in(const char *cpumask, int root_fd, uint32_t package)
 
 int seat_find(int root_fd, const char *pmu, uint32_t package)
 {
-	char path[sizeof "sys/bus/event_source/devices/" + SYSFS_NAME_MAX], text[SYSFS_CPUMASK_MAX];
+	char path[sizeof "sys/bus/event_source/devices/" + PMU_NAME_MAX], text[PMU_CPUMASK_MAX];
 	_cleanup_close_ int pmu_fd = -1;
 	int r;
 
@@ -63,7 +65,7 @@ int seat_find(int root_fd, const char *pmu, uint32_t package)
 	pmu_fd = openat(root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (pmu_fd < 0)
 		return -errno;
-	r = sysfs_read_cpumask(pmu_fd, text);
+	r = pmu_read_cpumask(pmu_fd, text);
 	return r < 0 ? r : find_in(text, root_fd, package);
 }
 

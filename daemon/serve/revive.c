@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "daemon/base/log.h"
-#include "daemon/machine/sysfs.h"
+#include "daemon/machine/pmu.h"
 
 /* If that did not help, to try again at once will not, either. */
 static const uint64_t AGAIN_AFTER_NS = 60000000000U;
@@ -19,7 +19,7 @@ static bool is_online(int cpu)
 	char path[64], text[8];
 
 	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", cpu);
-	return sysfs_read(AT_FDCWD, path, text, sizeof text) < 0 || *text == '1';
+	return text_file_read(AT_FDCWD, path, text, sizeof text) < 0 || *text == '1';
 }
 
 static bool was_tried(const struct ledger_header *ledger, uint64_t now_ns)

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/serve/subids.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/number.h"
 
 enum { LINE_MAX_BYTES = 512 };
 
 static bool parse_number(const char *text, uint64_t *ret)
 {
-	char *end;
+	const char *end = number_parse(text, 10, UINT64_MAX, ret);
 
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	return !errno && (!*end || *end == '\n');
+	return end && (!*end || *end == '\n');
 }
 
 /* The next line that fits. A longer one is none, and its end is not taken for one. */

@@ -3,7 +3,6 @@
 #include "daemon/site/config.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -11,10 +10,10 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/number.h"
 #include "common/wire.h"
 #include "daemon/base/inifile.h"
 #include "daemon/base/log.h"
-#include "daemon/plan/platform.h"
 
 static int parse_path(
 	const struct inifile_key *key, const char *value, void *ret_chars, struct fault *why)
@@ -28,15 +27,12 @@ static int parse_path(
 
 static bool is_number(const char *text, uint32_t *ret)
 {
-	unsigned long number;
-	char *end;
+	uint64_t number;
 
-	if (!isdigit((unsigned char)*text))
+	if (!number_parse_whole(text, 10, UINT32_MAX - 1, &number)) /* (uid_t)-1 is nobody at all */
 		return false;
-	errno = 0;
-	number = strtoul(text, &end, 10);
 	*ret = (uint32_t)number;
-	return !errno && !*end && number < UINT32_MAX; /* (uid_t)-1 is nobody at all */
+	return true;
 }
 
 static int unknown(const char *kind, const char *name, struct fault *why)
@@ -207,7 +203,7 @@ static int read_calibration(const struct inifile *ini, const struct inifile_sect
 	struct config *config, struct fault *fault)
 {
 	static const struct inifile_key key = {
-		.minimum = 1, .maximum = PLATFORM_BYTES_MAX, .what = "bytes per count"
+		.minimum = 1, .maximum = CONFIG_BYTES_MAX, .what = "bytes per count"
 	};
 
 	for (unsigned i = section->first; i < section->first + section->n; i++) {

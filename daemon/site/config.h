@@ -9,6 +9,8 @@
 #include "daemon/base/fault.h"
 #include "daemon/site/policy.h"
 
+enum { CONFIG_BYTES_MAX = 16777216 }; /* as PLATFORM_BYTES_MAX */
+
 /* What the site says one count of a metric is worth. */
 struct config_calibration {
 	char metric[PAGE_NAME_MAX];

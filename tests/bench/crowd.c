@@ -8,7 +8,6 @@
 #include <err.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -8,10 +8,8 @@
 #include "tests/bench/bench.h"
 
 #include <err.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

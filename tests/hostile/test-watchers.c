@@ -6,8 +6,6 @@
 #include "tests/hostile/attack.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 

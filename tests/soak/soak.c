@@ -4,7 +4,6 @@
  * hands, policies change, it is killed, ended and started again, and CPUs go offline if that is
  * permitted. At the end its totals are the kernel's, and memory and descriptors are what they were.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 /* What the running daemon has taken away from itself and from those who connect to it. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * A copy of uncored whose file lends privilege to every user does not start; what a service manager
  * hands down to an ordinary file is accepted.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>

@@ -52,7 +52,7 @@ static void fixture_init(struct fixture *fixture, const char *pmu)
 	fixture->tree = tree_new();
 	for (size_t i = 0; i < sizeof box_files / sizeof *box_files; i++)
 		tree_write_pmu(&fixture->tree, pmu, box_files[i][0], box_files[i][1]);
-	assert_int_equal(sysfs_list(fixture->tree.fd, &fixture->list), 0);
+	assert_int_equal(pmu_list_load(fixture->tree.fd, &fixture->list), 0);
 }
 
 static void fixture_done(struct fixture *fixture)
@@ -271,7 +271,7 @@ static void test_pfm_covered(void **state)
 
 	(void)state;
 	tree_write_pmu(&tree, "box", "format/event", "config:0-7\n");
-	assert_int_equal(sysfs_list(tree.fd, &list), 0);
+	assert_int_equal(pmu_list_load(tree.fd, &list), 0);
 	assert_int_equal(event_encode(&list.pmus[0], &choices, 64, &code, why), -ENOENT);
 	assert_string_equal(
 		why, "pfm:" PFM_WIDE ": " PFM_WIDE_CONFIG " that no field of format/ covers");
@@ -289,7 +289,7 @@ static void test_no_format(void **state)
 
 	(void)state;
 	tree_write_pmu(&tree, "box", "type", "1\n");
-	assert_int_equal(sysfs_list(tree.fd, &list), 0);
+	assert_int_equal(pmu_list_load(tree.fd, &list), 0);
 	assert_int_equal(event_encode(&list.pmus[0], &choices, 64, &code, why), -ENOENT);
 	assert_string_equal(why, "raw:config=1: format/ cannot be read: No such file or directory");
 	pmu_list_done(&list);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <json-c/json.h>
-#include <string.h>
 
 #include "common/macro.h"
 #include "tests/test.h"

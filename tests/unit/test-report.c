@@ -3,7 +3,6 @@
 #include "daemon/serve/report.h"
 #include "tests/test.h"
 
-#include <fcntl.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>

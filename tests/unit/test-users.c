@@ -3,8 +3,6 @@
 #include "daemon/serve/users.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

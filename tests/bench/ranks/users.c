@@ -3,7 +3,6 @@
 #include "tests/bench/ranks/bench.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "client/uncore.h"

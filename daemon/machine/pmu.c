@@ -6,7 +6,7 @@
  * A PMU that counts for a whole socket says in `cpumask` (some drivers: `cpus`) on which CPU it may
  * be opened. Core PMUs have neither file; they are listed, with a reason why they are of no use.
  */
-#include "daemon/machine/sysfs.h"
+#include "daemon/machine/pmu.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -15,15 +15,12 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/macro.h"
+#include "common/number.h"
 #include "daemon/base/text-file.h"
 
-enum {
-	ATTRIBUTE_MAX = SYSFS_CPUMASK_MAX - 1,
-	CPU_MAX = 65535, /* NR_CPUS is at most 8192 so far */
-};
+enum { CPU_MAX = 65535 }; /* NR_CPUS is at most 8192 so far */
 
 static void close_directory(DIR **directory)
 {
@@ -31,78 +28,19 @@ static void close_directory(DIR **directory)
 		closedir(*directory);
 }
 
-static int read_all(int fd, char *buffer, size_t size, size_t *ret_length)
-{
-	size_t length = 0;
-	ssize_t n;
-
-	do {
-		n = read(fd, buffer + length, size - length);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0)
-			length += n;
-	} while (n && length < size);
-	*ret_length = length;
-	return 0;
-}
-
-int sysfs_read(int directory_fd, const char *path, char *ret_text, size_t size_bytes)
-{
-	_cleanup_close_ int fd = text_file_open(directory_fd, path);
-	char buffer[ATTRIBUTE_MAX + 1];
-	size_t length = 0;
-	int r;
-
-	if (fd < 0)
-		return fd;
-	r = read_all(fd, buffer, sizeof buffer, &length);
-	if (r < 0)
-		return r;
-	/* events/ of the Intel drivers end without a newline, format/ and cpumask with one */
-	if (length && buffer[length - 1] == '\n')
-		length--;
-	if (!length)
-		return -ENODATA;
-	if (length > ATTRIBUTE_MAX || length >= size_bytes)
-		return -EFBIG;
-	memcpy(ret_text, buffer, length);
-	ret_text[length] = '\0';
-	return 0;
-}
-
-/* A number at @*text, which is moved past it. False: no digit there, or above @most. */
-static bool take_number(const char **text, unsigned long most, unsigned long *ret)
-{
-	unsigned long n;
-	char *end;
-
-	if (!isdigit((unsigned char)**text))
-		return false;
-	errno = 0;
-	n = strtoul(*text, &end, 10);
-	if (errno || n > most)
-		return false;
-	*text = end;
-	*ret = n;
-	return true;
-}
-
 /* "0-1", "0,28": the kernel's %*pbl. hwloc's own parser also takes "3-", which has no end. */
-bool sysfs_parse_cpus(const char *text, hwloc_bitmap_t cpus)
+bool pmu_parse_cpus(const char *text, hwloc_bitmap_t cpus)
 {
-	unsigned long first, last;
+	uint64_t first = 0, last;
 
 	for (;;) {
-		if (!take_number(&text, CPU_MAX, &first))
-			return false;
+		text = number_parse(text, 10, CPU_MAX, &first);
 		last = first;
-		if (*text == '-') {
-			text++;
-			if (!take_number(&text, CPU_MAX, &last) || last < first)
-				return false;
-		}
-		if (hwloc_bitmap_set_range(cpus, first, last) < 0)
+		if (text && *text == '-')
+			text = number_parse(text + 1, 10, CPU_MAX, &last);
+		if (!text || last < first)
+			return false;
+		if (hwloc_bitmap_set_range(cpus, (unsigned)first, (int)last) < 0)
 			return false;
 		if (*text == '\0')
 			return true;
@@ -111,18 +49,18 @@ bool sysfs_parse_cpus(const char *text, hwloc_bitmap_t cpus)
 	}
 }
 
-int sysfs_read_cpumask(int directory_fd, char ret_text[static SYSFS_CPUMASK_MAX])
+int pmu_read_cpumask(int directory_fd, char ret_text[static PMU_CPUMASK_MAX])
 {
-	int r = sysfs_read(directory_fd, "cpumask", ret_text, SYSFS_CPUMASK_MAX);
+	int r = text_file_read(directory_fd, "cpumask", ret_text, PMU_CPUMASK_MAX);
 
-	return r == -ENOENT ? sysfs_read(directory_fd, "cpus", ret_text, SYSFS_CPUMASK_MAX) : r;
+	return r == -ENOENT ? text_file_read(directory_fd, "cpus", ret_text, PMU_CPUMASK_MAX) : r;
 }
 
 /* 0: pmu->cpumask is known, perhaps empty; else pmu->why. -ENOMEM. */
 static int load_cpumask(struct pmu *pmu)
 {
-	char text[SYSFS_CPUMASK_MAX] = "";
-	int r = sysfs_read_cpumask(pmu->directory_fd, text);
+	char text[PMU_CPUMASK_MAX] = "";
+	int r = pmu_read_cpumask(pmu->directory_fd, text);
 
 	if (r == -ENOENT)
 		snprintf(pmu->why, sizeof pmu->why,
@@ -140,7 +78,7 @@ static int load_cpumask(struct pmu *pmu)
 		snprintf(pmu->why, sizeof pmu->why,
 			"the cpumask of %s is empty: every CPU it could count on is offline",
 			pmu->name);
-	} else if (!sysfs_parse_cpus(text, pmu->cpumask)) {
+	} else if (!pmu_parse_cpus(text, pmu->cpumask)) {
 		snprintf(pmu->why, sizeof pmu->why,
 			"the cpumask of %s says \"%.32s\", which is no list of CPUs", pmu->name,
 			text);
@@ -152,15 +90,14 @@ static int load_cpumask(struct pmu *pmu)
 
 static void load_type(struct pmu *pmu)
 {
-	char text[SYSFS_VALUE_MAX] = "";
-	const char *end = text;
-	unsigned long type;
-	int r = sysfs_read(pmu->directory_fd, "type", text, sizeof text);
+	char text[PMU_VALUE_MAX] = "";
+	uint64_t type;
+	int r = text_file_read(pmu->directory_fd, "type", text, sizeof text);
 
 	if (r < 0)
 		snprintf(pmu->why, sizeof pmu->why, "the type of %s cannot be read: %s", pmu->name,
 			strerror(-r));
-	else if (!take_number(&end, UINT32_MAX, &type) || *end)
+	else if (!number_parse_whole(text, 10, UINT32_MAX, &type))
 		snprintf(pmu->why, sizeof pmu->why,
 			"the type of %s says \"%.32s\", which is no number", pmu->name, text);
 	else
@@ -171,12 +108,12 @@ static void load_type(struct pmu *pmu)
 static int number_of(const char *name)
 {
 	const char *digits = NULL;
-	unsigned long n;
+	uint64_t n;
 
 	for (const char *c = name; *c; c++)
 		if (isdigit((unsigned char)*c) && (c == name || !isdigit((unsigned char)c[-1])))
 			digits = c;
-	return digits && take_number(&digits, INT_MAX, &n) ? (int)n : -1;
+	return digits && number_parse(digits, 10, INT_MAX, &n) ? (int)n : -1;
 }
 
 static int load_pmu(int devices_fd, const char *name, struct pmu *pmu)
@@ -184,9 +121,9 @@ static int load_pmu(int devices_fd, const char *name, struct pmu *pmu)
 	int length = snprintf(pmu->name, sizeof pmu->name, "%s", name);
 
 	pmu->number = number_of(name);
-	if (length >= SYSFS_NAME_MAX) {
+	if (length >= PMU_NAME_MAX) {
 		snprintf(pmu->why, sizeof pmu->why, "%s... has a name longer than %d characters",
-			pmu->name, SYSFS_NAME_MAX - 1);
+			pmu->name, PMU_NAME_MAX - 1);
 		return 0;
 	}
 	pmu->directory_fd = openat(devices_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -215,7 +152,7 @@ static int by_name(const void *a, const void *b)
 	return strverscmp(((const struct pmu *)a)->name, ((const struct pmu *)b)->name);
 }
 
-int sysfs_open_devices(int root_fd, DIR **ret)
+int pmu_open_devices(int root_fd, DIR **ret)
 {
 	_cleanup_close_ int fd =
 		openat(root_fd, "sys/bus/event_source/devices", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -231,12 +168,12 @@ int sysfs_open_devices(int root_fd, DIR **ret)
 	return 0;
 }
 
-int sysfs_list(int root_fd, struct pmu_list *ret)
+int pmu_list_load(int root_fd, struct pmu_list *ret)
 {
 	_cleanup_(pmu_list_done) struct pmu_list list = { 0 };
 	_cleanup_(close_directory) DIR *directory = NULL;
 	const struct dirent *entry;
-	int r = sysfs_open_devices(root_fd, &directory);
+	int r = pmu_open_devices(root_fd, &directory);
 
 	while (r >= 0 && (errno = 0, entry = readdir(directory)))
 		if (entry->d_name[0] != '.')

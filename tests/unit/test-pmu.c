@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "daemon/machine/sysfs.h"
+#include "daemon/machine/pmu.h"
 
 static const struct pmu *find(const struct pmu_list *list, const char *name)
 {
@@ -18,13 +18,13 @@ static void list_machine(const char *name, struct pmu_list *ret)
 {
 	int fd = machine_open(name);
 
-	assert_int_equal(sysfs_list(fd, ret), 0);
+	assert_int_equal(pmu_list_load(fd, ret), 0);
 	close(fd);
 }
 
 static void list_tree(const struct tree *tree, struct pmu_list *ret)
 {
-	assert_int_equal(sysfs_list(tree->fd, ret), 0);
+	assert_int_equal(pmu_list_load(tree->fd, ret), 0);
 }
 
 static void test_machine(void **state)
@@ -196,7 +196,7 @@ static void test_no_folder(void **state)
 	struct tree tree = tree_new();
 
 	(void)state;
-	assert_int_equal(sysfs_list(tree.fd, &list), -ENOENT);
+	assert_int_equal(pmu_list_load(tree.fd, &list), -ENOENT);
 	assert_int_equal(list.n, 77);
 	tree_free(&tree);
 }
@@ -215,16 +215,16 @@ static void test_read(void **state)
 	tree_write(&tree, "nothing", "");
 	tree_write(&tree, "seven", "1234567\n");
 	tree_write(&tree, "two", "a\n\n");
-	assert_int_equal(sysfs_read(tree.fd, "absent", text, sizeof text), -ENOENT);
-	assert_int_equal(sysfs_read(tree.fd, "eight", text, sizeof text), -EFBIG);
-	assert_int_equal(sysfs_read(tree.fd, "long", text, sizeof text), -EFBIG);
-	assert_int_equal(sysfs_read(tree.fd, "newline", text, sizeof text), -ENODATA);
-	assert_int_equal(sysfs_read(tree.fd, "nothing", text, sizeof text), -ENODATA);
-	assert_int_equal(sysfs_read(tree.fd, ".", text, sizeof text), -EISDIR);
+	assert_int_equal(text_file_read(tree.fd, "absent", text, sizeof text), -ENOENT);
+	assert_int_equal(text_file_read(tree.fd, "eight", text, sizeof text), -EFBIG);
+	assert_int_equal(text_file_read(tree.fd, "long", text, sizeof text), -EFBIG);
+	assert_int_equal(text_file_read(tree.fd, "newline", text, sizeof text), -ENODATA);
+	assert_int_equal(text_file_read(tree.fd, "nothing", text, sizeof text), -ENODATA);
+	assert_int_equal(text_file_read(tree.fd, ".", text, sizeof text), -EISDIR);
 	assert_string_equal(text, "before");
-	assert_int_equal(sysfs_read(tree.fd, "seven", text, sizeof text), 0);
+	assert_int_equal(text_file_read(tree.fd, "seven", text, sizeof text), 0);
 	assert_string_equal(text, "1234567");
-	assert_int_equal(sysfs_read(tree.fd, "two", text, sizeof text), 0);
+	assert_int_equal(text_file_read(tree.fd, "two", text, sizeof text), 0);
 	assert_string_equal(text, "a\n");
 	tree_free(&tree);
 }
@@ -243,5 +243,5 @@ int main(void)
 		CASE("a file is read without its final newline, or not at all", test_read),
 	};
 
-	return cmocka_run_group_tests_name("sysfs", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pmu", tests, NULL, NULL);
 }

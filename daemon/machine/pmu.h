@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 #include "common/page.h"
+#include "daemon/base/text-file.h"
 
-/* The last: bytes of a file; the kernel's sysfs_emit() writes no more (4 KiB pages). */
-enum { SYSFS_NAME_MAX = 64, SYSFS_VALUE_MAX = 256, SYSFS_CPUMASK_MAX = 4097 };
+enum { PMU_NAME_MAX = 64, PMU_VALUE_MAX = 256, PMU_CPUMASK_MAX = TEXT_FILE_MAX + 1 };
 
 /* One PMU instance. @why is "" if it can be used, else a sentence on what is wrong with it. */
 struct pmu {
-	char name[SYSFS_NAME_MAX];
+	char name[PMU_NAME_MAX];
 	uint32_t type;          /* for perf_event_attr.type */
 	hwloc_bitmap_t cpumask; /* from `cpumask`, or `cpus`; NULL: not known */
 	int number;             /* "uncore_imc_3", "nest_mba3_imc": 3; no digits: -1 */
@@ -29,20 +29,16 @@ struct pmu_list {
 };
 
 /* The folder with an entry for each PMU, for closedir(3). 0, errno of openat(2). */
-int sysfs_open_devices(int root_fd, DIR **ret);
+int pmu_open_devices(int root_fd, DIR **ret);
 
 /* All PMUs of the machine. Broken ones are listed with their .why. 0, -ENOENT (no such folder),
  * -ENOMEM, errno of openat(2). *ret is the caller's, for pmu_list_done(). */
-int sysfs_list(int root_fd, struct pmu_list *ret);
+int pmu_list_load(int root_fd, struct pmu_list *ret);
 
 void pmu_list_done(struct pmu_list *list);
 
-/* Reads a small text file without its final newline. 0, -EFBIG (does not fit), -ENODATA (empty),
- * errno of read(2), errors of text_file_open(). */
-int sysfs_read(int directory_fd, const char *path, char *ret_text, size_t size_bytes);
-
 /* Adds the CPUs of a list like "0-1,28" to @cpus. False: it is none, or there is no memory. */
-bool sysfs_parse_cpus(const char *text, hwloc_bitmap_t cpus);
+bool pmu_parse_cpus(const char *text, hwloc_bitmap_t cpus);
 
-/* Of the PMU whose folder this is: `cpumask`, or `cpus`. Errors as of sysfs_read(). */
-int sysfs_read_cpumask(int directory_fd, char ret_text[static SYSFS_CPUMASK_MAX]);
+/* Of the PMU whose folder this is: `cpumask`, or `cpus`. Errors as of text_file_read(). */
+int pmu_read_cpumask(int directory_fd, char ret_text[static PMU_CPUMASK_MAX]);

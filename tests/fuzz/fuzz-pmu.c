@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/machine/sysfs.h"
+#include "daemon/machine/pmu.h"
 #include "daemon/plan/event.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
@@ -224,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	make_root();
 	empty_folder(root_fd, DEVICES);
 	take_all(&c, (const char *)data, size_bytes);
-	if (sysfs_list(root_fd, &list) < 0)
+	if (pmu_list_load(root_fd, &list) < 0)
 		abort();
 	if (list.n != (c.pmu[0] && c.pmu[0] != '.'))
 		abort();

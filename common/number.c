@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static bool is_digit(char c, int base)
+{
+	return base == 16 ? isxdigit((unsigned char)c) : isdigit((unsigned char)c);
+}
+
+const char *number_parse(const char *text, int base, uint64_t most, uint64_t *ret)
+{
+	unsigned long long number;
+	char *end;
+
+	if (!is_digit(*text, base))
+		return NULL;
+	errno = 0;
+	number = strtoull(text, &end, base);
+	if (errno || end == text || number > most)
+		return NULL;
+	*ret = number;
+	return end;
+}
+
+bool number_parse_whole(const char *text, int base, uint64_t most, uint64_t *ret)
+{
+	uint64_t number;
+	const char *end = number_parse(text, base, most, &number);
+
+	if (!end || *end)
+		return false;
+	*ret = number;
+	return true;
+}

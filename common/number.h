@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers in text, as people and the kernel write them: digits, without a sign and without blanks,
+ * both of which strtoull(3) would accept. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Parses the number at the beginning of @text. @base is that of strtoull(3): 0 takes "0x1f" as
+ * hexadecimal and "017" as octal. Returns the rest of @text behind the number. NULL: @text does not
+ * begin with a digit, or the number is above @most; *@ret is then untouched.
+ */
+const char *number_parse(const char *text, int base, uint64_t most, uint64_t *ret);
+
+/* The same for a @text that must hold nothing else. */
+bool number_parse_whole(const char *text, int base, uint64_t most, uint64_t *ret);
