@@ -324,19 +324,19 @@ static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
 	return page_copy_tables(handle->shared, size_bytes, &handle->tables);
 }
 
-static int map_bells(struct uncore *handle, int fd)
+static int map_wakeups(struct uncore *handle, int fd)
 {
-	uint64_t bells_bytes = handle->n_doorbells * sizeof *handle->bells;
+	uint64_t wakeups_bytes = handle->n_doorbells * sizeof *handle->wakeups;
 
-	handle->bells_bytes = bells_bytes + sizeof *handle->rules;
-	handle->bells = map(fd, handle->bells_bytes);
-	if (handle->bells) {
-		handle->rules = (const void *)&handle->bells[handle->n_doorbells];
+	handle->wakeups_bytes = wakeups_bytes + sizeof *handle->rules;
+	handle->wakeups = map(fd, handle->wakeups_bytes);
+	if (handle->wakeups) {
+		handle->rules = (const void *)&handle->wakeups[handle->n_doorbells];
 		return 0;
 	}
-	handle->bells_bytes = bells_bytes;
-	handle->bells = map(fd, handle->bells_bytes);
-	return handle->bells ? 0 : -errno;
+	handle->wakeups_bytes = wakeups_bytes;
+	handle->wakeups = map(fd, handle->wakeups_bytes);
+	return handle->wakeups ? 0 : -errno;
 }
 
 static int take_welcome(struct uncore *handle, struct wire_packet *packet)
@@ -357,7 +357,7 @@ static int take_welcome(struct uncore *handle, struct wire_packet *packet)
 		return r;
 	if (handle->tables->n_sockets != handle->n_doorbells)
 		return -EBADMSG;
-	r = map_bells(handle, packet->fds[handle->n_doorbells + 1]);
+	r = map_wakeups(handle, packet->fds[handle->n_doorbells + 1]);
 	if (r < 0)
 		return r;
 	r = wiped_memory_new(sizeof *handle->mark, &mark);
@@ -379,8 +379,8 @@ _public_ void uncore_close(struct uncore *handle)
 	if (handle->shared)
 		munmap((void *)handle->shared, handle->shared_bytes);
 	free(handle->tables);
-	if (handle->bells)
-		munmap((void *)handle->bells, handle->bells_bytes);
+	if (handle->wakeups)
+		munmap((void *)handle->wakeups, handle->wakeups_bytes);
 	wiped_memory_free(handle->mark, sizeof *handle->mark);
 	free(handle);
 }

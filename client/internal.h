@@ -26,13 +26,13 @@ struct uncore_mark {
 
 struct uncore {
 	struct uncore_mark *mark;
-	const void *shared;            /* the page; only live_word() and cell_of() may look there */
-	uint64_t shared_bytes;         /* mapped */
-	struct page_header *tables;    /* of page_copy_tables(): what all else goes by */
-	const struct page_bell *bells; /* this user's: where to sleep, one per socket */
-	uint64_t bells_bytes;          /* mapped */
-	const struct page_rules *rules; /* behind them; NULL: an older uncored */
-	uint64_t timeout_ns;            /* 0: as long as the site's policy suggests */
+	const void *shared;         /* the page; only live_word() and cell_of() may look there */
+	uint64_t shared_bytes;      /* mapped */
+	struct page_header *tables; /* of page_copy_tables(): what all else goes by */
+	const struct page_wakeup *wakeups; /* this user's: where to sleep, one per socket */
+	uint64_t wakeups_bytes;            /* mapped */
+	const struct page_rules *rules;    /* behind them; NULL: an older uncored */
+	uint64_t timeout_ns;               /* 0: as long as the site's policy suggests */
 	int connection;
 	uint32_t n_doorbells; /* one per socket */
 	int doorbells[PAGE_SOCKETS_MAX];

@@ -68,7 +68,7 @@ static uint64_t deadline_ns(
 	const struct uncore *handle, uint32_t socket, const struct patience *patience)
 {
 	uint64_t hold_ns = live_word(handle, handle->tables->daemon.min_interval_ns);
-	uint64_t due_ns = page_bell_due_ns(&handle->bells[socket]);
+	uint64_t due_ns = page_wakeup_due_ns(&handle->wakeups[socket]);
 
 	if (patience->within_ns)
 		return sum_ns(patience->begin_ns, patience->within_ns);
@@ -119,7 +119,7 @@ static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t
 	const struct patience *patience)
 {
 	const struct page_cell *cell = cell_of(handle, socket);
-	const struct page_bell *bell = &handle->bells[socket];
+	const struct page_wakeup *wakeup = &handle->wakeups[socket];
 	uint64_t look_ns, last_ns;
 	int r;
 
@@ -128,7 +128,7 @@ static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t
 		look_ns = clock_deadline_ns(LOOK_EVERY_NS);
 		if (look_ns > last_ns)
 			look_ns = last_ns;
-		if (page_wait(cell, bell, started, look_ns) == 0)
+		if (page_wait(cell, wakeup, started, look_ns) == 0)
 			return 0;
 		r = check_daemon(handle);
 		if (r < 0)
@@ -153,7 +153,7 @@ static int ring(const struct uncore *handle, uint32_t socket)
 	int r;
 
 	/* A sweep is promised that begins after this call: page_started() was asked before. */
-	if (page_bell_is_claimed(&handle->bells[socket]))
+	if (page_wakeup_is_claimed(&handle->wakeups[socket]))
 		return 0;
 	r = push(handle, socket);
 	if (r == -EAGAIN) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The page's layout, its sequence lock, and the bells' futex. See page.h for the model.
+ * The page's layout, its sequence lock, and the wake-ups' futex. See page.h for the model.
  *
  * The payload is copied as 64-bit words with relaxed atomic accesses; the fences order them
  * against the lock word. That is the seqlock of Boehm, "Can seqlocks get along with programming
@@ -190,29 +190,29 @@ uint32_t page_sweep_begin(struct page_cell *cell)
  * the number is another by now and FUTEX_WAIT returns at once, or the waiter sleeps already and is
  * woken here. Hence a count, and not the sweep's number, which may come again in another page.
  */
-void page_bell_ring(struct page_bell *bell)
+void page_wakeup_announce(struct page_wakeup *wakeup)
 {
-	uint32_t n_rung = __atomic_load_n(&bell->n_rung, __ATOMIC_RELAXED);
+	uint32_t n_rung = __atomic_load_n(&wakeup->n_rung, __ATOMIC_RELAXED);
 
-	__atomic_store_n(&bell->n_rung, n_rung + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&wakeup->n_rung, n_rung + 1, __ATOMIC_RELEASE);
 }
 
-unsigned page_bell_wake(struct page_bell *bell, unsigned most)
+unsigned page_wakeup_wake(struct page_wakeup *wakeup, unsigned most)
 {
-	long n = syscall(SYS_futex, &bell->n_rung, FUTEX_WAKE, most, NULL, NULL, 0);
+	long n = syscall(SYS_futex, &wakeup->n_rung, FUTEX_WAKE, most, NULL, NULL, 0);
 
 	return n > 0 ? (unsigned)n : 0;
 }
 
-void page_bell_claim(struct page_bell *bell, uint64_t due_ns)
+void page_wakeup_claim(struct page_wakeup *wakeup, uint64_t due_ns)
 {
-	__atomic_store_n(&bell->due_ns, due_ns, __ATOMIC_RELAXED);
-	__atomic_store_n(&bell->claimed, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&wakeup->due_ns, due_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&wakeup->claimed, 1, __ATOMIC_SEQ_CST);
 }
 
-void page_bell_redeem(struct page_bell *bell)
+void page_wakeup_redeem(struct page_wakeup *wakeup)
 {
-	__atomic_store_n(&bell->claimed, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&wakeup->claimed, 0, __ATOMIC_SEQ_CST);
 }
 
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
@@ -227,19 +227,19 @@ void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_
 	__atomic_store_n(&cell->finished, started, __ATOMIC_RELEASE);
 }
 
-void page_bell_let_spin(struct page_bell *bell, uint32_t spin_ns)
+void page_wakeup_let_spin(struct page_wakeup *wakeup, uint32_t spin_ns)
 {
-	__atomic_store_n(&bell->spin_ns, spin_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&wakeup->spin_ns, spin_ns, __ATOMIC_RELAXED);
 }
 
-void page_bell_tell_quantum(struct page_bell *bell, uint32_t quantum)
+void page_wakeup_tell_quantum(struct page_wakeup *wakeup, uint32_t quantum)
 {
-	__atomic_store_n(&bell->quantum, quantum, __ATOMIC_RELAXED);
+	__atomic_store_n(&wakeup->quantum, quantum, __ATOMIC_RELAXED);
 }
 
-uint32_t page_bell_quantum(const struct page_bell *bell)
+uint32_t page_wakeup_quantum(const struct page_wakeup *wakeup)
 {
-	return __atomic_load_n(&bell->quantum, __ATOMIC_RELAXED);
+	return __atomic_load_n(&wakeup->quantum, __ATOMIC_RELAXED);
 }
 
 void page_rules_write(struct page_rules *page, const struct rules *rules)
@@ -357,14 +357,14 @@ uint32_t page_started(const struct page_cell *cell)
  * In the one order of all sequentially consistent accesses: who sees the promise, after having
  * loaded `started`, does so before the writer takes it back, which is before `started` goes on.
  */
-bool page_bell_is_claimed(const struct page_bell *bell)
+bool page_wakeup_is_claimed(const struct page_wakeup *wakeup)
 {
-	return __atomic_load_n(&bell->claimed, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&wakeup->claimed, __ATOMIC_SEQ_CST);
 }
 
-uint64_t page_bell_due_ns(const struct page_bell *bell)
+uint64_t page_wakeup_due_ns(const struct page_wakeup *wakeup)
 {
-	return __atomic_load_n(&bell->due_ns, __ATOMIC_RELAXED);
+	return __atomic_load_n(&wakeup->due_ns, __ATOMIC_RELAXED);
 }
 
 static bool is_finished(const struct page_cell *cell, uint32_t started)
@@ -384,24 +384,24 @@ static void relax(void)
 }
 
 /* An older uncored tells it in the cell alone, as of the last sweep, no matter of whom. */
-static uint32_t spin_ns_of(const struct page_cell *cell, const struct page_bell *bell)
+static uint32_t spin_ns_of(const struct page_cell *cell, const struct page_wakeup *wakeup)
 {
-	uint32_t spin_ns = __atomic_load_n(&bell->spin_ns, __ATOMIC_RELAXED);
+	uint32_t spin_ns = __atomic_load_n(&wakeup->spin_ns, __ATOMIC_RELAXED);
 
-	if (page_bell_is_claimed(bell))
+	if (page_wakeup_is_claimed(wakeup))
 		return 0; /* it is due later */
 	return spin_ns ? spin_ns : __atomic_load_n(&cell->spin_ns, __ATOMIC_RELAXED);
 }
 
-int page_wait(const struct page_cell *cell, const struct page_bell *bell, uint32_t started,
+int page_wait(const struct page_cell *cell, const struct page_wakeup *wakeup, uint32_t started,
 	uint64_t deadline_ns)
 {
 	uint64_t now = clock_now_ns();
-	uint64_t spin_until_ns = now + spin_ns_of(cell, bell);
+	uint64_t spin_until_ns = now + spin_ns_of(cell, wakeup);
 	struct timespec left;
 
 	for (;; now = clock_now_ns()) {
-		uint32_t n_rung = __atomic_load_n(&bell->n_rung, __ATOMIC_ACQUIRE);
+		uint32_t n_rung = __atomic_load_n(&wakeup->n_rung, __ATOMIC_ACQUIRE);
 
 		if (is_finished(cell, started))
 			return 0;
@@ -414,6 +414,6 @@ int page_wait(const struct page_cell *cell, const struct page_bell *bell, uint32
 		left.tv_sec = (time_t)((deadline_ns - now) / 1000000000U);
 		left.tv_nsec = (long)((deadline_ns - now) % 1000000000U);
 		/* A read-only mapping will do: FUTEX_WAIT only loads (kernel/futex/core.c). */
-		syscall(SYS_futex, &bell->n_rung, FUTEX_WAIT, n_rung, &left, NULL, 0);
+		syscall(SYS_futex, &wakeup->n_rung, FUTEX_WAIT, n_rung, &left, NULL, 0);
 	}
 }

@@ -12,9 +12,9 @@
  * its load, so it waits until finished is past n. Both wrap; compare by difference only.
  *
  * Nobody sleeps on the cell, which all users share: waking whoever sleeps there would cost the one
- * who reads what others please. Each user has *bells*, one per socket, in memory that only his
- * processes get; they sleep on the futex of the bell, and it is rung after a sweep if one of them
- * had asked for it. The cell alone says whether the wait is over.
+ * who reads what others please. Each user has *wake-ups*, one per socket, in memory that only his
+ * processes get; they sleep on the futex of the wake-up, and it is rung after a sweep if one of
+ * them had asked for it. The cell alone says whether the wait is over.
  *
  * Words shared between processes are touched by atomic accesses alone, so that a torn copy can be
  * noticed but is never undefined. Nothing here depends on the size of a memory page.
@@ -172,7 +172,7 @@ struct page_cell {
  * user would wait for the same sweep, so it need not be made. An uncored that knows no claims
  * leaves all but n_rung 0.
  */
-struct page_bell {
+struct page_wakeup {
 	uint32_t n_rung;  /* atomic, futex: wraps */
 	uint32_t claimed; /* atomic, 1: a sweep is promised that has not begun yet */
 	uint64_t due_ns;  /* atomic: when that is, CLOCK_MONOTONIC; it may be put off */
@@ -182,8 +182,8 @@ struct page_bell {
 };
 
 /*
- * Behind the bells of all sockets: who may connect, for a client that reads for others. It comes
- * with the bells, which are made anew with each uncored and so are never an older one's.
+ * Behind the wake-ups of all sockets: who may connect, for a client that reads for others. It comes
+ * with the wake-ups, which are made anew with each uncored and so are never an older one's.
  */
 struct page_rules {
 	uint32_t lock; /* atomic: odd while the rest is being written; 0: nothing was written yet */
@@ -194,7 +194,7 @@ struct page_rules {
 static_assert(offsetof(struct page_header, magic) == 0, "in every version");
 static_assert(offsetof(struct page_header, version) == 8, "in every version");
 static_assert(offsetof(struct page_header, state) == 12, "in every version");
-static_assert(sizeof(struct page_bell) == PAGE_CACHE_LINE, "page_bell");
+static_assert(sizeof(struct page_wakeup) == PAGE_CACHE_LINE, "page_wakeup");
 static_assert(sizeof(struct page_rules) == 424, "page_rules");
 static_assert(sizeof(struct page_header) == 144, "page_header");
 static_assert(sizeof(struct page_metric) == 64, "page_metric");
@@ -266,24 +266,24 @@ uint32_t page_sweep_begin(struct page_cell *cell);
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
 	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels);
 
-/* Announces to all who sleep on @bell that a sweep is there: after page_sweep_end(). */
-void page_bell_ring(struct page_bell *bell);
+/* Announces to all who sleep on @wakeup that a sweep is there: after page_sweep_end(). */
+void page_wakeup_announce(struct page_wakeup *wakeup);
 
 /* ... and wakes @most of them. Returns how many were: fewer than @most, then nobody sleeps on. */
-unsigned page_bell_wake(struct page_bell *bell, unsigned most);
+unsigned page_wakeup_wake(struct page_wakeup *wakeup, unsigned most);
 
-/* Promises the user of @bell a sweep, due at @due_ns; called again, puts it off. */
-void page_bell_claim(struct page_bell *bell, uint64_t due_ns);
+/* Promises the user of @wakeup a sweep, due at @due_ns; called again, puts it off. */
+void page_wakeup_claim(struct page_wakeup *wakeup, uint64_t due_ns);
 
 /* The sweep that was promised, if one was, is about to begin: before page_sweep_begin(). */
-void page_bell_redeem(struct page_bell *bell);
+void page_wakeup_redeem(struct page_wakeup *wakeup);
 
 /*
  * Lets waiters spin for the next sweep for so long before they sleep: those of one user, and those
- * whose library knows of no such word. Being woken costs more than a short sweep does, but a crowd
+ * whose library knows of no such word. Being woken costs more than a short sweep does, but a batch
  * that spins keeps its own members from ringing.
  */
-void page_bell_let_spin(struct page_bell *bell, uint32_t spin_ns);
+void page_wakeup_let_spin(struct page_wakeup *wakeup, uint32_t spin_ns);
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
 
 /* Publishes the rules. The main thread. */
@@ -296,8 +296,8 @@ void page_rules_write(struct page_rules *page, const struct rules *rules);
 int page_rules_copy(const struct page_rules *page, struct rules *ret);
 
 /* What values are rounded down to, for this user to know. The main thread. */
-void page_bell_tell_quantum(struct page_bell *bell, uint32_t quantum);
-uint32_t page_bell_quantum(const struct page_bell *bell);
+void page_wakeup_tell_quantum(struct page_wakeup *wakeup, uint32_t quantum);
+uint32_t page_wakeup_quantum(const struct page_wakeup *wakeup);
 
 /* What the reader thread has cost so far; see struct page_cell. */
 void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled);
@@ -316,14 +316,14 @@ int page_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_m
 uint32_t page_started(const struct page_cell *cell);
 
 /* Is a sweep promised that begins after page_started() was called? Then nobody needs to ring. */
-bool page_bell_is_claimed(const struct page_bell *bell);
+bool page_wakeup_is_claimed(const struct page_wakeup *wakeup);
 
 /* When the last promised sweep is or was due, CLOCK_MONOTONIC; 0: there was none. */
-uint64_t page_bell_due_ns(const struct page_bell *bell);
+uint64_t page_wakeup_due_ns(const struct page_wakeup *wakeup);
 
 /*
  * Waits until a sweep that began after page_started() returned @started is published, or until
- * @deadline_ns (CLOCK_MONOTONIC); sleeps on @bell, the caller's for this cell. 0, -ETIMEDOUT.
+ * @deadline_ns (CLOCK_MONOTONIC); sleeps on @wakeup, the caller's for this cell. 0, -ETIMEDOUT.
  */
-int page_wait(const struct page_cell *cell, const struct page_bell *bell, uint32_t started,
+int page_wait(const struct page_cell *cell, const struct page_wakeup *wakeup, uint32_t started,
 	uint64_t deadline_ns);

@@ -4,11 +4,11 @@
  *
  * A Unix SOCK_SEQPACKET socket: one message is one packet, in the machine's own byte order (both
  * ends run on the same kernel). A client says HELLO first; WELCOME carries the page
- * (common/page.h), one doorbell per socket, and the user's bells as file descriptors: all clients
- * of one uid get the same ones. After that a fresh read needs no message at all: ring the doorbell,
- * wait for the bell. A doorbell that cannot be written to any more (EAGAIN) is full: RENEW it.
- * Requests name nothing but themselves, and root's one names a user: there is no register, event or
- * CPU that a client could ask for.
+ * (common/page.h), one doorbell per socket, and the user's wake-ups as file descriptors: all
+ * clients of one uid get the same ones. After that a fresh read needs no message at all: ring the
+ * doorbell, wait for the wake-up. A doorbell that cannot be written to any more (EAGAIN) is full:
+ * RENEW it. Requests name nothing but themselves, and root's one names a user: there is no
+ * register, event or CPU that a client could ask for.
  *
  * The two ends may be of different releases for years: a container brings its own library. So
  * whatever a release has sent or accepted, every later one sends and accepts:
@@ -43,7 +43,7 @@ enum {
 	WIRE_VERSION = 1,
 	WIRE_MESSAGE_MAX = 512, /* bytes, either direction */
 	WIRE_TEXT_MAX = 480,    /* bytes of an error sentence, with its final NUL */
-	WIRE_FDS_MAX = 34, /* the page, one doorbell per socket (PAGE_SOCKETS_MAX), the bells */
+	WIRE_FDS_MAX = 34, /* the page, one doorbell per socket (PAGE_SOCKETS_MAX), the wake-ups */
 };
 
 #define WIRE_SOCKET_PATH "/run/uncored/socket"
@@ -55,7 +55,7 @@ enum wire_opcode {
 	WIRE_OWNER = 3, /* root's alone; answered by DONE */
 	WIRE_RENEW = 4, /* the doorbells are full; answered by RENEWED */
 	/* daemon to client */
-	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ..., and the bells */
+	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ..., and the wake-ups */
 	WIRE_REPORT =
 		0x82, /* fd: a sealed memfd holding JSON, what `uncore info` prints with --json */
 	WIRE_DONE = 0x83,

@@ -9,12 +9,12 @@
 #include "common/macro.h"
 #include "daemon/base/log.h"
 #include "daemon/base/privilege.h"
-#include "daemon/read/hardware.h"
+#include "daemon/read/counters.h"
 #include "daemon/serve/refusing.h"
 #include "daemon/serve/report.h"
 #include "daemon/serve/server.h"
 #include "daemon/site/config.h"
-#include "daemon/site/last-config.h"
+#include "daemon/site/saved-config.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -120,34 +120,34 @@ static struct config_origin origin_of(const struct options *options)
 }
 
 /* The file, or, if that is wrong, what it was when uncored last read it. */
-static int find_config(
-	const struct options *options, struct store *store, struct config *ret, struct fault *fault)
+static int find_config(const struct options *options, struct fdstore *store, struct config *ret,
+	struct fault *fault)
 {
 	const struct config_origin origin = origin_of(options);
 	struct policy_access former;
 	struct fault of_last;
 	int r;
 
-	last_config_numbers(store, &former);
+	saved_config_numbers(store, &former);
 	r = config_find(&origin, &former, ret, fault);
-	if (r >= 0 || last_config_find(store, &origin, &former, ret, &of_last) < 0)
+	if (r >= 0 || saved_config_find(store, &origin, &former, ret, &of_last) < 0)
 		return r;
 	log_error("%s uncored goes on with the configuration as it was before.", fault->text);
 	return 0;
 }
 
-static int check(const struct options *options, struct store *store, struct fault *fault)
+static int check(const struct options *options, struct fdstore *store, struct fault *fault)
 {
-	_cleanup_(hardware_done) struct hardware hardware = {};
+	_cleanup_(counters_done) struct counters counters = {};
 	struct config config;
 	int r = find_config(options, store, &config, fault);
 
 	if (r >= 0)
-		r = hardware_plan(&hardware, options->root, platform_dirs(options), &config, fault);
+		r = counters_plan(&counters, options->root, platform_dirs(options), &config, fault);
 	if (r < 0)
 		return r;
-	plan_take_checks(&hardware.plan);
-	(options->json ? report_plan_json : report_plan_text)(&hardware.plan, stdout);
+	plan_take_checks(&counters.plan);
+	(options->json ? report_plan_json : report_plan_text)(&counters.plan, stdout);
 	if (fflush(stdout) || ferror(stdout))
 		return fault_set(fault, -EIO, "Cannot write the report: %m.");
 	return 0;
@@ -166,48 +166,48 @@ static void block_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static void log_start(const struct hardware *hardware)
+static void log_start(const struct counters *counters)
 {
-	for (unsigned i = 0; i < hardware->n_warnings; i++)
-		log_warning("%s", hardware->warnings[i].text);
-	log_info("Serving %s: %u sockets, %u counter boxes%s.%s", hardware->platform->name,
-		hardware->plan.n_sockets, hardware->plan.n_boxes,
-		hardware->resumed ? ", as an uncored before left them" : "",
-		hardware->platform->standin
+	for (unsigned i = 0; i < counters->n_warnings; i++)
+		log_warning("%s", counters->warnings[i].text);
+	log_info("Serving %s: %u sockets, %u counter boxes%s.%s", counters->platform->name,
+		counters->plan.n_sockets, counters->plan.n_boxes,
+		counters->resumed ? ", as an uncored before left them" : "",
+		counters->platform->standin
 			? " This is the stand-in machine: nothing it counts is memory traffic."
 			: "");
 }
 
-static int serve(struct server *server, struct hardware *hardware, struct config *config,
+static int serve(struct server *server, struct counters *counters, struct config *config,
 	struct fault *fault)
 {
-	if (hardware->is_kept && last_config_keep(config) < 0)
+	if (counters->is_kept && saved_config_keep(config) < 0)
 		log_warning("The configuration could not be left with the service manager: "
 			    "a restart needs one that is right.");
-	if (hardware->is_kept && owners_keep(server->owners) < 0)
+	if (counters->is_kept && owners_keep(server->owners) < 0)
 		log_warning("Whose each uid is could not be left with the service manager: a "
 			    "restart has it looked up again.");
-	log_start(hardware);
-	return server_run(server, hardware, fault);
+	log_start(counters);
+	return server_run(server, counters, fault);
 }
 
 /* Plans and opens the counters, unless the configuration was wrong already. */
-static void open_counters(struct refusing *refusing, struct hardware *hardware,
-	const struct config *config, struct store *store)
+static void open_counters(struct refusing *refusing, struct counters *counters,
+	const struct config *config, struct fdstore *store)
 {
 	if (refusing->error >= 0)
-		refusing->error = hardware_plan(
-			hardware, refusing->root, refusing->platform_dirs, config, &refusing->why);
+		refusing->error = counters_plan(
+			counters, refusing->root, refusing->platform_dirs, config, &refusing->why);
 	if (refusing->error < 0)
 		return;
-	refusing->error = hardware_open(hardware, config, store, &refusing->why);
+	refusing->error = counters_open(counters, config, store, &refusing->why);
 	refusing->denied = privilege_is_denial(refusing->error);
 }
 
 /* Where nobody can be served, everybody is told why. Only what concerns the socket is an error. */
-static int run(const struct options *options, struct store *store, struct fault *fault)
+static int run(const struct options *options, struct fdstore *store, struct fault *fault)
 {
-	_cleanup_(hardware_done) struct hardware hardware = {};
+	_cleanup_(counters_done) struct counters counters = {};
 	struct refusing refusing = {
 		.origin = origin_of(options),
 		.root = options->root,
@@ -226,11 +226,11 @@ static int run(const struct options *options, struct store *store, struct fault 
 		return r;
 	r = server_listen(&server, &config, store, fault);
 	if (r >= 0) {
-		open_counters(&refusing, &hardware, &config, store);
+		open_counters(&refusing, &counters, &config, store);
 		if (refusing.error >= 0) {
-			r = serve(&server, &hardware, &config, fault);
+			r = serve(&server, &counters, &config, fault);
 		} else {
-			hardware_done(&hardware);
+			counters_done(&counters);
 			r = refusing_run(&refusing, &server, fault);
 		}
 	}
@@ -242,7 +242,7 @@ int main(int argc, char *argv[])
 {
 	const struct privilege_start start = privilege_find_start();
 	struct options options = { .root = "/" };
-	struct store store = {};
+	struct fdstore store = {};
 	struct fault fault = {};
 	int r = parse_options(argc, argv, &options);
 
@@ -251,10 +251,10 @@ int main(int argc, char *argv[])
 	privilege_raise_file_limit(); /* a server has thousands of PMU folders and events */
 	r = privilege_check_start(&start, &fault);
 	if (r >= 0)
-		r = store_receive(&store, &fault);
+		r = fdstore_receive(&store, &fault);
 	if (r >= 0)
 		r = (options.check ? check : run)(&options, &store, &fault);
-	store_done(&store);
+	fdstore_done(&store);
 	if (r < 0)
 		log_error("%s", fault.text);
 	return r < 0 ? EXIT_FAILURE : r;

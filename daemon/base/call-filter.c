@@ -114,7 +114,7 @@ static const struct sock_filter program[] = {
 	REFUSE_NUMBER(LSM_SET_SELF_ATTR, EPERM),
 
 	/* the network, and namespaces; clone3(2) has its flags where no filter sees them, and the C
-	 * library has clone(2) instead; undertaker.c unshares its descriptors */
+	 * library has clone(2) instead; socket-closer.c unshares its descriptors */
 	REFUSE_OTHER_ARGUMENT(socket, AF_UNIX, EAFNOSUPPORT),
 	REFUSE_OTHER_ARGUMENT(unshare, CLONE_FILES, EPERM),
 	REFUSE_ARGUMENT(clone, BPF_JSET, NAMESPACES, EPERM),

@@ -40,7 +40,7 @@ void box_close(struct box *box)
 		return;
 	for (unsigned i = 0; i < box->plan->n_events; i++)
 		if (box->fds[i] >= 0)
-			box->source->close(box->source, box->fds[i]);
+			box->perf->close(box->perf, box->fds[i]);
 	box->mode = BOX_CLOSED;
 }
 
@@ -54,7 +54,7 @@ static int read_group(const struct box *box, unsigned first, struct group_read *
 {
 	unsigned n = events_per_group(box);
 	size_t expected = offsetof(struct group_read, values) + n * sizeof(uint64_t);
-	ssize_t size = box->source->read(box->source, box->fds[first], ret, sizeof *ret);
+	ssize_t size = box->perf->read(box->perf, box->fds[first], ret, sizeof *ret);
 
 	if (size < 0)
 		return (int)size;
@@ -91,15 +91,15 @@ static int open_as(struct box *box, enum box_mode mode)
 	for (unsigned i = 0; i < box->plan->n_events; i++) {
 		bool leads = i == 0 || mode == BOX_SINGLES;
 		struct perf_event_attr attr = event_attr(box->plan, i, leads && mode == BOX_PINNED);
-		int fd = box->source->open(
-			box->source, &attr, box->plan->cpu, leads ? -1 : box->fds[0]);
+		int fd =
+			box->perf->open(box->perf, &attr, box->plan->cpu, leads ? -1 : box->fds[0]);
 
 		if (fd < 0) {
 			box_close(box);
 			return fd;
 		}
 		box->fds[i] = fd;
-		box->events[i].id = box->source->id(box->source, fd);
+		box->events[i].id = box->perf->id(box->perf, fd);
 	}
 	return 0;
 }
@@ -130,27 +130,27 @@ static int open_in_some_mode(struct box *box)
 	return first_error;
 }
 
-static void set_plan(struct box *box, const struct plan_box *plan, const struct source *source)
+static void set_plan(struct box *box, const struct plan_box *plan, const struct perf *perf)
 {
 	box->plan = plan;
-	box->source = source;
+	box->perf = perf;
 	for (unsigned i = 0; i < plan->n_events; i++)
 		box->clock_ms[i] = plan->events[i].clock_ms;
 }
 
-int box_open(struct box *box, const struct plan_box *plan, const struct source *source)
+int box_open(struct box *box, const struct plan_box *plan, const struct perf *perf)
 {
-	set_plan(box, plan, source);
+	set_plan(box, plan, perf);
 	box->read_ns = 0;
 	box->error = open_in_some_mode(box);
 	box->quality = box->error < 0 ? PAGE_PARTIAL : 0;
 	return box->error;
 }
 
-int box_reopen(struct box *box, const struct plan_box *plan, const struct source *source)
+int box_reopen(struct box *box, const struct plan_box *plan, const struct perf *perf)
 {
 	box->reopened = true;
-	return box_open(box, plan, source);
+	return box_open(box, plan, perf);
 }
 
 /* Whether the events still count; what says they may not is read again by the next sweep. */
@@ -169,10 +169,10 @@ static bool still_counts(const struct box *box, uint64_t now_ns)
 	return true;
 }
 
-int box_adopt(struct box *box, const struct plan_box *plan, const struct source *source,
+int box_adopt(struct box *box, const struct plan_box *plan, const struct perf *perf,
 	const int fds[], uint64_t now_ns)
 {
-	set_plan(box, plan, source);
+	set_plan(box, plan, perf);
 	memcpy(box->fds, fds, plan->n_events * sizeof *fds);
 	if (!still_counts(box, now_ns)) {
 		box_close(box);
@@ -229,7 +229,8 @@ static uint32_t advance(struct box_event *event, const struct group_read *group,
 	uint64_t counted = raw - event->raw;
 	uint32_t quality = 0;
 
-	/* A kernel that counts from the opening on shows a source that began at 0 again as below 0.
+	/* A kernel that counts from the opening on shows a counter that began at 0 again as below
+	 * 0.
 	 */
 	if ((int64_t)counted < 0) {
 		quality |= PAGE_RESET; /* what came before the reset is lost: nothing to add */
@@ -309,7 +310,7 @@ void box_read(struct box *box, uint64_t now_ns)
 		box->quality = PAGE_PARTIAL;
 	box->stopped |= box->error == -ENODEV;
 	if (box->error == -EBUSY)
-		box->source->enable(box->source, box->fds[0]); /* for the next sweep */
+		box->perf->enable(box->perf, box->fds[0]); /* for the next sweep */
 }
 
 const char *box_mode_name(enum box_mode mode)

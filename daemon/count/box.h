@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/count/source.h"
+#include "daemon/count/perf.h"
 #include "daemon/plan/plan.h"
 
 enum box_mode { BOX_CLOSED, BOX_PINNED, BOX_FLEXIBLE, BOX_SINGLES };
@@ -33,7 +33,7 @@ struct box_event {
 
 struct box {
 	const struct plan_box *plan; /* borrowed */
-	const struct source *source; /* borrowed */
+	const struct perf *perf;     /* borrowed */
 	enum box_mode mode;
 	int error;        /* negative errno of the last open or read; 0: it was read */
 	uint32_t quality; /* passing flags of the last read */
@@ -49,18 +49,18 @@ struct box {
  * Opens the events of @plan; the box must be zero. What the kernel counted before is not part of
  * its counts. 0, or the errno of perf_event_open(2): the box then stays closed, and .error says it.
  */
-int box_open(struct box *box, const struct plan_box *plan, const struct source *source);
+int box_open(struct box *box, const struct plan_box *plan, const struct perf *perf);
 
 /*
  * Takes over an open box from the process before: @box has its mode, events and all else that
  * outlives a process, @fds (which become the box's) are its descriptors. -ESTALE: they stand still
  * or fell apart, as after their socket was offline, and are closed; box_reopen() is next. 0.
  */
-int box_adopt(struct box *box, const struct plan_box *plan, const struct source *source,
+int box_adopt(struct box *box, const struct plan_box *plan, const struct perf *perf,
 	const int fds[], uint64_t now_ns);
 
 /* Opens new events for a closed box; their counts are added to those it has. As box_open(). */
-int box_reopen(struct box *box, const struct plan_box *plan, const struct source *source);
+int box_reopen(struct box *box, const struct plan_box *plan, const struct perf *perf);
 
 /* Opened by this process, which has not read it yet. */
 static inline bool box_is_new(const struct box *box)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 
 #define LEDGER_MAGIC 0x756e636f72656c01ULL
 
@@ -28,7 +28,7 @@ struct ledger_copy {
 };
 
 struct ledger_book {
-	uint32_t counts; /* atomic: which copy */
+	uint32_t current; /* atomic: which copy */
 	uint32_t n_boxes;
 	/* two copies follow */
 };
@@ -78,17 +78,17 @@ static struct ledger_copy *book_copy(const struct ledger_book *book, uint32_t wh
 	return (void *)((char *)(book + 1) + which * copy_bytes(book->n_boxes));
 }
 
-struct ledger_lease ledger_lease(const struct ledger *ledger)
+struct ledger_current ledger_current(const struct ledger *ledger)
 {
-	uint64_t word = __atomic_load_n(&ledger->header->lease, __ATOMIC_RELAXED);
+	uint64_t word = __atomic_load_n(&ledger->header->current, __ATOMIC_RELAXED);
 
-	return (struct ledger_lease){ (uint32_t)word, (uint32_t)(word >> 32) };
+	return (struct ledger_current){ (uint32_t)word, (uint32_t)(word >> 32) };
 }
 
-void ledger_let(struct ledger *ledger, struct ledger_lease lease)
+void ledger_set_current(struct ledger *ledger, struct ledger_current current)
 {
-	__atomic_store_n(
-		&ledger->header->lease, (uint64_t)lease.owner << 32 | lease.page, __ATOMIC_RELEASE);
+	__atomic_store_n(&ledger->header->current, (uint64_t)current.owner << 32 | current.page,
+		__ATOMIC_RELEASE);
 }
 
 void ledger_page_name(uint32_t number, char ret_name[LEDGER_NAME_MAX])
@@ -149,9 +149,9 @@ int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box
 {
 	size_t bytes = ledger_bytes(plan);
 
-	*ledger = (struct ledger){ .fd = memory_new("uncored-ledger", bytes, 0600) };
+	*ledger = (struct ledger){ .fd = memfd_new("uncored-ledger", bytes, 0600) };
 	if (ledger->fd >= 0)
-		ledger->header = memory_map(ledger->fd, bytes);
+		ledger->header = memfd_map(ledger->fd, bytes);
 	if (!ledger->header) {
 		int r = ledger->fd < 0 ? ledger->fd : -errno;
 
@@ -167,7 +167,7 @@ int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box
 		.n_sockets = plan->n_sockets,
 		.n_boxes = plan->n_boxes,
 	};
-	ledger_let(ledger, (struct ledger_lease){ 1, LEDGER_NO_OWNER });
+	ledger_set_current(ledger, (struct ledger_current){ 1, LEDGER_NO_OWNER });
 	memcpy(ledger->header->platform, page->platform, PAGE_NAME_MAX);
 	memcpy(ledger->header->whys, whys, sizeof ledger->header->whys);
 	fill(ledger, plan, boxes);
@@ -227,7 +227,7 @@ static int check_plan(const struct ledger *ledger, const struct plan *plan, stru
 int ledger_adopt(struct ledger *ledger, int fd, const struct plan *plan, struct fault *fault)
 {
 	size_t bytes = memory_bytes(fd);
-	struct ledger_header *header = bytes < sizeof *header ? NULL : memory_map(fd, bytes);
+	struct ledger_header *header = bytes < sizeof *header ? NULL : memfd_map(fd, bytes);
 	int r;
 
 	*ledger = (struct ledger){ fd, header };
@@ -270,7 +270,7 @@ int ledger_refused(const struct ledger *ledger, unsigned i)
 void ledger_commit(struct ledger_book *book, const struct page_sweep *sweep,
 	const struct box boxes[], unsigned n_boxes)
 {
-	uint32_t next = !__atomic_load_n(&book->counts, __ATOMIC_RELAXED);
+	uint32_t next = !__atomic_load_n(&book->current, __ATOMIC_RELAXED);
 	struct ledger_copy *copy = book_copy(book, next);
 
 	copy->sweep = *sweep;
@@ -285,17 +285,17 @@ void ledger_commit(struct ledger_book *book, const struct page_sweep *sweep,
 		to->read_ns = box->read_ns;
 		memcpy(to->events, box->events, box->plan->n_events * sizeof *box->events);
 	}
-	__atomic_store_n(&book->counts, next, __ATOMIC_RELEASE);
+	__atomic_store_n(&book->current, next, __ATOMIC_RELEASE);
 }
 
 const struct page_sweep *ledger_sweep(const struct ledger_book *book)
 {
-	return &book_copy(book, book->counts & 1)->sweep;
+	return &book_copy(book, book->current & 1)->sweep;
 }
 
 void ledger_restore(const struct ledger_book *book, struct box ret_boxes[], unsigned n_boxes)
 {
-	const struct ledger_copy *copy = book_copy(book, book->counts & 1);
+	const struct ledger_copy *copy = book_copy(book, book->current & 1);
 
 	for (unsigned i = 0; i < n_boxes; i++) {
 		const struct ledger_box *from = &copy->boxes[i];

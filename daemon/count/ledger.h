@@ -44,8 +44,9 @@ struct ledger_header {
 	uint32_t complete; /* atomic, 1: the manager has all; before that nobody was served */
 	uint64_t bytes;
 	uint64_t generation[2]; /* of the page that goes with it */
-	uint64_t lease;         /* atomic: page number and owner together; see ledger_lease() */
-	uint64_t revived_ns; /* when a process last ended for revive.h; CLOCK_MONOTONIC, 0: none */
+	uint64_t current;       /* atomic: page number and owner together; see ledger_current() */
+	uint64_t
+		restarted_ns; /* when a process last ended for revive.h; CLOCK_MONOTONIC, 0: none */
 	uint32_t n_sockets, n_boxes;
 	char platform[PAGE_NAME_MAX];
 	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX]; /* text of each absent metric */
@@ -82,14 +83,14 @@ void ledger_done(struct ledger *ledger);
  * Which page counts, as the manager keeps it, and whose job the node runs: one changes only with
  * the other, so that no former owner's page is gone on with.
  */
-struct ledger_lease {
+struct ledger_current {
 	uint32_t page;  /* from 1 */
 	uint32_t owner; /* uid */
 };
 enum { LEDGER_NO_OWNER = UINT32_MAX, LEDGER_NAME_MAX = 32 };
 
-struct ledger_lease ledger_lease(const struct ledger *ledger);
-void ledger_let(struct ledger *ledger, struct ledger_lease lease);
+struct ledger_current ledger_current(const struct ledger *ledger);
+void ledger_set_current(struct ledger *ledger, struct ledger_current current);
 
 /* Under which the manager keeps page @number. */
 void ledger_page_name(uint32_t number, char ret_name[LEDGER_NAME_MAX]);

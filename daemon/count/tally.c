@@ -60,7 +60,7 @@ int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
 	tally->first_channel = s->first_channel;
 	memcpy(tally->quality, s->quality, sizeof tally->quality);
 	memcpy(tally->why, whys, sizeof tally->why);
-	memcpy(tally->taken_from, s->taken_from, sizeof tally->taken_from);
+	memcpy(tally->substituted_by, s->substituted_by, sizeof tally->substituted_by);
 	note_units(tally, plan);
 	return 0;
 }
@@ -185,7 +185,8 @@ void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)
 		}
 	}
 	for (unsigned m = 0; m < tally->n_metrics; m++)
-		settle(tally, m, sums[tally->taken_from[m] ? tally->taken_from[m] - 1U : m]);
+		settle(tally, m,
+			sums[tally->substituted_by[m] ? tally->substituted_by[m] - 1U : m]);
 	settle_channels(tally);
 }
 

@@ -38,9 +38,9 @@ struct tally {
 	unsigned n_metrics, n_channels;
 	uint32_t quantum;  /* of values in bytes; 1 at first; may be changed between two sums */
 	uint32_t in_bytes; /* bit per metric: its unit */
-	uint32_t quality[PAGE_METRICS_MAX];   /* flags that never change */
-	uint32_t why[PAGE_METRICS_MAX];       /* texts of metrics that were never there */
-	uint8_t taken_from[PAGE_METRICS_MAX]; /* as in the plan */
+	uint32_t quality[PAGE_METRICS_MAX];       /* flags that never change */
+	uint32_t why[PAGE_METRICS_MAX];           /* texts of metrics that were never there */
+	uint8_t substituted_by[PAGE_METRICS_MAX]; /* as in the plan */
 	unsigned first_channel;
 	struct page_sweep sweep;
 	struct page_channel_value *channels; /* of this socket; owned */

@@ -424,7 +424,7 @@ static void take_check(struct plan_socket *socket, unsigned metric, unsigned che
 	if (!(socket->quality[metric] & PAGE_ABSENT) || socket->quality[check] & PAGE_ABSENT ||
 		socket->contradicted[metric])
 		return;
-	socket->taken_from[metric] = check + 1;
+	socket->substituted_by[metric] = check + 1;
 	socket->quality[metric] = socket->quality[check];
 }
 

@@ -55,9 +55,10 @@ struct plan_socket {
 	uint32_t quality[PAGE_METRICS_MAX]; /* static flags: uncalibrated, standin, partial, absent
 					     */
 	char why[PAGE_METRICS_MAX][PAGE_TEXT_MAX]; /* if absent or partial, or counted by a check */
-	bool contradicted[PAGE_METRICS_MAX];  /* absent because the kernel states another scale */
-	uint8_t taken_from[PAGE_METRICS_MAX]; /* 1 + the check that is counted in its place; 0: none
-					       */
+	bool contradicted[PAGE_METRICS_MAX]; /* absent because the kernel states another scale */
+	uint8_t substituted_by[PAGE_METRICS_MAX]; /* 1 + the check that is counted in its place; 0:
+						   * none
+						   */
 };
 
 /* A PMU or an event that was looked for and cannot be used. */

@@ -21,11 +21,11 @@ static const uint64_t ORDER = UINT64_MAX, SECOND_NS = 1000000000;
 enum {
 	NS_PER_MS = 1000000,
 	LOOK_NS = 1000000,
-	CROWD_MIN = 2,
+	BATCH_MIN = 2,
 	SPINNERS = 2,    /* a client, and one that goes, or another handle of the same process */
-	SOON_NS = 50000, /* after an answer: who rings then was too late for it, in a crowd */
+	SOON_NS = 50000, /* after an answer: who rings then was too late for it, in a batch */
 	QUIET_ONES = 2,  /* last moments without a ring: one fewer will do */
-	LATE_ONES = 16,  /* that make a crowd: it may be one client that reads without pause */
+	LATE_ONES = 16,  /* that make a batch: it may be one client that reads without pause */
 };
 
 /* --- watching --- */
@@ -100,7 +100,7 @@ static unsigned payer_of(const struct doorbell *doorbell)
 
 /* The place may be free since this very turn, which its former user is still to be charged for. */
 int doorbells_add(
-	struct doorbells *d, unsigned place, unsigned account, int fd, struct page_bell *bell)
+	struct doorbells *d, unsigned place, unsigned account, int fd, struct page_wakeup *wakeup)
 {
 	struct doorbell *doorbell = &d->places[place];
 
@@ -113,9 +113,9 @@ int doorbells_add(
 		.former = doorbell->listed ? payer_of(doorbell) + 1 : 0,
 		.use = doorbell->use + 1,
 		.account = account,
-		.bell = bell,
+		.wakeup = wakeup,
 	};
-	page_bell_redeem(bell);
+	page_wakeup_redeem(wakeup);
 	return doorbells_watch(d, place, fd);
 }
 
@@ -128,7 +128,7 @@ void doorbells_remove(struct doorbells *d, unsigned place)
 	doorbell->waits = false;
 	doorbell->joins = false;
 	doorbell->half_woken = false;
-	doorbell->bell = NULL;
+	doorbell->wakeup = NULL;
 	doorbell->fd = -1;
 }
 
@@ -205,7 +205,7 @@ bool doorbells_note(struct doorbells *d, uint64_t now_ns)
 
 /* --- who is admitted --- */
 
-/* Too late for an answer, of a crowd, as it seems. */
+/* Too late for an answer, of a batch, as it seems. */
 static void learn_if_late(struct doorbell *doorbell, uint64_t now_ns)
 {
 	bool all_came = doorbell->all_came;
@@ -243,9 +243,9 @@ bool doorbells_admit(struct doorbells *d, uint64_t now_ns)
 }
 
 /* One that was put off has waited for the others long enough. */
-static bool may_be_crowd(const struct doorbell *doorbell)
+static bool may_be_batch(const struct doorbell *doorbell)
 {
-	return doorbell->n_clients >= CROWD_MIN && !doorbell->check_ns;
+	return doorbell->n_clients >= BATCH_MIN && !doorbell->check_ns;
 }
 
 unsigned doorbells_expect_more(const struct doorbells *d)
@@ -257,7 +257,7 @@ unsigned doorbells_expect_more(const struct doorbells *d)
 
 		if (!doorbell->rang && !doorbell->joins)
 			continue;
-		if (!may_be_crowd(doorbell))
+		if (!may_be_batch(doorbell))
 			return 0;
 		if (doorbell->moments < moments)
 			moments = doorbell->moments;
@@ -291,8 +291,9 @@ bool doorbells_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
 			doorbell->joins = budget_may_join(&d->budget, doorbell->account, now_ns);
 		if (!doorbell->joins)
 			continue;
-		page_bell_let_spin(doorbell->bell, doorbell->n_clients <= SPINNERS ? spin_ns : 0);
-		page_bell_redeem(doorbell->bell);
+		page_wakeup_let_spin(
+			doorbell->wakeup, doorbell->n_clients <= SPINNERS ? spin_ns : 0);
+		page_wakeup_redeem(doorbell->wakeup);
 		mute(d, d->busy[i], false);
 		n_clients += doorbell->n_clients;
 	}
@@ -304,7 +305,7 @@ bool doorbells_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
 static void wake_portion(struct doorbell *doorbell)
 {
 	uint64_t begin_ns = clock_now_ns();
-	unsigned n = page_bell_wake(doorbell->bell, DOORBELLS_PORTION);
+	unsigned n = page_wakeup_wake(doorbell->wakeup, DOORBELLS_PORTION);
 
 	doorbell->n_woken += n;
 	doorbell->half_woken = n == DOORBELLS_PORTION;
@@ -318,7 +319,7 @@ static void answer(struct doorbell *doorbell)
 	doorbell->joins = false;
 	doorbell->answered = true;
 	doorbell->n_woken = 0;
-	page_bell_ring(doorbell->bell);
+	page_wakeup_announce(doorbell->wakeup);
 	wake_portion(doorbell);
 }
 
@@ -416,7 +417,7 @@ static void put_off(struct doorbells *d, struct doorbell *doorbell, uint64_t due
 {
 	d->throttled += !doorbell->check_ns;
 	doorbell->check_ns = due_ns;
-	page_bell_claim(doorbell->bell, due_ns);
+	page_wakeup_claim(doorbell->wakeup, due_ns);
 }
 
 static uint64_t wait_ns(struct doorbells *d, const struct doorbell *doorbell, uint64_t now_ns)

@@ -14,8 +14,8 @@
  * answered by one sweep: it waits for some moments, in which they get the reader's CPU. How many
  * moments they take, one each at most, is learned from those who are late, and ring soon after an
  * answer. A client may do so that reads alone, but without pause: only many late rings make a
- * crowd, and moments in which nobody rings unmake it. The only client of a user waits neither for
- * others of its own nor for another user's crowd.
+ * batch, and moments in which nobody rings unmake it. The only client of a user waits neither for
+ * others of its own nor for another user's batch.
  *
  * Waiters are woken in portions, with the lock free in between, and the users of whom few wait come
  * first. What waking a user's clients takes is charged to that user alone.
@@ -35,7 +35,7 @@ enum {
 	DOORBELLS_PLACES = 16384, /* as many users as there may be clients */
 	DOORBELLS_EVENTS = 1024,  /* looked at in one go */
 	DOORBELLS_PORTION = 64,   /* waiters woken in one go */
-	DOORBELLS_MOMENTS = 20,   /* that a crowd is waited for at most */
+	DOORBELLS_MOMENTS = 20,   /* that a batch is waited for at most */
 };
 
 /* All zero: free. */
@@ -62,7 +62,7 @@ struct doorbell {
 	uint64_t wake_ns;     /* what waking took in this turn */
 	uint64_t check_ns;    /* when to look at its claim again; 0: now */
 	uint64_t more_ns;     /* when to wake more of its waiters, if it is half woken; 0: now */
-	struct page_bell *bell; /* borrowed */
+	struct page_wakeup *wakeup; /* borrowed */
 };
 
 struct doorbells {
@@ -86,10 +86,11 @@ void doorbells_done(struct doorbells *doorbells);
 
 /*
  * Watches @fd, an eventfd, on behalf of @account, in @place, which is free; its clients sleep on
- * @bell. Both stay the caller's; @bell must live until doorbells_remove(). Errno of epoll_ctl(2).
+ * @wakeup. Both stay the caller's; @wakeup must live until doorbells_remove(). Errno of
+ * epoll_ctl(2).
  */
 int doorbells_add(struct doorbells *doorbells, unsigned place, unsigned account, int fd,
-	struct page_bell *bell);
+	struct page_wakeup *wakeup);
 
 /* Watches @fd in the place of the doorbell that is there. Errno of epoll_ctl(2). */
 int doorbells_watch(struct doorbells *doorbells, unsigned place, int fd);
@@ -111,7 +112,7 @@ bool doorbells_note(struct doorbells *doorbells, uint64_t now_ns);
 /* Looks at the claims. True: one is admitted, so a sweep is to be made. */
 bool doorbells_admit(struct doorbells *doorbells, uint64_t now_ns);
 
-/* For how many moments all who are admitted, and who rang since, have to wait for their crowds. */
+/* For how many moments all who are admitted, and who rang since, have to wait for their batches. */
 unsigned doorbells_expect_more(const struct doorbells *doorbells);
 
 /* ... and in the last of them nobody rang. If that goes on, one fewer will do. */

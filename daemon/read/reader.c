@@ -27,8 +27,8 @@ static void tell_cpu(struct reader *reader)
 {
 	struct page_socket *sockets = (void *)page_sockets(reader->page);
 
-	__atomic_store_n(
-		&sockets[reader->options.socket].cpu, reader->options.seat.cpu, __ATOMIC_RELAXED);
+	__atomic_store_n(&sockets[reader->options.socket].cpu, reader->options.affinity.cpu,
+		__ATOMIC_RELAXED);
 }
 
 static void publish_into(struct reader *reader, struct page_header *page)
@@ -38,9 +38,9 @@ static void publish_into(struct reader *reader, struct page_header *page)
 	tell_cpu(reader);
 }
 
-static void keep_seat(struct reader *reader)
+static void follow_counters(struct reader *reader)
 {
-	if (seat_keep(&reader->options.seat, reader->tally.sweep.end_ns))
+	if (affinity_follow(&reader->options.affinity, reader->tally.sweep.end_ns))
 		tell_cpu(reader);
 }
 
@@ -65,7 +65,7 @@ static void sweep(struct reader *reader)
 
 /* --- whom it answers --- */
 
-/* Waits for the rest of a crowd. Returns whether there is an order. */
+/* Waits for the rest of a batch. Returns whether there is an order. */
 static bool gather(struct reader *reader)
 {
 	const struct timespec moment = { .tv_nsec = GATHER_NS };
@@ -89,7 +89,7 @@ static bool gather(struct reader *reader)
 
 /*
  * Few clients may spin while a short sweep runs: on an idle machine, being woken takes about as
- * long again. In a crowd, or for long sweeps, waiters had better sleep.
+ * long again. In a batch, or for long sweeps, waiters had better sleep.
  */
 static uint32_t spin_ns(const struct reader *reader)
 {
@@ -138,7 +138,7 @@ static void note_stopped(struct reader *reader)
 		reader->stopped_since_ns = now_ns;
 	} else if (now_ns - reader->stopped_since_ns >= STOPPED_NS) {
 		reader->stopped_since_ns = now_ns;
-		eventfd_write(reader->options.attention_fd, 1);
+		eventfd_write(reader->options.stopped_fd, 1);
 	}
 }
 
@@ -284,7 +284,7 @@ static bool turn(struct reader *reader)
 	else
 		swept = false;
 	wake_waiters(reader);
-	keep_seat(reader);
+	follow_counters(reader);
 	charge(reader, swept);
 	rest(reader);
 	return !ordered || carry_out_orders(reader);
@@ -324,8 +324,8 @@ int reader_start(struct reader *reader)
 	reader->running = true;
 	snprintf(name, sizeof name, "socket%u", reader->options.socket);
 	pthread_setname_np(reader->thread, name);
-	reader->state.pinned =
-		reader->options.seat.cpu < 0 || seat_take(&reader->options.seat, reader->thread);
+	reader->state.pinned = reader->options.affinity.cpu < 0 ||
+			       affinity_set(&reader->options.affinity, reader->thread);
 	if (reader->options.realtime)
 		reader->state.realtime = ask_for_realtime(reader->thread);
 	return 0;
@@ -394,12 +394,12 @@ void reader_done(struct reader *reader)
 /* --- for the server --- */
 
 int reader_add(
-	struct reader *reader, unsigned place, unsigned account, int fd, struct page_bell *bell)
+	struct reader *reader, unsigned place, unsigned account, int fd, struct page_wakeup *wakeup)
 {
 	int r;
 
 	pthread_mutex_lock(&reader->lock);
-	r = doorbells_add(&reader->doorbells, place, account, fd, bell);
+	r = doorbells_add(&reader->doorbells, place, account, fd, wakeup);
 	pthread_mutex_unlock(&reader->lock);
 	return r;
 }

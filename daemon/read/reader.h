@@ -18,9 +18,9 @@
 #include "daemon/count/box.h"
 #include "daemon/count/ledger.h"
 #include "daemon/count/tally.h"
+#include "daemon/read/affinity.h"
 #include "daemon/read/doorbells.h"
 #include "daemon/read/heartbeat.h"
-#include "daemon/read/seat.h"
 
 /* What may be changed while it runs. */
 struct reader_rules {
@@ -30,11 +30,11 @@ struct reader_rules {
 
 struct reader_options {
 	unsigned socket;
-	struct seat seat; /* the thread's own, once it runs */
+	struct affinity affinity; /* the thread's own, once it runs */
 	bool realtime;
 	struct reader_rules rules;
 	uint32_t sweep_every_s; /* so often also if nobody rings; 0: never */
-	int attention_fd;       /* eventfd: rung while boxes stand still, once a second */
+	int stopped_fd;         /* eventfd: rung while boxes stand still, once a second */
 };
 
 /* What `uncore info` shows of a reader. */
@@ -90,12 +90,12 @@ int reader_start(struct reader *reader);
 void reader_done(struct reader *reader);
 
 /*
- * Watches @fd, the doorbell of a user's clients, who all sleep on @bell; both stay the caller's.
+ * Watches @fd, the doorbell of a user's clients, who all sleep on @wakeup; both stay the caller's.
  * @place and @account, below DOORBELLS_PLACES, are for the caller to give away. From any thread, as
  * all that follows. Errno of epoll_ctl(2).
  */
-int reader_add(
-	struct reader *reader, unsigned place, unsigned account, int fd, struct page_bell *bell);
+int reader_add(struct reader *reader, unsigned place, unsigned account, int fd,
+	struct page_wakeup *wakeup);
 void reader_remove(struct reader *reader, unsigned place);
 
 /* Watches @fd in the place of the doorbell that is there. Errno of epoll_ctl(2). */

@@ -11,34 +11,34 @@ static const char ledger_name[] = "ledger";
 
 /* --- what is there --- */
 
-static int find_ledger(struct hardware *hardware, struct store *store, struct fault *why)
+static int find_ledger(struct counters *counters, struct fdstore *store, struct fault *why)
 {
-	int fd = store_take(store, ledger_name);
+	int fd = fdstore_take(store, ledger_name);
 
 	if (fd < 0)
 		return fault_set(why, fd, "there is no ledger");
-	return ledger_adopt(&hardware->ledger, fd, &hardware->plan, why);
+	return ledger_adopt(&counters->ledger, fd, &counters->plan, why);
 }
 
-static int find_page(struct hardware *hardware, struct store *store, struct fault *why)
+static int find_page(struct counters *counters, struct fdstore *store, struct fault *why)
 {
-	const struct ledger_header *ledger = hardware->ledger.header;
+	const struct ledger_header *ledger = counters->ledger.header;
 	char name[LEDGER_NAME_MAX];
 	int fd;
 
-	ledger_page_name(ledger_lease(&hardware->ledger).page, name);
-	fd = store_take(store, name);
+	ledger_page_name(ledger_current(&counters->ledger).page, name);
+	fd = fdstore_take(store, name);
 	if (fd < 0)
 		return fault_set(why, fd, "its page is missing");
 	return publication_adopt(
-		&hardware->publication, fd, &hardware->plan, ledger->generation, ledger->whys, why);
+		&counters->publication, fd, &counters->plan, ledger->generation, ledger->whys, why);
 }
 
 /*
  * Nobody must take a page that is not gone on with for the present. @live: the one that is, which
  * the manager may have kept more than once; NULL: none.
  */
-static void retire_pages(const struct store *store, const struct publication *live)
+static void retire_pages(const struct fdstore *store, const struct publication *live)
 {
 	for (unsigned i = 0; i < store->n; i++) {
 		int fd = store->items[i].fd;
@@ -57,10 +57,10 @@ static void close_all(int fds[], unsigned n)
 }
 
 /* All events of the box, or none. */
-static int take_events(struct store *store, const struct box *box, unsigned n, int ret_fds[])
+static int take_events(struct fdstore *store, const struct box *box, unsigned n, int ret_fds[])
 {
 	for (unsigned i = 0; i < n; i++) {
-		ret_fds[i] = store_take_event(store, box->events[i].id);
+		ret_fds[i] = fdstore_take_event(store, box->events[i].id);
 		if (ret_fds[i] < 0) {
 			close_all(ret_fds, i);
 			return -ENOENT;
@@ -69,64 +69,64 @@ static int take_events(struct store *store, const struct box *box, unsigned n, i
 	return 0;
 }
 
-static int adopt_box(struct box *box, const struct plan_box *plan, struct store *store)
+static int adopt_box(struct box *box, const struct plan_box *plan, struct fdstore *store)
 {
 	int fds[PLAN_EVENTS_MAX];
 
 	if (box->mode == BOX_CLOSED || take_events(store, box, plan->n_events, fds) < 0)
 		return -ENOENT;
-	return box_adopt(box, plan, &source_perf, fds, clock_now_ns());
+	return box_adopt(box, plan, &perf_calls, fds, clock_now_ns());
 }
 
 /* What the kernel refused when the generation began stays closed: its metrics were never whole. */
 static void leave_closed(struct box *box, const struct plan_box *plan, int error)
 {
 	box->plan = plan;
-	box->source = &source_perf;
+	box->perf = &perf_calls;
 	box->mode = BOX_CLOSED;
 	box->error = error;
 	box->quality = PAGE_PARTIAL;
 }
 
-static void go_on_with_box(struct hardware *hardware, unsigned i, struct store *store)
+static void go_on_with_box(struct counters *counters, unsigned i, struct fdstore *store)
 {
-	const struct plan_box *plan = &hardware->plan.boxes[i];
-	int refused = ledger_refused(&hardware->ledger, i);
+	const struct plan_box *plan = &counters->plan.boxes[i];
+	int refused = ledger_refused(&counters->ledger, i);
 
 	if (refused < 0) {
-		leave_closed(&hardware->boxes[i], plan, refused);
-	} else if (adopt_box(&hardware->boxes[i], plan, store) < 0) {
-		hardware->n_reopened++;
-		box_reopen(&hardware->boxes[i], plan, &source_perf);
+		leave_closed(&counters->boxes[i], plan, refused);
+	} else if (adopt_box(&counters->boxes[i], plan, store) < 0) {
+		counters->n_reopened++;
+		box_reopen(&counters->boxes[i], plan, &perf_calls);
 	}
 }
 
-static void go_on(struct hardware *hardware, struct store *store)
+static void go_on(struct counters *counters, struct fdstore *store)
 {
-	for (unsigned s = 0; s < hardware->plan.n_sockets; s++) {
-		const struct plan_socket *socket = &hardware->plan.sockets[s];
+	for (unsigned s = 0; s < counters->plan.n_sockets; s++) {
+		const struct plan_socket *socket = &counters->plan.sockets[s];
 
-		ledger_restore(ledger_book(&hardware->ledger, s),
-			&hardware->boxes[socket->first_box], socket->n_boxes);
+		ledger_restore(ledger_book(&counters->ledger, s),
+			&counters->boxes[socket->first_box], socket->n_boxes);
 	}
-	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
-		go_on_with_box(hardware, i, store);
+	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
+		go_on_with_box(counters, i, store);
 }
 
-bool resume_generation(struct hardware *hardware, struct store *store, struct fault *why)
+bool resume_generation(struct counters *counters, struct fdstore *store, struct fault *why)
 {
-	int r = find_ledger(hardware, store, why);
+	int r = find_ledger(counters, store, why);
 
 	if (r >= 0)
-		r = find_page(hardware, store, why);
+		r = find_page(counters, store, why);
 	if (!store->n)
 		why->text[0] = '\0'; /* nobody was here before */
 	if (r >= 0)
-		go_on(hardware, store);
+		go_on(counters, store);
 	else
-		ledger_done(&hardware->ledger);
-	retire_pages(store, r >= 0 ? &hardware->publication : NULL);
-	(r >= 0 ? store_drop_rest : store_drop_all)(store);
+		ledger_done(&counters->ledger);
+	retire_pages(store, r >= 0 ? &counters->publication : NULL);
+	(r >= 0 ? fdstore_drop_rest : fdstore_drop_all)(store);
 	return r >= 0;
 }
 
@@ -139,8 +139,8 @@ static int keep_box(const struct box *box, unsigned i)
 	char name[16];
 
 	snprintf(name, sizeof name, "box%u", i);
-	store_forget(name); /* events in whose place these are */
-	return store_keep(name, box->fds, box->plan->n_events);
+	fdstore_forget(name); /* events in whose place these are */
+	return fdstore_keep(name, box->fds, box->plan->n_events);
 }
 
 static int keep_page(const struct publication *page, uint32_t number)
@@ -148,50 +148,52 @@ static int keep_page(const struct publication *page, uint32_t number)
 	char name[LEDGER_NAME_MAX];
 
 	ledger_page_name(number, name);
-	return store_keep(name, &page->write_fd, 1);
+	return fdstore_keep(name, &page->write_fd, 1);
 }
 
-static int keep_generation(const struct hardware *hardware)
+static int keep_generation(const struct counters *counters)
 {
-	int r = store_keep(ledger_name, &hardware->ledger.fd, 1);
+	int r = fdstore_keep(ledger_name, &counters->ledger.fd, 1);
 
-	return r < 0 ? r : keep_page(&hardware->publication, ledger_lease(&hardware->ledger).page);
+	return r < 0 ? r
+		     : keep_page(&counters->publication, ledger_current(&counters->ledger).page);
 }
 
-int resume_hand_over(const struct hardware *hardware)
+int resume_hand_over(const struct counters *counters)
 {
-	int r = hardware->ledger.header->complete ? 0 : keep_generation(hardware);
+	int r = counters->ledger.header->complete ? 0 : keep_generation(counters);
 
-	for (unsigned i = 0; r >= 0 && i < hardware->plan.n_boxes; i++)
-		if (box_is_new(&hardware->boxes[i]))
-			r = keep_box(&hardware->boxes[i], i);
+	for (unsigned i = 0; r >= 0 && i < counters->plan.n_boxes; i++)
+		if (box_is_new(&counters->boxes[i]))
+			r = keep_box(&counters->boxes[i], i);
 	return r;
 }
 
-int resume_replace_page(struct hardware *hardware, uint32_t owner, struct publication *ret_old)
+int resume_replace_page(struct counters *counters, uint32_t owner, struct publication *ret_old)
 {
-	struct ledger_lease before = ledger_lease(&hardware->ledger);
-	struct ledger_lease lease = { before.page + 1, owner };
+	struct ledger_current before = ledger_current(&counters->ledger);
+	struct ledger_current current = { before.page + 1, owner };
 	struct publication page;
-	int r = publication_copy(&hardware->publication, &page);
+	int r = publication_copy(&counters->publication, &page);
 
 	if (r < 0)
 		return r;
-	r = keep_page(&page, lease.page);
+	r = keep_page(&page, current.page);
 	if (r < 0 && r != -ENOTCONN) {
 		publication_done(&page);
 		return r;
 	}
-	ledger_let(&hardware->ledger, lease); /* killed from here on, the new page counts */
-	*ret_old = hardware->publication;
-	hardware->publication = page;
+	ledger_set_current(
+		&counters->ledger, current); /* killed from here on, the new page counts */
+	*ret_old = counters->publication;
+	counters->publication = page;
 	return 0;
 }
 
-void resume_forget_page(const struct hardware *hardware)
+void resume_forget_page(const struct counters *counters)
 {
 	char name[LEDGER_NAME_MAX];
 
-	ledger_page_name(ledger_lease(&hardware->ledger).page - 1, name);
-	store_forget(name);
+	ledger_page_name(ledger_current(&counters->ledger).page - 1, name);
+	fdstore_forget(name);
 }

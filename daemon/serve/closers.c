@@ -12,7 +12,7 @@
 #include "common/macro.h"
 #include "daemon/base/privilege.h"
 #include "daemon/serve/accounts.h"
-#include "daemon/serve/undertaker.h"
+#include "daemon/serve/socket-closer.h"
 
 static const uint64_t SLOW_NS = 5000000;    /* after which another thread takes over */
 static const uint64_t HANG_NS = 3000000000; /* a busy machine may let a thread wait for long */
@@ -42,7 +42,7 @@ struct closer {
 	bool used, ended;            /* ended: to be joined */
 	uint64_t since_ns;           /* when its close began; 0: it is idle */
 	const struct closing *batch; /* ... and what it closes */
-	struct undertaker undertaker;
+	struct socket_closer sockets;
 };
 
 struct cost {
@@ -198,7 +198,7 @@ static void take(struct closers *closers, struct queue *ret)
 static void close_one(struct closer *closer, struct closing *closing)
 {
 	if (is_connection(closing)) {
-		undertaker_close(&closer->undertaker, &closing->fd);
+		socket_closer_close(&closer->sockets, &closing->fd);
 		return;
 	}
 	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
@@ -283,7 +283,7 @@ static bool may_end(const struct closer *closer)
 
 	if (closers->stop)
 		return !closers->queue.first || !one_is_quick(closers);
-	return !closer->undertaker.n_waiting && closers->n_closers - count_busy(closers) > IDLE_MAX;
+	return !closer->sockets.n_waiting && closers->n_closers - count_busy(closers) > IDLE_MAX;
 }
 
 static void *run(void *argument)
@@ -305,7 +305,7 @@ static void *run(void *argument)
 		else
 			wait_for_work(closers);
 	}
-	undertaker_done(&closer->undertaker);
+	socket_closer_done(&closer->sockets);
 	closers->n_closers--;
 	closer->ended = true;
 	pthread_cond_broadcast(&closers->progress);

@@ -12,7 +12,7 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 #include "daemon/base/privilege.h"
 #include "daemon/serve/subids.h"
 
@@ -280,7 +280,7 @@ static struct table *map_table(int fd)
 
 	if (fd < 0 || memory_bytes(fd) != sizeof *table)
 		return NULL;
-	table = memory_map(fd, sizeof *table);
+	table = memfd_map(fd, sizeof *table);
 	if (table && table->magic != OWNERS_MAGIC) {
 		munmap(table, sizeof *table);
 		return NULL;
@@ -288,24 +288,24 @@ static struct table *map_table(int fd)
 	return table;
 }
 
-static int open_table(struct owners *owners, struct store *store)
+static int open_table(struct owners *owners, struct fdstore *store)
 {
-	owners->fd = store_take(store, store_name);
+	owners->fd = fdstore_take(store, store_name);
 	owners->table = map_table(owners->fd);
 	if (owners->table)
 		return 0;
 	close_fd(&owners->fd);
-	owners->fd = memory_new("uncored-owners", sizeof *owners->table, 0600);
+	owners->fd = memfd_new("uncored-owners", sizeof *owners->table, 0600);
 	if (owners->fd < 0)
 		return owners->fd;
-	owners->table = memory_map(owners->fd, sizeof *owners->table);
+	owners->table = memfd_map(owners->fd, sizeof *owners->table);
 	if (!owners->table)
 		return -errno;
 	owners->table->magic = OWNERS_MAGIC;
 	return 0;
 }
 
-int owners_new(struct store *store, struct owners **ret)
+int owners_new(struct fdstore *store, struct owners **ret)
 {
 	struct owners *owners = calloc(1, sizeof *owners);
 	int r;
@@ -330,8 +330,8 @@ int owners_new(struct store *store, struct owners **ret)
 
 int owners_keep(const struct owners *owners)
 {
-	store_forget(store_name);
-	return store_keep(store_name, &owners->fd, 1);
+	fdstore_forget(store_name);
+	return fdstore_keep(store_name, &owners->fd, 1);
 }
 
 struct owners *owners_free(struct owners *owners)

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/base/store.h"
+#include "daemon/base/fdstore.h"
 
 enum { OWNERS_LOOKUPS_MAX = 4 };
 
@@ -23,9 +23,9 @@ struct owners;
 
 /* Takes what a process before left in @store, or begins with nothing. -ENOMEM; errno of
  * memfd_create(2), mmap(2), eventfd(2). */
-int owners_new(struct store *store, struct owners **ret);
+int owners_new(struct fdstore *store, struct owners **ret);
 
-/* Leaves it with the service manager. Errors of store_keep(). */
+/* Leaves it with the service manager. Errors of fdstore_keep(). */
 int owners_keep(const struct owners *owners);
 
 /* NULL is nothing. Returns NULL. */

@@ -11,7 +11,7 @@
 #include "common/macro.h"
 #include "common/wire.h"
 #include "daemon/serve/credentials.h"
-#include "daemon/serve/undertaker.h"
+#include "daemon/serve/socket-closer.h"
 
 /* CPU time for one message of an honest client, from or to it: it takes microseconds, and a few ms
  * on an emulated machine, or where the host takes the CPU away meanwhile. */
@@ -109,11 +109,11 @@ static int send_to(
 	return r < 0 ? r : check_price(peer, before_ns);
 }
 
-/* No request carries descriptors. One that does is left where it is: see undertaker.h. */
+/* No request carries descriptors. One that does is left where it is: see socket-closer.h. */
 static int receive_from(struct peer *peer, struct wire_packet *ret)
 {
 	uint64_t before_ns = clock_thread_ns();
-	int r = undertaker_finds_descriptors(peer->fd), price;
+	int r = socket_has_descriptors(peer->fd), price;
 
 	if (r < 0)
 		return r;
@@ -144,8 +144,8 @@ static int answer_refusal(struct peer *peer, enum policy_rule rule, const char *
 
 static int answer_hello(struct peer *peer, const union wire_message *request)
 {
-	struct hardware *hardware = peer->server->hardware;
-	int fds[WIRE_FDS_MAX] = { hardware->publication.read_fd };
+	struct counters *counters = peer->server->counters;
+	int fds[WIRE_FDS_MAX] = { counters->publication.read_fd };
 	union wire_message reply;
 	int r;
 
@@ -158,16 +158,16 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 			"uncored has no descriptors left for another client: try again later.");
 	wire_begin(&reply, WIRE_WELCOME);
 	reply.welcome.version = wire_common_version(request->hello.version);
-	reply.welcome.n_sockets = hardware->n_readers;
-	reply.welcome.page_bytes = hardware->publication.header->page_bytes;
-	memcpy(&fds[1], peer->user->doorbells, hardware->n_readers * sizeof *fds);
-	fds[hardware->n_readers + 1] = peer->user->wakeups_fd;
-	return send_to(peer, &reply, fds, hardware->n_readers + 2);
+	reply.welcome.n_sockets = counters->n_readers;
+	reply.welcome.page_bytes = counters->publication.header->page_bytes;
+	memcpy(&fds[1], peer->user->doorbells, counters->n_readers * sizeof *fds);
+	fds[counters->n_readers + 1] = peer->user->wakeups_fd;
+	return send_to(peer, &reply, fds, counters->n_readers + 2);
 }
 
 static int answer_renew(struct peer *peer, const union wire_message *request)
 {
-	unsigned n_sockets = peer->server->hardware->n_readers;
+	unsigned n_sockets = peer->server->counters->n_readers;
 	union wire_message reply;
 
 	(void)request;
@@ -427,7 +427,7 @@ static int first_bytes(int fd)
  */
 static void close_gone(int *fd)
 {
-	if (undertaker_may_close(*fd))
+	if (socket_is_at_end(*fd))
 		close_fd(fd);
 }
 

@@ -14,10 +14,10 @@
 #include "common/wire.h"
 #include "daemon/base/call-filter.h"
 #include "daemon/base/log.h"
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 #include "daemon/base/privilege.h"
 #include "daemon/serve/loop.h"
-#include "daemon/serve/revive.h"
+#include "daemon/serve/restart.h"
 
 static const uint64_t AGAIN_AFTER_NS = 60000000000U;
 static const uint64_t BY_ITSELF_AFTER_NS = 600000000000U; /* again, if it ended already */
@@ -51,9 +51,9 @@ int refusing_error(int error)
 
 /* --- when a process last ended for this --- */
 
-void refusing_init(struct refusing *refusing, struct store *store)
+void refusing_init(struct refusing *refusing, struct fdstore *store)
 {
-	_cleanup_close_ int fd = store_take(store, stamp_name);
+	_cleanup_close_ int fd = fdstore_take(store, stamp_name);
 
 	if (fd < 0 || pread(fd, &refusing->ended_ns, sizeof refusing->ended_ns, 0) !=
 			      sizeof refusing->ended_ns)
@@ -62,14 +62,14 @@ void refusing_init(struct refusing *refusing, struct store *store)
 
 static int keep_stamp(uint64_t now_ns)
 {
-	_cleanup_close_ int fd = memory_new("uncored-refusing", sizeof now_ns, 0600);
+	_cleanup_close_ int fd = memfd_new("uncored-refusing", sizeof now_ns, 0600);
 
 	if (fd < 0)
 		return fd;
 	if (pwrite(fd, &now_ns, sizeof now_ns, 0) != sizeof now_ns)
 		return -errno;
-	store_forget(stamp_name);
-	return store_keep(stamp_name, &fd, 1);
+	fdstore_forget(stamp_name);
+	return fdstore_keep(stamp_name, &fd, 1);
 }
 
 /* --- answering --- */
@@ -89,7 +89,7 @@ static void answer(struct refusing *refusing, int fd)
 		wants_memory(refusing) ? "uncored looks again each minute."
 				       : "After a change it takes `systemctl restart uncored`.");
 	wire_send(fd, &reply, NULL, 0);
-	undertaker_close(&refusing->undertaker, &fd);
+	socket_closer_close(&refusing->closer, &fd);
 }
 
 /* A client that has gone already, or for which there is no descriptor now, is nobody's loss. */
@@ -142,15 +142,15 @@ static bool there_is_memory(unsigned n_sockets)
 
 static int look(const struct refusing *refusing, struct fault *why)
 {
-	_cleanup_(hardware_done) struct hardware hardware = {};
+	_cleanup_(counters_done) struct counters counters = {};
 	struct config config;
 	int r = config_find(&refusing->origin, &refusing->server->config->access, &config, why);
 
 	if (r >= 0)
-		r = hardware_plan(&hardware, refusing->root, refusing->platform_dirs, &config, why);
+		r = counters_plan(&counters, refusing->root, refusing->platform_dirs, &config, why);
 	if (r >= 0)
-		r = hardware_check(&hardware, why);
-	if (r >= 0 && !there_is_memory(hardware.plan.n_sockets))
+		r = counters_check(&counters, why);
+	if (r >= 0 && !there_is_memory(counters.plan.n_sockets))
 		r = fault_set(why, -ENOMEM, "There is too little memory to serve.");
 	return r;
 }
@@ -186,7 +186,7 @@ static void end(struct refusing *refusing)
 	}
 	log_info("uncored could serve now: it ends, so that it is started again with the "
 		 "privilege to open counters.");
-	sd_event_exit(refusing->event, REVIVE_EXIT_STATUS);
+	sd_event_exit(refusing->event, RESTART_EXIT_STATUS);
 }
 
 static void look_again(struct refusing *refusing)
@@ -293,6 +293,6 @@ int refusing_run(struct refusing *refusing, struct server *server, struct fault 
 		sd_notify(0, "STOPPING=1");
 	}
 	refusing->event = sd_event_unref(refusing->event);
-	undertaker_done(&refusing->undertaker);
+	socket_closer_done(&refusing->closer);
 	return r < 0 ? fault_set(fault, r, "The event loop failed: %s.", strerror(-r)) : r;
 }

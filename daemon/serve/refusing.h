@@ -8,7 +8,7 @@
  * connection is answered before anything is read from it, and closed.
  *
  * At SIGHUP it looks again, which needs no privilege. Only a new process can open counters: if
- * there is something to open now it ends with REVIVE_EXIT_STATUS, for the service manager to start
+ * there is something to open now it ends with RESTART_EXIT_STATUS, for the service manager to start
  * one, but not twice within a minute.
  *
  * Where memory was what it wanted it looks again by itself, each minute, and ends when there is
@@ -20,9 +20,9 @@
 #include <stdint.h>
 
 #include "daemon/base/fault.h"
-#include "daemon/base/store.h"
+#include "daemon/base/fdstore.h"
 #include "daemon/serve/server.h"
-#include "daemon/serve/undertaker.h"
+#include "daemon/serve/socket-closer.h"
 #include "daemon/site/config.h"
 
 struct refusing {
@@ -31,20 +31,20 @@ struct refusing {
 	const char *root;
 	const char *const *platform_dirs;
 
-	struct server *server; /* borrowed; it listens, and has no hardware */
+	struct server *server; /* borrowed; it listens, and has no counters */
 	int error;             /* negative errno, see refusing_error() */
 	struct fault why;
 	bool denied;       /* the kernel refused the counters */
 	int paranoid;      /* perf_event_paranoid at that time */
 	uint64_t ended_ns; /* when a process last ended for this; CLOCK_MONOTONIC, 0: none */
-	struct undertaker undertaker;
+	struct socket_closer closer;
 	sd_event *event; /* owned */
 	bool waits;      /* to look again when the minute is over */
 	bool awaits_memory;
 };
 
-/* Takes from @store when a process last ended. Before hardware_open(), which empties it. */
-void refusing_init(struct refusing *refusing, struct store *store);
+/* Takes from @store when a process last ended. Before counters_open(), which empties it. */
+void refusing_init(struct refusing *refusing, struct fdstore *store);
 
 /*
  * Refuses with ->error, ->why and ->denied until SIGTERM or SIGINT, or until there is something to

@@ -8,8 +8,8 @@
 #include "common/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/serve/peer.h"
-#include "daemon/serve/revive.h"
-#include "daemon/site/last-config.h"
+#include "daemon/serve/restart.h"
+#include "daemon/site/saved-config.h"
 
 static void say_kept(const char *key)
 {
@@ -41,7 +41,7 @@ static void withdraw_if_selective(struct server *server, const struct policy_acc
 		return;
 	log_error("uncored has no memory or descriptors for another page, and cannot withdraw the "
 		  "one that others have: it ends, and does so when it is started again.");
-	sd_event_exit(server->event, REVIVE_EXIT_STATUS);
+	sd_event_exit(server->event, RESTART_EXIT_STATUS);
 }
 
 static void apply(struct server *server, const struct policy_access *before)
@@ -52,13 +52,13 @@ static void apply(struct server *server, const struct policy_access *before)
 		log_warning("%s", fault.text);
 	server_limit_peers(server);
 	server_apply_budget(server);
-	hardware_apply(server->hardware, server->config);
+	counters_apply(server->counters, server->config);
 	server_tell_users(server);
 	review_peers(server);
 	withdraw_if_selective(server, before);
 	server->reports[WIRE_STATE].made_ns = 0;
-	if (server->hardware->is_kept)
-		last_config_keep(server->config);
+	if (server->counters->is_kept)
+		saved_config_keep(server->config);
 	log_info("The configuration was read again.");
 }
 

@@ -179,11 +179,11 @@ static void print_why(
 	const struct plan *plan, const struct plan_socket *socket, unsigned metric, FILE *out)
 {
 	const char *name = plan->platform->metrics[metric].name;
-	unsigned taken_from = socket->taken_from[metric];
+	unsigned substituted_by = socket->substituted_by[metric];
 
-	if (taken_from)
+	if (substituted_by)
 		fprintf(out, "  %s is counted by %s in its place: %s\n", name,
-			plan->platform->metrics[taken_from - 1].name, socket->why[metric]);
+			plan->platform->metrics[substituted_by - 1].name, socket->why[metric]);
 	else
 		fprintf(out, "  %s is %s: %s\n", name,
 			socket->quality[metric] & PAGE_ABSENT ? "absent" : "partial",
@@ -227,13 +227,13 @@ static void add_reader_state(struct json_object *object, struct reader *reader)
 }
 
 static void add_box_states(
-	struct json_object *socket, const struct hardware *hardware, unsigned first)
+	struct json_object *socket, const struct counters *counters, unsigned first)
 {
 	struct json_object *boxes = json_object_object_get(socket, "boxes");
 
 	for (size_t i = 0; i < json_object_array_length(boxes); i++) {
 		struct json_object *object = json_object_array_get_idx(boxes, i);
-		const struct box *box = &hardware->boxes[first + i];
+		const struct box *box = &counters->boxes[first + i];
 
 		add_string(object, "mode", box_mode_name(box->mode));
 		if (box->mode == BOX_CLOSED)
@@ -242,24 +242,24 @@ static void add_box_states(
 }
 
 /* Where the socket is read; its reader may have followed the counters. */
-static int cpu_of(const struct hardware *hardware, unsigned socket)
+static int cpu_of(const struct counters *counters, unsigned socket)
 {
-	const struct page_socket *sockets = page_sockets(hardware->publication.header);
+	const struct page_socket *sockets = page_sockets(counters->publication.header);
 
 	return __atomic_load_n(&sockets[socket].cpu, __ATOMIC_RELAXED);
 }
 
-static struct json_object *sockets_state(const struct hardware *hardware)
+static struct json_object *sockets_state(const struct counters *counters)
 {
 	struct json_object *sockets = json_object_new_array();
 
-	for (unsigned s = 0; s < hardware->plan.n_sockets; s++) {
-		struct json_object *object = socket_json(&hardware->plan, s);
+	for (unsigned s = 0; s < counters->plan.n_sockets; s++) {
+		struct json_object *object = socket_json(&counters->plan, s);
 
-		add_number(object, "package", hardware->plan.sockets[s].package);
-		add(object, "cpu", json_object_new_int(cpu_of(hardware, s)));
-		add_reader_state(object, &hardware->readers[s]);
-		add_box_states(object, hardware, hardware->plan.sockets[s].first_box);
+		add_number(object, "package", counters->plan.sockets[s].package);
+		add(object, "cpu", json_object_new_int(cpu_of(counters, s)));
+		add_reader_state(object, &counters->readers[s]);
+		add_box_states(object, counters, counters->plan.sockets[s].first_box);
 		json_object_array_add(sockets, object);
 	}
 	return sockets;
@@ -326,19 +326,19 @@ static uint64_t coarseness(const struct plan *plan, unsigned socket, unsigned me
  * is not whole, or none has counted much yet. One that stands at 0 while the other counts is the
  * worst.
  */
-static bool compare(const struct hardware *hardware, unsigned socket, unsigned metric,
+static bool compare(const struct counters *counters, unsigned socket, unsigned metric,
 	unsigned check, double *ret_ratio)
 {
-	const struct page_header *page = hardware->publication.header;
+	const struct page_header *page = counters->publication.header;
 	uint64_t enough = 64 << 20;
 	struct page_sweep sweep;
 	const struct page_value *value = &sweep.values[metric], *other = &sweep.values[check];
 
 	if (page_copy(page_cell(page, socket), &sweep, page->n_metrics, NULL, 0) < 0)
 		return false;
-	enough += 64 * (coarseness(&hardware->plan, socket, metric) +
-			       coarseness(&hardware->plan, socket, check) +
-			       hardware->readers[socket].options.rules.quantum);
+	enough += 64 * (coarseness(&counters->plan, socket, metric) +
+			       coarseness(&counters->plan, socket, check) +
+			       counters->readers[socket].options.rules.quantum);
 	if ((value->quality | other->quality) & INCOMPARABLE ||
 		(value->count < enough && other->count < enough))
 		return false;
@@ -346,23 +346,23 @@ static bool compare(const struct hardware *hardware, unsigned socket, unsigned m
 	return true;
 }
 
-static void add_check(struct json_object *entry, const struct hardware *hardware, unsigned socket,
+static void add_check(struct json_object *entry, const struct counters *counters, unsigned socket,
 	unsigned metric)
 {
-	const struct plan *plan = &hardware->plan;
-	unsigned taken_from = plan->sockets[socket].taken_from[metric];
+	const struct plan *plan = &counters->plan;
+	unsigned substituted_by = plan->sockets[socket].substituted_by[metric];
 	int check = platform_check_of(plan->platform, metric);
 	double ratio;
 
-	if (taken_from)
-		add_string(entry, "taken_from", plan->platform->metrics[taken_from - 1].name);
-	else if (check >= 0 && compare(hardware, socket, metric, (unsigned)check, &ratio))
+	if (substituted_by)
+		add_string(entry, "taken_from", plan->platform->metrics[substituted_by - 1].name);
+	else if (check >= 0 && compare(counters, socket, metric, (unsigned)check, &ratio))
 		add(entry, "check_ratio", json_object_new_double(ratio));
 }
 
-static struct json_object *metric_state(const struct hardware *hardware, unsigned metric)
+static struct json_object *metric_state(const struct counters *counters, unsigned metric)
 {
-	const struct plan *plan = &hardware->plan;
+	const struct plan *plan = &counters->plan;
 	const struct platform_metric *m = &plan->platform->metrics[metric];
 	struct json_object *object = json_object_new_object();
 	struct json_object *sockets = json_object_new_array();
@@ -385,7 +385,7 @@ static struct json_object *metric_state(const struct hardware *hardware, unsigne
 		add(entry, "quality", quality_json(plan->sockets[s].quality[metric]));
 		if (plan->sockets[s].why[metric][0])
 			add_string(entry, "why", plan->sockets[s].why[metric]);
-		add_check(entry, hardware, s, metric);
+		add_check(entry, counters, s, metric);
 		json_object_array_add(sockets, entry);
 	}
 	add(object, "sockets", sockets);
@@ -455,32 +455,32 @@ static void add_generation(struct json_object *root, const struct page_header *h
 char *report_state(const struct server *server)
 {
 	_cleanup_json_ struct json_object *root = json_object_new_object();
-	const struct hardware *hardware = server->hardware;
+	const struct counters *counters = server->counters;
 	struct json_object *metrics = json_object_new_array();
 	struct json_object *warnings = json_object_new_array();
 	const char *text;
 
 	add_string(root, "version", UNCORED_VERSION);
-	add_string(root, "platform", hardware->platform->name);
-	add_string(root, "title", hardware->platform->title);
-	add(root, "standin", json_object_new_boolean(hardware->platform->standin));
-	add_generation(root, hardware->publication.header);
+	add_string(root, "platform", counters->platform->name);
+	add_string(root, "title", counters->platform->title);
+	add(root, "standin", json_object_new_boolean(counters->platform->standin));
+	add_generation(root, counters->publication.header);
 	add_number(root, "uptime_ns",
-		clock_now_ns() - hardware->publication.header->daemon.started_ns);
-	add(root, "kept", json_object_new_boolean(hardware->is_kept));
-	add(root, "resumed", json_object_new_boolean(hardware->resumed));
-	add(root, "sockets", sockets_state(hardware));
-	for (unsigned m = 0; m < hardware->platform->n_metrics; m++)
-		json_object_array_add(metrics, metric_state(hardware, m));
+		clock_now_ns() - counters->publication.header->daemon.started_ns);
+	add(root, "kept", json_object_new_boolean(counters->is_kept));
+	add(root, "resumed", json_object_new_boolean(counters->resumed));
+	add(root, "sockets", sockets_state(counters));
+	for (unsigned m = 0; m < counters->platform->n_metrics; m++)
+		json_object_array_add(metrics, metric_state(counters, m));
 	add(root, "metrics", metrics);
-	add(root, "missing", missing_json(&hardware->plan));
+	add(root, "missing", missing_json(&counters->plan));
 	add(root, "policy", policy_state(server));
 	add_number(root, "clients", server->n_peers);
 	add_number(root, "max_clients", server->max_peers);
 	add_number(root, "refused", server->refusals.n);
 	add(root, "refusals", refusals_state(&server->refusals));
-	for (unsigned i = 0; i < hardware->n_warnings; i++)
-		json_object_array_add(warnings, json_object_new_string(hardware->warnings[i].text));
+	for (unsigned i = 0; i < counters->n_warnings; i++)
+		json_object_array_add(warnings, json_object_new_string(counters->warnings[i].text));
 	add(root, "warnings", warnings);
 	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE);
 	return text ? strdup(text) : NULL;

@@ -20,13 +20,13 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/base/log.h"
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 #include "daemon/serve/loop.h"
 #include "daemon/serve/peer.h"
 #include "daemon/serve/reload.h"
 #include "daemon/serve/report.h"
-#include "daemon/serve/revive.h"
-#include "daemon/serve/undertaker.h"
+#include "daemon/serve/restart.h"
+#include "daemon/serve/socket-closer.h"
 
 static const uint64_t REPORT_AGE_NS = 100000000; /* who asks sooner gets the same report */
 
@@ -56,7 +56,7 @@ enum { BACKLOG = SERVER_AT_ONCE - 1 };
 #define SO_PASSRIGHTS 83 /* asm-generic/socket.h since Linux 6.16 */
 #endif
 
-/* Best effort: without the last one undertaker.h has more to do. */
+/* Best effort: without the last one socket-closer.h has more to do. */
 void server_take_bare_messages(int fd)
 {
 	static const int options[] = { SO_PASSCRED, SO_PASSSEC, SO_PASSPIDFD, SO_PASSRIGHTS };
@@ -166,10 +166,10 @@ static int make_socket(struct server *server, const struct config *config, struc
 }
 
 int server_listen(
-	struct server *server, struct config *config, struct store *store, struct fault *fault)
+	struct server *server, struct config *config, struct fdstore *store, struct fault *fault)
 {
 	int r, fd = -1;
-	unsigned n = store_take_sockets(store, &fd);
+	unsigned n = fdstore_take_sockets(store, &fd);
 
 	*server = (struct server){
 		.config = config,
@@ -324,8 +324,8 @@ static void forget_account(struct server *server, unsigned number)
 {
 	users_forget_account(&server->users, number);
 	budget_forget(&server->budget, number);
-	for (unsigned s = 0; s < server->hardware->n_readers; s++)
-		reader_forget_account(&server->hardware->readers[s], number);
+	for (unsigned s = 0; s < server->counters->n_readers; s++)
+		reader_forget_account(&server->counters->readers[s], number);
 }
 
 unsigned server_account_of(struct server *server, uint32_t uid)
@@ -441,7 +441,7 @@ static char *make_report(struct server *server, enum wire_topic topic, struct fa
 {
 	fault->text[0] = '\0';
 	if (topic == WIRE_PLATFORMS)
-		return report_platforms(server->hardware->platform_dirs, fault);
+		return report_platforms(server->counters->platform_dirs, fault);
 	return report_state(server);
 }
 
@@ -449,9 +449,9 @@ static char *make_report(struct server *server, enum wire_topic topic, struct fa
 static int open_report(struct report *report)
 {
 	if (report->write_fd < 0)
-		report->write_fd = memory_new_growing("uncored-report", 0444);
+		report->write_fd = memfd_new_growing("uncored-report", 0444);
 	if (report->write_fd >= 0 && report->read_fd < 0)
-		report->read_fd = memory_reopen_read_only(report->write_fd);
+		report->read_fd = memfd_reopen_read_only(report->write_fd);
 	return report->write_fd < 0 ? report->write_fd : report->read_fd;
 }
 
@@ -508,7 +508,7 @@ int server_report(struct server *server, enum wire_topic topic, const struct rep
 
 static void tell_clients(struct server *server)
 {
-	publication_tell_clients(&server->hardware->publication, server->n_peers,
+	publication_tell_clients(&server->counters->publication, server->n_peers,
 		server->n_refused_before + server->refusals.n);
 }
 
@@ -532,12 +532,12 @@ static_assert((uint32_t)LEDGER_NO_OWNER == (uint32_t)POLICY_NO_OWNER, "nobody");
 
 uint32_t server_owner(const struct server *server)
 {
-	return ledger_lease(&server->hardware->ledger).owner;
+	return ledger_current(&server->counters->ledger).owner;
 }
 
 int server_withdraw(struct server *server, uint32_t owner, const struct peer *but)
 {
-	int r = hardware_replace_page(server->hardware, owner);
+	int r = counters_replace_page(server->counters, owner);
 
 	if (r < 0)
 		return r;
@@ -565,15 +565,15 @@ void server_tell_users(struct server *server)
 
 int server_set_owner(struct server *server, uint32_t owner, const struct peer *but)
 {
-	struct ledger *ledger = &server->hardware->ledger;
-	struct ledger_lease lease = ledger_lease(ledger);
+	struct ledger *ledger = &server->counters->ledger;
+	struct ledger_current current = ledger_current(ledger);
 
-	if (owner == lease.owner)
+	if (owner == current.owner)
 		return 0;
 	if (server->config->access.owner_only)
 		return server_withdraw(server, owner, but);
-	lease.owner = owner;
-	ledger_let(ledger, lease);
+	current.owner = owner;
+	ledger_set_current(ledger, current);
 	server_tell_users(server);
 	server->reports[WIRE_STATE].made_ns = 0;
 	return 0;
@@ -583,16 +583,16 @@ int server_set_owner(struct server *server, uint32_t owner, const struct peer *b
  * How many peers the limit of open files has room for, next to what is open already: each has a
  * connection, and may be the only one of its user, with doorbells and memory.
  */
-static unsigned peers_that_fit(const struct hardware *hardware)
+static unsigned peers_that_fit(const struct counters *counters)
 {
 	struct rlimit limit;
 	unsigned long reserved = 48;
 
-	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
-		reserved += hardware->plan.boxes[i].n_events;
+	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
+		reserved += counters->plan.boxes[i].n_events;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur <= reserved)
 		return 1;
-	return (unsigned)((limit.rlim_cur - reserved) / (2 + hardware->n_readers));
+	return (unsigned)((limit.rlim_cur - reserved) / (2 + counters->n_readers));
 }
 
 /* Users that are away have descriptors, too, but no more than a few clients would. */
@@ -605,7 +605,7 @@ static unsigned limit_away(struct users *users, unsigned n_fit)
 /* Where the site says nothing: every rank of a job has a place, with four ranks to a CPU. */
 static void take_limits(struct server *server)
 {
-	unsigned of_machine = 4 * server->hardware->topology.n_cpus;
+	unsigned of_machine = 4 * server->counters->topology.n_cpus;
 
 	server->max_peers_of_user = server->config->max_clients_per_user;
 	if (!server->max_peers_of_user)
@@ -619,7 +619,7 @@ static void take_limits(struct server *server)
 
 void server_limit_peers(struct server *server)
 {
-	unsigned fit = limit_away(&server->users, peers_that_fit(server->hardware));
+	unsigned fit = limit_away(&server->users, peers_that_fit(server->counters));
 
 	take_limits(server);
 	if (fit >= server->max_peers)
@@ -694,8 +694,8 @@ static int prepare(struct server *server)
 	if (r >= 0)
 		r = budget_init(&server->budget, &rules, ACCOUNTS_MAX);
 	if (r >= 0)
-		r = users_init(&server->users, server->hardware->readers,
-			server->hardware->n_readers, server->closers);
+		r = users_init(&server->users, server->counters->readers,
+			server->counters->n_readers, server->closers);
 	if (r < 0)
 		return r;
 	server_tell_users(server);
@@ -707,26 +707,26 @@ static int prepare(struct server *server)
 
 void server_say_ready(const struct server *server)
 {
-	const struct hardware *hardware = server->hardware;
+	const struct counters *counters = server->counters;
 
 	sd_notifyf(0, "READY=1\nSTATUS=Serving %s, %u sockets, %u counter boxes.",
-		hardware->platform->name, hardware->plan.n_sockets, hardware->plan.n_boxes);
+		counters->platform->name, counters->plan.n_sockets, counters->plan.n_boxes);
 }
 
-int server_run(struct server *server, struct hardware *hardware, struct fault *fault)
+int server_run(struct server *server, struct counters *counters, struct fault *fault)
 {
 	int r;
 
-	server->hardware = hardware;
-	server->n_refused_before = hardware->publication.header->daemon.refused;
+	server->counters = counters;
+	server->n_refused_before = counters->publication.header->daemon.refused;
 	r = prepare(server);
 	if (r >= 0)
 		r = add_sources(server);
 	if (r >= 0)
-		r = revive_watch(server);
+		r = restart_watch(server);
 	if (r >= 0)
 		r = watchdog_start(
-			&server->watchdog, server->event, hardware->readers, hardware->n_readers);
+			&server->watchdog, server->event, counters->readers, counters->n_readers);
 	if (r < 0)
 		return fault_set(fault, r, "Cannot set up the event loop: %s.", strerror(-r));
 	server_say_ready(server);
@@ -737,7 +737,7 @@ int server_run(struct server *server, struct hardware *hardware, struct fault *f
 
 void server_done(struct server *server)
 {
-	struct undertaker undertaker = {};
+	struct socket_closer closer = {};
 
 	while (server->peers)
 		peer_free(server->peers);
@@ -757,6 +757,6 @@ void server_done(struct server *server)
 		unlink(server->config->socket_path);
 	for (unsigned i = 0; i < ARRAY_SIZE(server->reports); i++)
 		close_report(&server->reports[i]);
-	undertaker_bury(&undertaker, &server->listen_fd);
-	undertaker_done(&undertaker);
+	socket_closer_close_listening(&closer, &server->listen_fd);
+	socket_closer_done(&closer);
 }

@@ -11,10 +11,10 @@
 
 #include "common/wire.h"
 #include "daemon/base/fault.h"
+#include "daemon/base/fdstore.h"
 #include "daemon/base/log-limit.h"
-#include "daemon/base/store.h"
 #include "daemon/read/budget.h"
-#include "daemon/read/hardware.h"
+#include "daemon/read/counters.h"
 #include "daemon/serve/accounts.h"
 #include "daemon/serve/closers.h"
 #include "daemon/serve/owners.h"
@@ -28,7 +28,7 @@ struct peer;
 enum { SERVER_AT_ONCE = 33 }; /* connections that are accepted in a turn */
 
 struct server {
-	struct hardware *hardware; /* borrowed */
+	struct counters *counters; /* borrowed */
 	struct config *config;     /* borrowed; SIGHUP replaces what it says */
 	sd_event *event;
 	int listen_fd;
@@ -65,11 +65,11 @@ struct server {
  * something else; errno of bind(2).
  */
 int server_listen(
-	struct server *server, struct config *config, struct store *store, struct fault *fault);
+	struct server *server, struct config *config, struct fdstore *store, struct fault *fault);
 
-/* Serves @hardware until SIGTERM or SIGINT. Says READY once. Returns the exit status, or an error.
+/* Serves @counters until SIGTERM or SIGINT. Says READY once. Returns the exit status, or an error.
  */
-int server_run(struct server *server, struct hardware *hardware, struct fault *fault);
+int server_run(struct server *server, struct counters *counters, struct fault *fault);
 
 void server_done(struct server *server);
 
@@ -119,7 +119,7 @@ uint32_t server_owner(const struct server *server);
 /*
  * Notes that it is @owner's. Where only owners may connect, and it is another: withdraws the page
  * from all who have it and disconnects everybody but @but, so that who may connect does so anew.
- * Errors of hardware_replace_page(), with nothing changed.
+ * Errors of counters_replace_page(), with nothing changed.
  */
 int server_set_owner(struct server *server, uint32_t owner, const struct peer *but);
 

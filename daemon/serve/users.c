@@ -10,7 +10,7 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 
 static const uint64_t RENEW_NS = 1000000000;
 
@@ -108,27 +108,27 @@ int users_renew_doorbells(struct users *users, struct user *user)
 
 static size_t wakeups_bytes(const struct users *users)
 {
-	return users->n_readers * sizeof(struct page_bell) + sizeof(struct page_rules);
+	return users->n_readers * sizeof(struct page_wakeup) + sizeof(struct page_rules);
 }
 
 static int open_wakeups(const struct users *users, struct user *user)
 {
 	size_t bytes = wakeups_bytes(users);
-	_cleanup_close_ int fd = memory_new("uncored-bells", bytes, 0444);
+	_cleanup_close_ int fd = memfd_new("uncored-wakeups", bytes, 0444);
 
 	if (fd < 0)
 		return fd;
-	user->wakeups = memory_map(fd, bytes);
+	user->wakeups = memfd_map(fd, bytes);
 	if (!user->wakeups)
 		return -errno;
-	user->wakeups_fd = memory_reopen_read_only(fd);
+	user->wakeups_fd = memfd_reopen_read_only(fd);
 	return user->wakeups_fd < 0 ? user->wakeups_fd : 0;
 }
 
 static void tell(const struct users *users, struct user *user)
 {
 	for (unsigned s = 0; s < users->n_readers; s++)
-		page_bell_tell_quantum(&user->wakeups[s], users->quantum);
+		page_wakeup_tell_quantum(&user->wakeups[s], users->quantum);
 	page_rules_write((void *)&user->wakeups[users->n_readers], &users->rules);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What all clients of one uid share: a doorbell for each socket, and the memory where they sleep
- * until their sweep is there (struct page_bell of common/page.h). So 576 ranks of a job are one
+ * until their sweep is there (struct page_wakeup of common/page.h). So 576 ranks of a job are one
  * user with as many doorbells as there are sockets. Another user has no descriptor of either, so
  * nobody of it rings, or is woken, at this one's expense. The memory is protected as the page is.
  *
@@ -29,8 +29,8 @@ struct user {
 	unsigned n_clients;
 	uint64_t left_ns;    /* when the last one went */
 	uint64_t renewed_ns; /* when it last got new doorbells */
-	int wakeups_fd;      /* what clients get: n_readers of struct page_bell, and page_rules */
-	struct page_bell *wakeups;
+	int wakeups_fd;      /* what clients get: n_readers of struct page_wakeup, and page_rules */
+	struct page_wakeup *wakeups;
 	int doorbells[PAGE_SOCKETS_MAX];
 };
 

@@ -22,7 +22,7 @@ static void measure(struct figures *ret)
 	fprintf(stderr, "One reader...\n");
 	measure_latency(&daemon, ret);
 	fprintf(stderr, "1, 8 and 64 clients at once, idle and busy...\n");
-	measure_crowds(&daemon, ret);
+	measure_batches(&daemon, ret);
 	fprintf(stderr, "Memory, ten idle seconds, uncore stat...\n");
 	measure_footprint(&daemon, ret);
 	daemon_stop(&daemon);
@@ -69,10 +69,10 @@ static void print_table(const struct figures *f)
 	print_plain("mean fresh read of both sockets without pause, 10 % budget",
 		f->default_budget_us, "us");
 	printf("\n%-8s %22s %22s\n", "clients", "idle median / p99 us", "busy median / p99 us");
-	for (unsigned i = 0; i < CROWD_SIZES; i++)
-		printf("%-8u %11.0f / %8.0f %11.0f / %8.0f\n", f->crowds[i].n,
-			f->crowds[i].idle_median_us, f->crowds[i].idle_p99_us,
-			f->crowds[i].busy_median_us, f->crowds[i].busy_p99_us);
+	for (unsigned i = 0; i < BATCH_SIZES; i++)
+		printf("%-8u %11.0f / %8.0f %11.0f / %8.0f\n", f->batches[i].n,
+			f->batches[i].idle_median_us, f->batches[i].idle_p99_us,
+			f->batches[i].busy_median_us, f->batches[i].busy_p99_us);
 }
 
 static void add(struct json_object *to, const char *key, double value)
@@ -80,19 +80,19 @@ static void add(struct json_object *to, const char *key, double value)
 	json_object_object_add(to, key, json_object_new_double(value));
 }
 
-static struct json_object *crowds_json(const struct figures *f)
+static struct json_object *batchs_json(const struct figures *f)
 {
 	struct json_object *list = json_object_new_array();
 
-	for (unsigned i = 0; i < CROWD_SIZES; i++) {
-		struct json_object *crowd = json_object_new_object();
+	for (unsigned i = 0; i < BATCH_SIZES; i++) {
+		struct json_object *batch = json_object_new_object();
 
-		json_object_object_add(crowd, "n", json_object_new_int((int)f->crowds[i].n));
-		add(crowd, "idle_median_us", f->crowds[i].idle_median_us);
-		add(crowd, "idle_p99_us", f->crowds[i].idle_p99_us);
-		add(crowd, "busy_median_us", f->crowds[i].busy_median_us);
-		add(crowd, "busy_p99_us", f->crowds[i].busy_p99_us);
-		json_object_array_add(list, crowd);
+		json_object_object_add(batch, "n", json_object_new_int((int)f->batches[i].n));
+		add(batch, "idle_median_us", f->batches[i].idle_median_us);
+		add(batch, "idle_p99_us", f->batches[i].idle_p99_us);
+		add(batch, "busy_median_us", f->batches[i].busy_median_us);
+		add(batch, "busy_p99_us", f->batches[i].busy_p99_us);
+		json_object_array_add(list, batch);
 	}
 	return list;
 }
@@ -112,7 +112,7 @@ static void write_json(const struct figures *f, const char *path)
 		f->without_pause.fresh_beside_us / f->without_pause.local_us);
 	add(root, "cached_ns", f->cached_ns);
 	add(root, "sweeps_per_round_64", f->sweeps_per_round_64);
-	json_object_object_add(root, "clients", crowds_json(f));
+	json_object_object_add(root, "clients", batchs_json(f));
 	add(root, "idle_wakeups_per_min", f->idle_wakeups_per_min);
 	add(root, "rss_kib", f->rss_kib);
 	add(root, "ready_ms", f->ready_ms);

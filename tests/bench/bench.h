@@ -6,9 +6,9 @@
 
 #include "tests/system/daemon-process.h"
 
-enum { CROWD_SIZES = 3 };
+enum { BATCH_SIZES = 3 };
 
-struct crowd_figures {
+struct batch_figures {
 	unsigned n; /* clients at once */
 	double idle_median_us, idle_p99_us, busy_median_us, busy_p99_us;
 };
@@ -25,7 +25,7 @@ struct figures {
 	struct latency_figures paused, without_pause;
 	double cached_ns;
 	double sweeps_per_round_64;
-	struct crowd_figures crowds[CROWD_SIZES];
+	struct batch_figures batches[BATCH_SIZES];
 	double idle_wakeups_per_min;
 	double rss_kib;
 	double ready_ms;
@@ -35,7 +35,7 @@ struct figures {
 
 /* Each measures against a running daemon and fills in its figures. */
 void measure_latency(const struct daemon_process *daemon, struct figures *ret);
-void measure_crowds(const struct daemon_process *daemon, struct figures *ret);
+void measure_batches(const struct daemon_process *daemon, struct figures *ret);
 void measure_footprint(const struct daemon_process *daemon, struct figures *ret);
 
 /* These start daemons of their own. */

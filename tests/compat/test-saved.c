@@ -166,7 +166,7 @@ static void send_welcome(const struct replay *replay, int client)
 		replay->page.bytes, replay->page.size_bytes, replay->page_bytes, 0xff);
 	for (uint32_t s = 0; s < n_sockets; s++)
 		fds[1 + s] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	fds[1 + n_sockets] = sealed_memory("", 0, n_sockets * sizeof(struct page_bell), 0);
+	fds[1 + n_sockets] = sealed_memory("", 0, n_sockets * sizeof(struct page_wakeup), 0);
 	if (wire_send(client, &replay->welcome.message, fds, n_sockets + 2) < 0)
 		_exit(91);
 }

@@ -40,7 +40,7 @@ static struct {
 	bool present, claims;
 	int fd;
 	unsigned account, n_sleep;
-	struct page_bell bell;
+	struct page_wakeup wakeup;
 } users[USERS];
 
 /* --- in the place of the kernel: time, and who sleeps --- */
@@ -79,7 +79,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, str
 static long wake(const uint32_t *n_rung, unsigned most)
 {
 	for (unsigned i = 0; i < USERS; i++)
-		if (n_rung == &users[i].bell.n_rung) {
+		if (n_rung == &users[i].wakeup.n_rung) {
 			unsigned n = users[i].n_sleep < most ? users[i].n_sleep : most;
 
 			users[i].n_sleep -= n;
@@ -251,7 +251,7 @@ static void step_come(unsigned i)
 	accounts_enter(&accounts, account);
 	if (accounts.accounts[accounts_largest(&accounts)].n_peers <
 			accounts.accounts[account].n_peers ||
-		doorbells_add(&doorbells, i, account, users[i].fd, &users[i].bell) < 0)
+		doorbells_add(&doorbells, i, account, users[i].fd, &users[i].wakeup) < 0)
 		abort();
 }
 

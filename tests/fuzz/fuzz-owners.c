@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 #include "daemon/base/privilege.h"
 #include "daemon/serve/owners.h"
 #include "tests/fuzz/input.h"
@@ -271,13 +271,13 @@ static int something_else(bool same_size)
 {
 	size_t size_bytes = same_size ? memory_bytes(kept_fd) : 4096;
 
-	return memory_new("something-else", size_bytes ? size_bytes : 4096, 0600);
+	return memfd_new("something-else", size_bytes ? size_bytes : 4096, 0600);
 }
 
 static void begin(int fd)
 {
-	struct stored item = { .fd = fd, .name = (char *)"owners" };
-	struct store store = { .n = 1, .items = &item };
+	struct fdstore_item item = { .fd = fd, .name = (char *)"owners" };
+	struct fdstore store = { .n = 1, .items = &item };
 
 	if (owners_new(&store, &owners) < 0 || item.fd >= 0)
 		abort();

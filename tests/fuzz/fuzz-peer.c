@@ -70,32 +70,32 @@ static const char *const configurations[] = {
 	"[reader]\nbudget_percent = 10\nburst_ms = 1\n",
 };
 
-/* --- the hardware, which lives as long as the process --- */
+/* --- the counters, which live as long as the process --- */
 
-static struct hardware hardware;
+static struct counters counters;
 static struct box boxes[MACHINE_BOXES];
 static struct reader readers[MACHINE_SOCKETS];
 
 static void start_reader(unsigned socket)
 {
-	const struct plan_socket *s = &hardware.plan.sockets[socket];
+	const struct plan_socket *s = &counters.plan.sockets[socket];
 	const struct reader_options options = {
 		.socket = socket,
-		.seat.cpu = -1,
+		.affinity.cpu = -1,
 		.rules = { .budget = { .percent = 100, .burst_ms = 100 }, .quantum = 1 },
-		.attention_fd = -1,
+		.stopped_fd = -1,
 	};
 	struct tally tally;
 
-	if (tally_init(&tally, &hardware.plan, socket, hardware.publication.whys[socket]) < 0 ||
+	if (tally_init(&tally, &counters.plan, socket, counters.publication.whys[socket]) < 0 ||
 		reader_init(&readers[socket], &options, &boxes[s->first_box], s->n_boxes, &tally,
-			hardware.publication.header, ledger_book(&hardware.ledger, socket)) < 0 ||
+			counters.publication.header, ledger_book(&counters.ledger, socket)) < 0 ||
 		reader_start(&readers[socket]) < 0)
 		errx(1, "Cannot start a reader.");
 }
 
 /* What server.h and peer.h need of it, and no more. Its threads take no signal, as libFuzzer's. */
-static void start_hardware(void)
+static void start_counters(void)
 {
 	static const struct machine_kernel kernel;
 	static const char *platform_dirs[2];
@@ -106,20 +106,20 @@ static void start_hardware(void)
 	machine_begin(&kernel);
 	snprintf(platforms, sizeof platforms, "%s/platforms", scratch_folder());
 	platform_dirs[0] = platforms;
-	hardware = (struct hardware){
+	counters = (struct counters){
 		.platform_dirs = platform_dirs,
 		.plan = *machine_plan(),
 		.platform = (struct platform *)machine_plan()->platform,
 		.boxes = boxes,
-		.attention_fd = -1,
+		.stopped_fd = -1,
 		.readers = readers,
 		.n_readers = MACHINE_SOCKETS,
 	};
 	for (unsigned i = 0; i < MACHINE_BOXES; i++)
-		box_open(&boxes[i], &hardware.plan.boxes[i], &source_perf);
-	if (publication_init(&hardware.publication, &hardware.plan, &fault) < 0 ||
-		ledger_init(&hardware.ledger, &hardware.plan, boxes, hardware.publication.header,
-			hardware.publication.whys, &fault) < 0)
+		box_open(&boxes[i], &counters.plan.boxes[i], &perf_calls);
+	if (publication_init(&counters.publication, &counters.plan, &fault) < 0 ||
+		ledger_init(&counters.ledger, &counters.plan, boxes, counters.publication.header,
+			counters.publication.whys, &fault) < 0)
 		errx(1, "%s", fault.text);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -128,13 +128,13 @@ static void start_hardware(void)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void reset_hardware(const struct config *config)
+static void reset_counters(const struct config *config)
 {
-	if (!hardware.readers)
-		start_hardware();
-	hardware_apply(&hardware, config);
-	ledger_let(&hardware.ledger,
-		(struct ledger_lease){ .page = 1, .owner = (uint32_t)LEDGER_NO_OWNER });
+	if (!counters.readers)
+		start_counters();
+	counters_apply(&counters, config);
+	ledger_set_current(&counters.ledger,
+		(struct ledger_current){ .page = 1, .owner = (uint32_t)LEDGER_NO_OWNER });
 }
 
 /* --- how many descriptors there may be --- */
@@ -589,14 +589,15 @@ static int bound_socket(int type, bool listens)
 	return fd;
 }
 
-static void pass(struct store *store, int fd)
+static void pass(struct fdstore *store, int fd)
 {
-	store->items[store->n++] = (struct stored){ .fd = fd, .name = strdup("uncored.socket") };
+	store->items[store->n++] =
+		(struct fdstore_item){ .fd = fd, .name = strdup("uncored.socket") };
 }
 
-static struct store prepare(enum beginning beginning)
+static struct fdstore prepare(enum beginning beginning)
 {
-	struct store store = { .items = calloc(3, sizeof *store.items) };
+	struct fdstore store = { .items = calloc(3, sizeof *store.items) };
 
 	if (!store.items)
 		abort();
@@ -631,7 +632,7 @@ static struct store prepare(enum beginning beginning)
 
 static void run(enum beginning beginning, unsigned which_limit, const struct config *config)
 {
-	struct store store = prepare(beginning);
+	struct fdstore store = prepare(beginning);
 	struct config copy = *config;
 	struct fault fault = { "" };
 	int r;
@@ -643,7 +644,7 @@ static void run(enum beginning beginning, unsigned which_limit, const struct con
 		abort();
 	if (r >= 0) {
 		limit_descriptors(limit_of(which_limit));
-		r = server_run(&server, &hardware, &fault);
+		r = server_run(&server, &counters, &fault);
 		limit_descriptors(usual_limit);
 		if (r < 0 && (which_limit < FEWEST || !fault.text[0]))
 			abort();
@@ -651,9 +652,9 @@ static void run(enum beginning beginning, unsigned which_limit, const struct con
 	for (unsigned i = 0; i < CLIENTS; i += 2)
 		hang_up(i);
 	server_done(&server);
-	if (r >= 0 && hardware.publication.header->daemon.n_clients)
+	if (r >= 0 && counters.publication.header->daemon.n_clients)
 		abort();
-	store_done(&store);
+	fdstore_done(&store);
 	unlink(address.sun_path);
 }
 
@@ -747,7 +748,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	is_over = false;
 	next_close_hangs = false;
 	mend_platforms();
-	reset_hardware(&config);
+	reset_counters(&config);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		clients[i] = doorbells[i] = -1;
 	n_before = count_descriptors();

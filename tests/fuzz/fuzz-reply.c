@@ -57,7 +57,7 @@ enum { ANSWERS = 2, PADDED_BYTES = 65536, FDS_MAX = 64 };
 
 struct plan {
 	uint8_t flags;
-	uint8_t n_fds[ANSWERS]; /* of each answer; with the first come the bells, besides */
+	uint8_t n_fds[ANSWERS]; /* of each answer; with the first come the wake-ups, besides */
 	uint8_t more;
 	uint16_t bytes[ANSWERS]; /* of each answer */
 };
@@ -106,18 +106,18 @@ static int doorbell_fd(void)
 	return fd;
 }
 
-static int bells_fd(void)
+static int wakeups_fd(void)
 {
-	int fd = memfd_create("bells", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = memfd_create("wakeups", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd < 0 || ftruncate(fd, PAGE_SOCKETS_MAX * sizeof(struct page_bell)) < 0 ||
+	if (fd < 0 || ftruncate(fd, PAGE_SOCKETS_MAX * sizeof(struct page_wakeup)) < 0 ||
 		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
-		err(1, "Cannot make the bells");
+		err(1, "Cannot make the wake-ups");
 	return fd;
 }
 
 /* As wire_send(), which refuses to send what it should not. */
-static void send_answer(int client, const struct part *answer, unsigned n_fds, bool with_bells)
+static void send_answer(int client, const struct part *answer, unsigned n_fds, bool with_wakeups)
 {
 	union {
 		struct cmsghdr header;
@@ -129,8 +129,8 @@ static void send_answer(int client, const struct part *answer, unsigned n_fds, b
 
 	for (unsigned i = 0; i < n_fds; i++)
 		fds[i] = i || fake.plan.flags & NO_FILE ? doorbell_fd() : content_fd();
-	if (with_bells && n_fds)
-		fds[n_fds++] = bells_fd();
+	if (with_wakeups && n_fds)
+		fds[n_fds++] = wakeups_fd();
 	if (n_fds) {
 		packet.msg_control = control.bytes;
 		packet.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
@@ -303,7 +303,7 @@ static void wait_until_served(void)
 			;
 }
 
-/* The rules are behind the bells. */
+/* The rules are behind the wake-ups. */
 static void ask_about_user(const struct uncore *handle)
 {
 	static const uint32_t groups[] = { 10, 20 };

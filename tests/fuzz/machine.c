@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/count/source.h"
+#include "daemon/count/perf.h"
 
 /* --- what is planned --- */
 
@@ -123,7 +123,7 @@ int machine_event(int leader, uint64_t id)
 }
 
 static int open_event(
-	const struct source *self, const struct perf_event_attr *attr, int cpu, int group_fd)
+	const struct perf *self, const struct perf_event_attr *attr, int cpu, int group_fd)
 {
 	static uint64_t last_id = UINT32_MAX;
 
@@ -133,7 +133,7 @@ static int open_event(
 	return kernel.open_error ? kernel.open_error : machine_event(group_fd, ++last_id);
 }
 
-static ssize_t read_group(const struct source *self, int fd, void *ret_buffer, size_t size_bytes)
+static ssize_t read_group(const struct perf *self, int fd, void *ret_buffer, size_t size_bytes)
 {
 	static uint64_t last_ns; /* threads read at the same time */
 	uint64_t time_ns = __atomic_add_fetch(&last_ns, !kernel.stands, __ATOMIC_RELAXED);
@@ -154,23 +154,23 @@ static ssize_t read_group(const struct source *self, int fd, void *ret_buffer, s
 	return (ssize_t)((3 + words[0]) * sizeof *words);
 }
 
-static void enable(const struct source *self, int leader_fd)
+static void enable(const struct perf *self, int leader_fd)
 {
 	(void)self;
 	(void)leader_fd;
 }
 
-static uint64_t id_of(const struct source *self, int fd)
+static uint64_t id_of(const struct perf *self, int fd)
 {
 	(void)self;
 	return events[fd].id;
 }
 
-static void close_event(const struct source *self, int fd)
+static void close_event(const struct perf *self, int fd)
 {
 	(void)self;
 	events[fd].open = false;
 	close(fd);
 }
 
-const struct source source_perf = { open_event, read_group, enable, id_of, close_event, NULL };
+const struct perf perf_calls = { open_event, read_group, enable, id_of, close_event, NULL };

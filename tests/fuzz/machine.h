@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A machine in memory: three sockets with 2, 1 and 3 boxes, each with two or three events, so that
- * no table of it is as long as another. Its kernel stands in the place of daemon/count/source.c:
+ * no table of it is as long as another. Its kernel stands in the place of daemon/count/perf.c:
  * events are descriptors of /dev/null.
  */
 #pragma once

@@ -102,7 +102,7 @@ int attack_greet(struct wire_packet *ret)
 
 const uint32_t *attack_wakeup(const struct wire_packet *welcome)
 {
-	const struct page_bell *wakeups = mmap(NULL, sizeof *wakeups, PROT_READ, MAP_SHARED,
+	const struct page_wakeup *wakeups = mmap(NULL, sizeof *wakeups, PROT_READ, MAP_SHARED,
 		welcome->fds[welcome->message.welcome.n_sockets + 1], 0);
 
 	if (wakeups == MAP_FAILED)

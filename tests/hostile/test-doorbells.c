@@ -45,7 +45,7 @@ static void ringing_from_64_threads(void **state)
 	attack_beside_victim(&attack);
 }
 
-/* One after another, so that the reader always waits for the rest of the crowd. */
+/* One after another, so that the reader always waits for the rest of the batch. */
 static int ring_all_in_turn(void *argument)
 {
 	static int doorbells[CONNECTIONS_MAX];

@@ -66,7 +66,7 @@ static void waiting_without_ringing(void **state)
 }
 
 /* Where he is woken: all of them at each of his rings. */
-static int wait_at_the_bell_and_ring(void *argument)
+static int wait_and_ring(void *argument)
 {
 	struct wire_packet packet;
 	const uint32_t *wakeup;
@@ -87,7 +87,7 @@ static void waiting_and_ringing(void **state)
 {
 	const struct attack attack = {
 		.name = "1000 threads that wait, and rings for all of them",
-		.body = wait_at_the_bell_and_ring,
+		.body = wait_and_ring,
 		.n_processes = PROCESSES,
 		.deeds = WAITERS,
 		.busy_percent = 5,

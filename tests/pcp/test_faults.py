@@ -292,7 +292,7 @@ class Recorded(Fault):
         self.assertNotEqual(self.pcp.pmda_pid(), pid)
 
 
-class Crowd(Fault):
+class Batch(Fault):
     title = "with 16 clients at once: "
     PAGES = 25600
     N_FETCHES = 200
@@ -336,7 +336,7 @@ class Crowd(Fault):
         self.assertGreaterEqual(
             after[0]["values"][METRIC]["0"] - before[-1]["values"][METRIC]["0"], self.PAGES * 4096)
 
-    def test_crowd(self):
+    def test_batch(self):
         """each sees all values, in order, and the pages that were touched meanwhile"""
         self.worker = self.pcp.talk_to("touch-when-told", 0)
         self.worker.hear()

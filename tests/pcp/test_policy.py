@@ -137,7 +137,7 @@ class Rules(Policy):
         self.assert_refused(pcp, "The rule is mode", uid=ALICE)
         self.assert_told(pcp, uid=ROOT)
 
-    def test_crowd(self):
+    def test_batch(self):
         """refused clients cost those that are told nothing, whatever requests_per_second says"""
         pcp = self.serve(f"[access]\nusers = {NOBODY}\n[server]\nrequests_per_second = 1\n")
         refused = [pcp.talk_to("pcp-fetch", "0", "0", READ, who=as_user(ALICE)) for _ in range(40)]

@@ -169,7 +169,7 @@ static struct flood flood_with(const char *key, unsigned n_users)
 	return result;
 }
 
-static void a_crowd_shares_the_sweeps_that_are_due(void **state)
+static void a_batch_shares_the_sweeps_that_are_due(void **state)
 {
 	struct flood result = flood_with("min_interval_ms", 2);
 
@@ -232,8 +232,8 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("values and channels are rounded down to the quantum and never go back",
 			values_are_rounded_down_and_never_go_back),
-		CASE("a crowd that reads without pause shares the sweeps that are due",
-			a_crowd_shares_the_sweeps_that_are_due),
+		CASE("a batch that reads without pause shares the sweeps that are due",
+			a_batch_shares_the_sweeps_that_are_due),
 		CASE("each user causes no more sweeps than the interval per user allows",
 			each_user_causes_no_more_sweeps_than_his_interval_allows),
 		CASE("a time limit that a program sets is strict",

@@ -15,7 +15,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "tests/continuity/truth.h"
-#include "tests/soak/crowd.h"
+#include "tests/soak/clients.h"
 #include "tests/test.h"
 
 static const uint64_t SECOND_NS = 1000000000, SAY_EVERY_NS = 10000000000;
@@ -26,7 +26,7 @@ enum { KEPT_KIB = 256, AWAY = 3 * 2 };
 
 static struct daemon_process daemon_process;
 static struct truth truth;
-static struct crowd crowd;
+static struct clients clients;
 static bool is_exact = true; /* the policy of the moment rounds nothing */
 static struct {
 	unsigned kills, ends, policies, wrong_policies, owners, offline, revived;
@@ -113,7 +113,7 @@ static void set_cpu(const char *online)
 }
 
 /* Reads until uncored ends to have its counters opened anew; it tries that once a minute. */
-static void wait_for_revival(void)
+static void wait_for_restart(void)
 {
 	for (unsigned i = 0; i < 700; i++) {
 		struct uncore_sample samples[2] = { UNCORE_SAMPLE_INIT, UNCORE_SAMPLE_INIT };
@@ -140,7 +140,7 @@ static void lose_a_cpu(void)
 	set_cpu("0");
 	usleep(300000);
 	set_cpu("1");
-	wait_for_revival();
+	wait_for_restart();
 	truth_begin(&truth, &daemon_process); /* what that socket counted meanwhile is lost */
 	did.offline++;
 }
@@ -152,7 +152,7 @@ static void (*const events[])(void) = { be_killed, be_killed, be_ended, have_ano
 
 static void say(const char *when)
 {
-	const struct crowd_tally *t = crowd.tally;
+	const struct clients_tally *t = clients.tally;
 
 	printf("# %s: %u kills, %u ends, %u policies (%u wrong), %u owners, %u times a CPU "
 	       "offline; %" PRIu64 " connections, %" PRIu64 " reads, %" PRIu64 " regions, %" PRIu64
@@ -194,8 +194,8 @@ static void let_happen(uint64_t duration_ns, bool kill_too, bool hotplug)
 			next_hotplug_ns = clock_now_ns() + 30 * SECOND_NS;
 		}
 		check();
-		if (crowd.tally->wrong)
-			fail_msg("a client saw %s", crowd_complaint());
+		if (clients.tally->wrong)
+			fail_msg("a client saw %s", clients_complaint());
 		say_from_time_to_time();
 	}
 }
@@ -238,14 +238,14 @@ static void it_stays_what_it_is(void **state)
 	struct size before, after;
 
 	(void)state;
-	crowd_start(&crowd);
+	clients_start(&clients);
 	let_happen(duration_ns / 2, true, hotplug);
 	warm_up();
-	crowd_stop(&crowd);
+	clients_stop(&clients);
 	before = measure();
-	crowd_start(&crowd);
+	clients_start(&clients);
 	let_happen(duration_ns / 2, false, false);
-	crowd_stop(&crowd);
+	clients_stop(&clients);
 	after = measure();
 	truth_check(&truth);
 	say("at the end");
@@ -256,7 +256,7 @@ static void it_stays_what_it_is(void **state)
 	assert_in_range(after.rss_kib, 0, before.rss_kib + KEPT_KIB);
 	assert_in_range(after.descriptors, 0, before.descriptors + AWAY);
 	assert_int_equal(after.kept, before.kept);
-	assert_true(crowd.tally->reads > 0 && crowd.tally->regions > 0);
+	assert_true(clients.tally->reads > 0 && clients.tally->regions > 0);
 }
 
 static int begin(void **state)
@@ -264,7 +264,7 @@ static int begin(void **state)
 	(void)state;
 	srandom(1);
 	daemon_start_activated(&daemon_process, "standin", NULL, true);
-	crowd_init(&crowd, &daemon_process);
+	clients_init(&clients, &daemon_process);
 	truth_begin(&truth, &daemon_process);
 	truth_check(&truth);
 	return 0;

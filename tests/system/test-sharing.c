@@ -54,7 +54,7 @@ static int open_clients(struct client clients[], pthread_barrier_t *barrier)
 	return 0;
 }
 
-/* The first round does not count: nobody can know yet that it is a crowd. */
+/* The first round does not count: nobody can know yet that it is a batch. */
 static uint64_t most_sweeps_of_a_round(void)
 {
 	uint64_t most = 0;

@@ -39,8 +39,8 @@ void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
 	sweep.end_ns = clock_now_ns();
 	atomic_fetch_add(&daemon->sweeps, 1);
 	page_sweep_end(cell, started, &sweep, FAKE_METRICS, channels, FAKE_CHANNELS);
-	page_bell_ring(&daemon->bells[socket]);
-	page_bell_wake(&daemon->bells[socket], INT_MAX);
+	page_wakeup_announce(&daemon->wakeups[socket]);
+	page_wakeup_wake(&daemon->wakeups[socket], INT_MAX);
 }
 
 /* --- the page --- */
@@ -105,24 +105,24 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 		daemon->page->magic++;
 }
 
-static void make_bells(struct fake_daemon *daemon)
+static void make_wakeups(struct fake_daemon *daemon)
 {
 	const struct rules everybody = { .socket.mode = 0666, .owner = RULES_NOBODY };
-	size_t size_bytes = FAKE_SOCKETS * sizeof *daemon->bells;
+	size_t size_bytes = FAKE_SOCKETS * sizeof *daemon->wakeups;
 
 	if (!daemon->options.is_0_1)
 		size_bytes += sizeof *daemon->rules;
-	daemon->bells_fd = memfd_create("bells", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	assert_int_equal(ftruncate(daemon->bells_fd, (off_t)size_bytes), 0);
-	daemon->bells =
-		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, daemon->bells_fd, 0);
-	assert_ptr_not_equal(daemon->bells, MAP_FAILED);
-	daemon->rules = (void *)&daemon->bells[daemon->n_sockets];
+	daemon->wakeups_fd = memfd_create("wakeups", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_int_equal(ftruncate(daemon->wakeups_fd, (off_t)size_bytes), 0);
+	daemon->wakeups =
+		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, daemon->wakeups_fd, 0);
+	assert_ptr_not_equal(daemon->wakeups, MAP_FAILED);
+	daemon->rules = (void *)&daemon->wakeups[daemon->n_sockets];
 	if (!daemon->options.is_0_1)
 		page_rules_write(daemon->rules, &everybody);
-	if (daemon->options.short_bells)
-		assert_int_equal(ftruncate(daemon->bells_fd, 0), 0);
-	assert_int_equal(fcntl(daemon->bells_fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	if (daemon->options.short_wakeups)
+		assert_int_equal(ftruncate(daemon->wakeups_fd, 0), 0);
+	assert_int_equal(fcntl(daemon->wakeups_fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 }
 
 /* As a revocation does: the counts go on in a new page, the old one is never written again. */
@@ -147,12 +147,12 @@ static void send_welcome(struct fake_daemon *daemon, int client)
 	union wire_message message;
 
 	memcpy(&fds[1], daemon->doorbells, sizeof daemon->doorbells);
-	fds[1 + daemon->n_sockets] = daemon->bells_fd;
+	fds[1 + daemon->n_sockets] = daemon->wakeups_fd;
 	wire_begin(&message, WIRE_WELCOME);
 	message.welcome.version = version ? version : WIRE_VERSION;
 	message.welcome.n_sockets = daemon->n_sockets;
 	message.welcome.page_bytes = daemon->page_bytes + daemon->options.extra_page_bytes;
-	wire_send(client, &message, fds, 1 + daemon->n_sockets + !daemon->options.no_bells);
+	wire_send(client, &message, fds, 1 + daemon->n_sockets + !daemon->options.no_wakeups);
 }
 
 static void send_refusal(struct fake_daemon *daemon, int client)
@@ -295,7 +295,7 @@ static void start_serving(struct fake_daemon *daemon, uint64_t generation)
 
 	daemon->n_sockets = daemon->options.n_sockets ? daemon->options.n_sockets : FAKE_SOCKETS;
 	make_page(daemon, generation);
-	make_bells(daemon);
+	make_wakeups(daemon);
 	daemon->stop = eventfd(0, EFD_CLOEXEC);
 	for (int i = 0; i < FAKE_SOCKETS; i++)
 		daemon->doorbells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -345,8 +345,8 @@ void fake_daemon_stop(struct fake_daemon *daemon)
 	close_fd(&daemon->listener);
 	close_fd(&daemon->stop);
 	close_fd(&daemon->page_fd);
-	close_fd(&daemon->bells_fd);
-	munmap(daemon->bells, FAKE_SOCKETS * sizeof *daemon->bells);
+	close_fd(&daemon->wakeups_fd);
+	munmap(daemon->wakeups, FAKE_SOCKETS * sizeof *daemon->wakeups);
 	munmap(daemon->page, daemon->page_bytes);
 	if (daemon->retired)
 		munmap(daemon->retired, daemon->page_bytes);

@@ -35,8 +35,8 @@ struct fake_options {
 	const char *report;        /* NULL: a short one */
 	bool bad_page;             /* its magic is wrong */
 	bool open_ended;           /* the page could be cut while clients have it */
-	bool no_bells;             /* WELCOME comes without them */
-	bool short_bells;          /* there is nothing in their memory */
+	bool no_wakeups;           /* WELCOME comes without them */
+	bool short_wakeups;        /* there is nothing in their memory */
 	uint32_t n_sockets;        /* 0: FAKE_SOCKETS, which is the most */
 	unsigned deaf_after;       /* sweeps; then it lets doorbells ring */
 	unsigned delay_ms;         /* before each answer */
@@ -50,13 +50,13 @@ struct fake_daemon {
 	char path[64];
 	pthread_t thread;
 	sem_t serving; /* its thread has begun */
-	int stop, listener, page_fd, bells_fd;
+	int stop, listener, page_fd, wakeups_fd;
 	int doorbells[FAKE_SOCKETS];
 	int clients[FAKE_CLIENTS_MAX];
 	struct page_header *page;
 	uint64_t page_bytes;
 	uint32_t n_sockets;
-	struct page_bell *bells;
+	struct page_wakeup *wakeups;
 	struct page_rules *rules;    /* behind them: nobody is kept out */
 	struct page_header *retired; /* the page before this one, or NULL */
 	atomic_bool deaf;            /* lets doorbells ring */

@@ -2,7 +2,7 @@
 /* One box against a kernel that fails, multiplexes, freezes and counts backwards. */
 #include "daemon/count/box.h"
 #include "tests/test.h"
-#include "tests/unit/source-fake.h"
+#include "tests/unit/perf-fake.h"
 
 enum { READ = 0x304, WRITE = 0xc04, CLOCK = 0xff };
 
@@ -24,11 +24,11 @@ static const struct plan_box with_clock = {
 static void opens_one_pinned_group(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	assert_int_equal(box.mode, BOX_PINNED);
 	assert_true(kernel.events[0].pinned);
 	assert_int_equal(kernel.events[1].group_fd, 0);
@@ -40,11 +40,11 @@ static void opens_one_pinned_group(void **state)
 static void counts_from_the_moment_it_opened(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = 1000;
 	fake_find(&kernel, WRITE)->value = 7;
 	fake_pass(&kernel, SECOND, SECOND);
@@ -63,10 +63,10 @@ static void says_why_the_kernel_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
 		struct fake_kernel kernel = { .open_error = errors[i] };
-		struct source source = fake_source(&kernel);
+		struct perf perf = fake_perf(&kernel);
 		struct box box = {};
 
-		assert_int_equal(box_open(&box, &two_events, &source), errors[i]);
+		assert_int_equal(box_open(&box, &two_events, &perf), errors[i]);
 		assert_int_equal(box.mode, BOX_CLOSED);
 		assert_int_equal(box.quality, PAGE_PARTIAL);
 		box_read(&box, SECOND);
@@ -78,11 +78,11 @@ static void says_why_the_kernel_refused(void **state)
 static void falls_back_to_single_events_when_a_group_is_too_large(void **state)
 {
 	struct fake_kernel kernel = { .sibling_error = -EINVAL };
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	assert_int_equal(box.mode, BOX_SINGLES);
 	assert_int_equal(fake_open_events(&kernel), 2);
 	fake_find(&kernel, WRITE)->value = 5;
@@ -96,11 +96,11 @@ static void falls_back_to_single_events_when_a_group_is_too_large(void **state)
 static void opens_flexible_when_others_hold_the_counters(void **state)
 {
 	struct fake_kernel kernel = { .pinned_fails = true };
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	assert_int_equal(box.mode, BOX_FLEXIBLE);
 	assert_int_equal(fake_open_events(&kernel), 2);
 	box_close(&box);
@@ -110,11 +110,11 @@ static void opens_flexible_when_others_hold_the_counters(void **state)
 static void opens_single_events_where_a_group_never_runs(void **state)
 {
 	struct fake_kernel kernel = { .pinned_fails = true };
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	assert_int_equal(box.mode, BOX_FLEXIBLE);
 	fake_pass(&kernel, SECOND, 0);
 	box_read(&box, SECOND);
@@ -132,11 +132,11 @@ static void opens_single_events_where_a_group_never_runs(void **state)
 static void leaves_a_group_that_runs_alone(void **state)
 {
 	struct fake_kernel kernel = { .pinned_fails = true };
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_pass(&kernel, SECOND, 1);
 	assert_int_equal(box_settle(&box), 0);
 	assert_int_equal(box.mode, BOX_FLEXIBLE);
@@ -146,11 +146,11 @@ static void leaves_a_group_that_runs_alone(void **state)
 static void notices_a_pinned_group_that_lost_its_counters(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = 100;
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&box, SECOND);
@@ -174,11 +174,11 @@ static void notices_a_pinned_group_that_lost_its_counters(void **state)
 static void scales_what_was_multiplexed_and_says_so(void **state)
 {
 	struct fake_kernel kernel = { .pinned_fails = true };
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = 250;
 	fake_pass(&kernel, SECOND, SECOND / 4);
 	box_read(&box, SECOND);
@@ -206,11 +206,11 @@ static void scales_what_was_multiplexed_and_says_so(void **state)
 static void never_counts_backwards(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = 500;
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&box, SECOND);
@@ -230,11 +230,11 @@ static void never_counts_backwards(void **state)
 static void keeps_its_counts_while_reads_fail(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = 40;
 	kernel.read_error = -EIO;
 	box_read(&box, SECOND);
@@ -252,11 +252,11 @@ static void keeps_its_counts_while_reads_fail(void **state)
 static void notices_a_group_that_fell_apart(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	kernel.group_shrinks = true;
 	box_read(&box, SECOND);
 	assert_int_equal(box.error, -ENODEV);
@@ -267,11 +267,11 @@ static void notices_a_group_that_fell_apart(void **state)
 static void notices_that_enabled_time_stands_still(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&box, SECOND);
 	assert_int_equal(box.quality, 0);
@@ -283,12 +283,12 @@ static void notices_that_enabled_time_stands_still(void **state)
 static void notices_that_the_clock_of_a_box_stands_still(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 	const uint64_t ms = 1000000;
 
 	(void)state;
-	assert_int_equal(box_open(&box, &with_clock, &source), 0);
+	assert_int_equal(box_open(&box, &with_clock, &perf), 0);
 	fake_find(&kernel, CLOCK)->value = 5000;
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&box, 1000 * ms);
@@ -312,11 +312,11 @@ static void notices_that_the_clock_of_a_box_stands_still(void **state)
 static void a_count_below_its_beginning_is_a_reset(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = (uint64_t)-1000;
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&box, SECOND);
@@ -336,11 +336,11 @@ static void opens_single_events_where_only_the_leader_ran(void **state)
 	struct fake_kernel kernel = {
 		.pinned_fails = true, .enabled_ns = 1000, .running_ns = 1000
 	};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	assert_int_equal(box.mode, BOX_FLEXIBLE);
 	fake_pass(&kernel, SECOND, 0);
 	assert_int_equal(box_settle(&box), 1);
@@ -362,18 +362,18 @@ static struct box inherit(const struct box *box)
 static void goes_on_counting_after_it_was_handed_over(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {}, next;
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = 10;
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&box, SECOND);
 	fake_find(&kernel, READ)->value = 30; /* while nobody runs */
 	fake_pass(&kernel, SECOND, SECOND);
 	next = inherit(&box);
-	assert_int_equal(box_adopt(&next, &two_events, &source, box.fds, 2 * SECOND), 0);
+	assert_int_equal(box_adopt(&next, &two_events, &perf, box.fds, 2 * SECOND), 0);
 	box_read(&next, 2 * SECOND);
 	assert_int_equal(next.events[0].count, 30);
 	assert_int_equal(next.quality, 0);
@@ -385,18 +385,18 @@ static void goes_on_counting_after_it_was_handed_over(void **state)
 static void goes_on_estimating_after_it_was_handed_over(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {}, next;
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = 10;
 	fake_pass(&kernel, SECOND, SECOND / 2);
 	box_read(&box, SECOND);
 	fake_find(&kernel, READ)->value = 15;
 	fake_pass(&kernel, SECOND, SECOND / 4);
 	next = inherit(&box);
-	assert_int_equal(box_adopt(&next, &two_events, &source, box.fds, 2 * SECOND), 0);
+	assert_int_equal(box_adopt(&next, &two_events, &perf, box.fds, 2 * SECOND), 0);
 	box_read(&next, 2 * SECOND);
 	assert_int_equal(next.events[0].count, 20 + 20);
 	assert_int_equal(next.quality, PAGE_ESTIMATED);
@@ -408,10 +408,10 @@ static void assert_opened_anew(struct fake_kernel *kernel, struct box *box, uint
 {
 	struct box next = inherit(box);
 
-	assert_int_equal(box_adopt(&next, &two_events, box->source, box->fds, now_ns), -ESTALE);
+	assert_int_equal(box_adopt(&next, &two_events, box->perf, box->fds, now_ns), -ESTALE);
 	assert_int_equal(fake_open_events(kernel), 0);
 	kernel->group_shrinks = false;
-	assert_int_equal(box_reopen(&next, &two_events, box->source), 0);
+	assert_int_equal(box_reopen(&next, &two_events, box->perf), 0);
 	fake_find(kernel, READ)->value = 5;
 	fake_pass(kernel, SECOND, SECOND);
 	box_read(&next, now_ns + SECOND);
@@ -426,11 +426,11 @@ static void assert_opened_anew(struct fake_kernel *kernel, struct box *box, uint
 static void is_opened_anew_if_it_stood_still(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = 10;
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&box, SECOND);
@@ -440,11 +440,11 @@ static void is_opened_anew_if_it_stood_still(void **state)
 static void is_opened_anew_if_its_group_fell_apart(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {};
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = 10;
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&box, SECOND);
@@ -457,23 +457,23 @@ static void is_opened_anew_if_its_group_fell_apart(void **state)
 static void says_what_was_lost_once_it_is_open_again(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {}, next;
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	fake_find(&kernel, READ)->value = 10;
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&box, SECOND);
 	next = inherit(&box);
 	box_close(&box);
 	kernel.open_error = -ENODEV;
-	assert_int_equal(box_reopen(&next, &two_events, &source), -ENODEV);
+	assert_int_equal(box_reopen(&next, &two_events, &perf), -ENODEV);
 	box_read(&next, 2 * SECOND);
 	assert_int_equal(next.error, -ENODEV);
 	assert_int_equal(next.quality, PAGE_PARTIAL);
 	kernel.open_error = 0;
-	assert_int_equal(box_reopen(&next, &two_events, &source), 0);
+	assert_int_equal(box_reopen(&next, &two_events, &perf), 0);
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&next, 3 * SECOND);
 	assert_int_equal(next.events[0].count, 10);
@@ -485,17 +485,17 @@ static void says_what_was_lost_once_it_is_open_again(void **state)
 static void is_handed_over_without_the_error_of_its_last_read(void **state)
 {
 	struct fake_kernel kernel = {};
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {}, next;
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	kernel.pinned_fails = true;
 	fake_pass(&kernel, SECOND, SECOND);
 	box_read(&box, SECOND);
 	assert_int_equal(box.error, -EBUSY);
 	next = inherit(&box);
-	assert_int_equal(box_adopt(&next, &two_events, &source, box.fds, 2 * SECOND), 0);
+	assert_int_equal(box_adopt(&next, &two_events, &perf, box.fds, 2 * SECOND), 0);
 	assert_int_equal(next.error, 0);
 	box_close(&next);
 }
@@ -504,14 +504,14 @@ static void is_handed_over_without_the_error_of_its_last_read(void **state)
 static void says_what_was_lost_though_it_did_not_run_yet(void **state)
 {
 	struct fake_kernel kernel = { .sibling_error = -EINVAL };
-	struct source source = fake_source(&kernel);
+	struct perf perf = fake_perf(&kernel);
 	struct box box = {}, next;
 
 	(void)state;
-	assert_int_equal(box_open(&box, &two_events, &source), 0);
+	assert_int_equal(box_open(&box, &two_events, &perf), 0);
 	next = inherit(&box);
 	box_close(&box);
-	assert_int_equal(box_reopen(&next, &two_events, &source), 0);
+	assert_int_equal(box_reopen(&next, &two_events, &perf), 0);
 	fake_pass(&kernel, SECOND, 0);
 	kernel.running_ns = 0;
 	box_read(&next, 2 * SECOND);

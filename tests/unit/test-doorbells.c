@@ -16,13 +16,13 @@ static const uint64_t MS = 1000000, BEGIN_NS = 1000000000000;
 
 static struct doorbells doorbells;
 static int fds[USERS];
-static struct page_bell bells[USERS];
+static struct page_wakeup wakeups[USERS];
 
 /* User i has place and account i, and one client. */
 static void add(unsigned place, unsigned account)
 {
 	fds[place] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	assert_int_equal(doorbells_add(&doorbells, place, account, fds[place], &bells[place]), 0);
+	assert_int_equal(doorbells_add(&doorbells, place, account, fds[place], &wakeups[place]), 0);
 	doorbells.places[place].n_clients = 1;
 }
 
@@ -34,7 +34,7 @@ static int set_up(void **state)
 	if (doorbells_init(&doorbells, &rules) < 0)
 		return -1;
 	for (unsigned i = 0; i < USERS; i++) {
-		bells[i] = (struct page_bell){ .n_rung = 0 };
+		wakeups[i] = (struct page_wakeup){ .n_rung = 0 };
 		add(i, i);
 	}
 	return 0;
@@ -114,7 +114,7 @@ static void put_off(uint32_t ms)
 	doorbells_set_rules(&doorbells, &rules);
 	ring(0);
 	assert_false(turn_at(BEGIN_NS + 1, 0));
-	assert_true(page_bell_is_claimed(&bells[0]));
+	assert_true(page_wakeup_is_claimed(&wakeups[0]));
 }
 
 static void many_rings_are_one_claim(void **state)
@@ -123,10 +123,10 @@ static void many_rings_are_one_claim(void **state)
 	ring(0);
 	ring(0);
 	assert_true(turn_at(BEGIN_NS, COST_NS));
-	assert_int_equal(bells[0].n_rung, 1);
-	assert_int_equal(bells[1].n_rung, 0);
+	assert_int_equal(wakeups[0].n_rung, 1);
+	assert_int_equal(wakeups[1].n_rung, 0);
 	assert_false(turn_at(BEGIN_NS + 1, 0));
-	assert_int_equal(bells[0].n_rung, 1);
+	assert_int_equal(wakeups[0].n_rung, 1);
 	assert_int_equal(doorbells_due_ns(&doorbells, BEGIN_NS + 1), -1);
 }
 
@@ -134,17 +134,17 @@ static void a_claim_that_is_put_off_says_so(void **state)
 {
 	(void)state;
 	put_off(10);
-	assert_int_equal(page_bell_due_ns(&bells[0]), BEGIN_NS + 10 * MS);
+	assert_int_equal(page_wakeup_due_ns(&wakeups[0]), BEGIN_NS + 10 * MS);
 	assert_int_equal(doorbells_due_ns(&doorbells, BEGIN_NS + 1), 10 * MS - 1);
 	assert_int_equal(doorbells.throttled, 1);
 	assert_false(turn_at(BEGIN_NS + 10 * MS - 1, 0));
 	assert_true(listen_at(BEGIN_NS + 10 * MS));
-	assert_true(page_bell_is_claimed(&bells[0]));
+	assert_true(page_wakeup_is_claimed(&wakeups[0]));
 	assert_true(doorbells_join(&doorbells, BEGIN_NS + 10 * MS, 0));
-	assert_false(page_bell_is_claimed(&bells[0]));
-	assert_int_equal(bells[0].n_rung, 1); /* not before the sweep */
+	assert_false(page_wakeup_is_claimed(&wakeups[0]));
+	assert_int_equal(wakeups[0].n_rung, 1); /* not before the sweep */
 	wake();
-	assert_int_equal(bells[0].n_rung, 2);
+	assert_int_equal(wakeups[0].n_rung, 2);
 	doorbells_charge(&doorbells, BEGIN_NS + 10 * MS, COST_NS, BEGIN_NS + 10 * MS);
 	assert_int_equal(doorbells.throttled, 1);
 }
@@ -155,9 +155,9 @@ static void over_the_budget_a_claim_is_put_off(void **state)
 	spend_all(BEGIN_NS);
 	ring(0);
 	assert_false(turn_at(BEGIN_NS, 0));
-	assert_true(page_bell_is_claimed(&bells[0]));
-	assert_true(turn_at(page_bell_due_ns(&bells[0]), COST_NS));
-	assert_false(page_bell_is_claimed(&bells[0]));
+	assert_true(page_wakeup_is_claimed(&wakeups[0]));
+	assert_true(turn_at(page_wakeup_due_ns(&wakeups[0]), COST_NS));
+	assert_false(page_wakeup_is_claimed(&wakeups[0]));
 }
 
 static void a_doorbell_that_pesters_is_muted_until_it_is_answered(void **state)
@@ -171,7 +171,7 @@ static void a_doorbell_that_pesters_is_muted_until_it_is_answered(void **state)
 	ring(0);
 	doorbells_wait(&doorbells, 0);
 	assert_int_equal(doorbells.n_events, 0);
-	assert_true(turn_at(page_bell_due_ns(&bells[0]), COST_NS));
+	assert_true(turn_at(page_wakeup_due_ns(&wakeups[0]), COST_NS));
 	assert_false(doorbells.places[0].muted);
 	/* What it rang meanwhile is heard, once. */
 	doorbells_wait(&doorbells, 0);
@@ -193,8 +193,8 @@ static void the_sweep_is_charged_to_those_it_answers(void **state)
 	assert_true(credit(0) < 0 && credit(1) < 0);
 	assert_in_range(-(credit(0) + credit(1) - 2), COST_NS - 1, COST_NS);
 	assert_int_equal(credit(2), -(int64_t)(1000 * MS));
-	assert_int_equal(bells[2].n_rung, 0);
-	assert_true(page_bell_is_claimed(&bells[2]));
+	assert_int_equal(wakeups[2].n_rung, 0);
+	assert_true(page_wakeup_is_claimed(&wakeups[2]));
 }
 
 static void users_in_debt_by_less_than_a_sweep_join(void **state)
@@ -212,10 +212,10 @@ static void users_in_debt_by_less_than_a_sweep_join(void **state)
 	assert_false(doorbells_join(&doorbells, BEGIN_NS, 0));
 	wake();
 	doorbells_charge(&doorbells, BEGIN_NS, COST_NS, BEGIN_NS);
-	assert_false(page_bell_is_claimed(&bells[1]));
-	assert_true(page_bell_is_claimed(&bells[2]));
-	assert_int_equal(bells[1].n_rung, 1);
-	assert_int_equal(bells[2].n_rung, 0);
+	assert_false(page_wakeup_is_claimed(&wakeups[1]));
+	assert_true(page_wakeup_is_claimed(&wakeups[2]));
+	assert_int_equal(wakeups[1].n_rung, 1);
+	assert_int_equal(wakeups[2].n_rung, 0);
 }
 
 /* A turn that costs so much may not be what keeps the claim from being admitted when it is due. */
@@ -225,7 +225,7 @@ static void what_a_ring_costs_is_waited_for(void **state)
 	spend_all(BEGIN_NS);
 	ring(0);
 	assert_false(turn_at(BEGIN_NS, COST_NS));
-	assert_true(turn_at(page_bell_due_ns(&bells[0]), COST_NS));
+	assert_true(turn_at(page_wakeup_due_ns(&wakeups[0]), COST_NS));
 	assert_int_equal(doorbells.throttled, 1);
 }
 
@@ -246,7 +246,7 @@ static unsigned ring_often(unsigned n_times)
 	return moments;
 }
 
-static void late_rings_make_a_crowd(void **state)
+static void late_rings_make_a_batch(void **state)
 {
 	(void)state;
 	doorbells.places[0].n_clients = 100;
@@ -261,14 +261,14 @@ static void late_rings_make_a_crowd(void **state)
 	assert_int_equal(doorbells_expect_more(&doorbells), DOORBELLS_MOMENTS - 1);
 }
 
-static void a_crowd_has_a_moment_for_each_client(void **state)
+static void a_batch_has_a_moment_for_each_client(void **state)
 {
 	(void)state;
 	doorbells.places[0].n_clients = 4;
 	assert_int_equal(ring_often(100), 4);
 }
 
-static void the_only_client_of_a_user_is_no_crowd(void **state)
+static void the_only_client_of_a_user_is_no_batch(void **state)
 {
 	(void)state;
 	doorbells.places[0].n_clients = 1;
@@ -288,10 +288,10 @@ static void a_former_users_rings_are_ignored(void **state)
 	assert_false(doorbells_note(&doorbells, BEGIN_NS));
 	eventfd_write(former, 1);
 	assert_false(turn_at(BEGIN_NS, 0));
-	assert_int_equal(bells[0].n_rung, 0);
+	assert_int_equal(wakeups[0].n_rung, 0);
 	ring(0);
 	assert_true(turn_at(BEGIN_NS, COST_NS));
-	assert_int_equal(bells[0].n_rung, 1);
+	assert_int_equal(wakeups[0].n_rung, 1);
 	close(former);
 }
 
@@ -334,7 +334,7 @@ static void one_that_waits_can_be_removed(void **state)
 	assert_int_equal(doorbells_due_ns(&doorbells, BEGIN_NS), -1);
 	close(fds[0]);
 	add(0, 0);
-	assert_false(page_bell_is_claimed(&bells[0]));
+	assert_false(page_wakeup_is_claimed(&wakeups[0]));
 	ring(0);
 	assert_true(turn_at(BEGIN_NS + 20 * MS, COST_NS));
 }
@@ -348,7 +348,7 @@ static void new_rules_are_looked_at_at_once(void **state)
 	doorbells_set_rules(&doorbells, &rules);
 	assert_int_equal(doorbells_due_ns(&doorbells, BEGIN_NS + 2), 0);
 	assert_true(turn_at(BEGIN_NS + 2, COST_NS));
-	assert_int_equal(bells[0].n_rung, 2);
+	assert_int_equal(wakeups[0].n_rung, 2);
 }
 
 /* --- waiters that sleep --- */
@@ -357,7 +357,7 @@ static struct page_cell cell;
 
 struct sleeper {
 	pthread_t thread;
-	const struct page_bell *bell;
+	const struct page_wakeup *wakeup;
 	_Atomic pid_t tid;
 	int ret;
 };
@@ -368,18 +368,18 @@ static void *sleep_on_bell(void *argument)
 
 	sleeper->tid = gettid();
 	sleeper->ret = page_wait(
-		&cell, sleeper->bell, 0, clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000)));
+		&cell, sleeper->wakeup, 0, clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000)));
 	return NULL;
 }
 
-static void start_sleepers(struct sleeper ret[SLEEPERS], const struct page_bell *bell)
+static void start_sleepers(struct sleeper ret[SLEEPERS], const struct page_wakeup *wakeup)
 {
 	pthread_attr_t attr;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 128 * 1024);
 	for (unsigned i = 0; i < SLEEPERS; i++) {
-		ret[i] = (struct sleeper){ .bell = bell };
+		ret[i] = (struct sleeper){ .wakeup = wakeup };
 		assert_int_equal(pthread_create(&ret[i].thread, &attr, sleep_on_bell, &ret[i]), 0);
 	}
 	pthread_attr_destroy(&attr);
@@ -424,7 +424,7 @@ static uint32_t spin_allowed(unsigned n_clients)
 	doorbells_join(&doorbells, BEGIN_NS, spin_ns);
 	wake();
 	doorbells_charge(&doorbells, BEGIN_NS, 0, BEGIN_NS);
-	return bells[0].spin_ns;
+	return wakeups[0].spin_ns;
 }
 
 static void few_clients_may_spin(void **state)
@@ -436,13 +436,13 @@ static void few_clients_may_spin(void **state)
 	assert_int_equal(spin_allowed(1), 1234);
 }
 
-/* All sleep on the bell of user 1. */
+/* All sleep on the wake-up of user 1. */
 static void put_to_sleep(struct sleeper ret[SLEEPERS])
 {
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
 
 	cell = (struct page_cell){ .finished = 0 };
-	start_sleepers(ret, &bells[1]);
+	start_sleepers(ret, &wakeups[1]);
 	while (!are_asleep(ret) && clock_now_ns() < deadline_ns)
 		usleep(10000);
 	assert_true(are_asleep(ret));
@@ -459,7 +459,7 @@ static void turn_for_one_beside_many(void)
 	doorbells_join(&doorbells, now_ns, 0);
 	for (unsigned i = 0; i < doorbells.n_busy; i++)
 		doorbells_wake(&doorbells, i, false);
-	assert_int_equal(bells[0].n_rung, 1);
+	assert_int_equal(wakeups[0].n_rung, 1);
 	assert_int_equal(doorbells.places[1].n_woken, n_before);
 	for (unsigned i = 0; i < doorbells.n_busy; i++)
 		doorbells_wake(&doorbells, i, true);
@@ -488,7 +488,7 @@ static void many_sleepers_are_woken_in_portions(void **state)
 	join_sleepers(sleepers);
 	assert_int_equal(doorbells.places[1].n_woken, SLEEPERS);
 	assert_int_equal(n_turns, SLEEPERS / DOORBELLS_PORTION - 1);
-	assert_int_equal(bells[1].n_rung, 1);
+	assert_int_equal(wakeups[1].n_rung, 1);
 }
 
 /* The sweep is there already: an interval is for those who want another one. */
@@ -514,7 +514,7 @@ static void intervals_do_not_keep_sleepers(void **state)
 	for (unsigned i = 0; i < SLEEPERS / DOORBELLS_PORTION; i++)
 		turn_at(clock_now_ns(), 0);
 	assert_int_equal(doorbells.places[1].n_woken, SLEEPERS);
-	assert_true(page_bell_is_claimed(&bells[1]));
+	assert_true(page_wakeup_is_claimed(&wakeups[1]));
 	assert_int_equal(doorbells.throttled, 1);
 	join_sleepers(sleepers);
 }
@@ -527,7 +527,7 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* After the last ring of each, the number of its bell must have gone on. */
+/* After the last ring of each, the number of its wake-up must have gone on. */
 struct wish {
 	bool waits;
 	uint32_t n_rung;
@@ -543,7 +543,7 @@ static void come_and_go(unsigned user)
 static void take_answers(struct wish wishes[])
 {
 	for (unsigned i = 0; i < USERS; i++)
-		if (bells[i].n_rung != wishes[i].n_rung)
+		if (wakeups[i].n_rung != wishes[i].n_rung)
 			wishes[i].waits = false;
 }
 
@@ -559,8 +559,8 @@ static void act(uint32_t *seed, struct wish wishes[], uint64_t *now_ns)
 	case 1:
 	case 2:
 	case 3:
-		wishes[user] = (struct wish){ true, bells[user].n_rung };
-		if (!page_bell_is_claimed(&bells[user]))
+		wishes[user] = (struct wish){ true, wakeups[user].n_rung };
+		if (!page_wakeup_is_claimed(&wakeups[user]))
 			ring(user); /* as the library does */
 		break;
 	default:
@@ -595,7 +595,7 @@ static void follow(uint32_t seed)
 	take_answers(wishes);
 	for (unsigned i = 0; i < USERS; i++) {
 		assert_false(wishes[i].waits);
-		assert_false(page_bell_is_claimed(&bells[i]));
+		assert_false(page_wakeup_is_claimed(&wakeups[i]));
 	}
 }
 
@@ -622,13 +622,13 @@ int main(void)
 			users_in_debt_by_less_than_a_sweep_join),
 		DOORBELLS_CASE(
 			"what a ring costs is waited for at once", what_a_ring_costs_is_waited_for),
-		DOORBELLS_CASE("late rings, again and again, make a crowd, and quiet moments "
+		DOORBELLS_CASE("late rings, again and again, make a batch, and quiet moments "
 			       "unmake it",
-			late_rings_make_a_crowd),
-		DOORBELLS_CASE("a crowd is waited for a moment per client at most",
-			a_crowd_has_a_moment_for_each_client),
-		DOORBELLS_CASE("the only client of a user is no crowd",
-			the_only_client_of_a_user_is_no_crowd),
+			late_rings_make_a_batch),
+		DOORBELLS_CASE("a batch is waited for a moment per client at most",
+			a_batch_has_a_moment_for_each_client),
+		DOORBELLS_CASE("the only client of a user is no batch",
+			the_only_client_of_a_user_is_no_batch),
 		DOORBELLS_CASE(
 			"a former user's rings are ignored", a_former_users_rings_are_ignored),
 		DOORBELLS_CASE(

@@ -2,7 +2,7 @@
 /* What a ledger keeps, and which it refuses to go on with. */
 #include "daemon/count/ledger.h"
 #include "tests/test.h"
-#include "tests/unit/source-fake.h"
+#include "tests/unit/perf-fake.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 
 enum { SOCKETS = 2, BOXES = 3 };
 
@@ -19,7 +19,7 @@ static const uint64_t SECOND = 1000000000;
 /* Two boxes on socket 0, one on socket 1, and their ledger. */
 struct fixture {
 	struct fake_kernel kernel;
-	struct source source;
+	struct perf perf;
 	struct platform platform;
 	struct plan_socket sockets[SOCKETS];
 	struct plan_box plan_boxes[BOXES];
@@ -34,7 +34,7 @@ struct fixture {
 static void make(struct fixture *f)
 {
 	*f = (struct fixture){
-		.source = fake_source(&f->kernel),
+		.perf = fake_perf(&f->kernel),
 		.platform = { .name = "icelake-sp", .n_metrics = 1 },
 		.sockets = { { .n_boxes = 2 }, { .first_box = 2, .n_boxes = 1 } },
 		.page = { .generation = { 3, 4 }, .platform = "icelake-sp" },
@@ -54,7 +54,7 @@ static void make(struct fixture *f)
 			.n_uses = 1,
 			.events = { { .code.config = 0x304 } },
 			.uses = { { .bytes = 64, .channel = PLAN_NO_CHANNEL } } };
-		box_open(&f->boxes[i], &f->plan_boxes[i], &f->source);
+		box_open(&f->boxes[i], &f->plan_boxes[i], &f->perf);
 	}
 	assert_int_equal(
 		ledger_init(&f->ledger, &f->plan, f->boxes, &f->page, f->whys, &f->fault), 0);
@@ -248,7 +248,7 @@ static void what_is_no_ledger_is_refused(void **state)
 	make(&f);
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct ledger ledger;
-		int fd = memory_new("test", sizes[i], 0600);
+		int fd = memfd_new("test", sizes[i], 0600);
 
 		assert_true(fd >= 0);
 		assert_int_equal(ledger_adopt(&ledger, fd, &f.plan, &f.fault), -EBADMSG);
@@ -262,7 +262,7 @@ static void one_that_is_cut_off_is_refused(void **state)
 {
 	struct fixture f;
 	struct ledger ledger;
-	int fd = memory_new("test", sizeof(struct ledger_header), 0600);
+	int fd = memfd_new("test", sizeof(struct ledger_header), 0600);
 
 	(void)state;
 	make(&f);

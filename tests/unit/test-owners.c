@@ -115,7 +115,7 @@ static void end(long n_descriptors)
 
 static int set_up(void **state)
 {
-	struct store nothing = {};
+	struct fdstore nothing = {};
 
 	remember_descriptors(state);
 	return owners_new(&nothing, &owners);
@@ -395,8 +395,8 @@ static int keep_table(void)
 
 static void begin_with(int fd)
 {
-	struct stored item = { .fd = fd, .name = (char *)"owners" };
-	struct store store = { .n = 1, .items = &item };
+	struct fdstore_item item = { .fd = fd, .name = (char *)"owners" };
+	struct fdstore store = { .n = 1, .items = &item };
 
 	assert_int_equal(owners_new(&store, &owners), 0);
 	close_fd(&item.fd);

@@ -13,7 +13,7 @@
 
 enum { SOCKETS = 2, METRICS = 3, CHANNELS = 5 };
 
-static struct page_bell bell;
+static struct page_wakeup wakeup;
 
 static uint64_t now_ns(void)
 {
@@ -64,8 +64,8 @@ static void publish(struct page_cell *cell, uint64_t number)
 	for (int i = 0; i < CHANNELS; i++)
 		channels[i] = (struct page_channel_value){ .count = number };
 	page_sweep_end(cell, page_sweep_begin(cell), &sweep, METRICS, channels, CHANNELS);
-	page_bell_ring(&bell);
-	page_bell_wake(&bell, INT_MAX);
+	page_wakeup_announce(&wakeup);
+	page_wakeup_wake(&wakeup, INT_MAX);
 }
 
 static void a_page_that_was_laid_out_passes(void **state)
@@ -293,9 +293,9 @@ static void a_wait_for_a_later_sweep_ends_at_its_deadline(void **state)
 
 	(void)state;
 	publish(cell_of(page, 0), 1);
-	assert_int_equal(page_wait(cell, &bell, page_started(cell), deadline_ns), -ETIMEDOUT);
+	assert_int_equal(page_wait(cell, &wakeup, page_started(cell), deadline_ns), -ETIMEDOUT);
 	assert_true(now_ns() >= deadline_ns);
-	assert_int_equal(page_wait(cell, &bell, page_started(cell) - 1, 0), 0);
+	assert_int_equal(page_wait(cell, &wakeup, page_started(cell) - 1, 0), 0);
 	free(page);
 }
 
@@ -309,9 +309,9 @@ static void a_sweep_under_way_is_not_fresh(void **state)
 
 	(void)state;
 	page_sweep_end(cell, under_way, &sweep, METRICS, NULL, 0);
-	assert_int_equal(page_wait(cell, &bell, started, now_ns() + 1000000), -ETIMEDOUT);
+	assert_int_equal(page_wait(cell, &wakeup, started, now_ns() + 1000000), -ETIMEDOUT);
 	publish(cell, 2);
-	assert_int_equal(page_wait(cell, &bell, started, 0), 0);
+	assert_int_equal(page_wait(cell, &wakeup, started, 0), 0);
 	free(page);
 }
 
@@ -324,10 +324,10 @@ static void sweep_numbers_wrap(void **state)
 	(void)state;
 	cell->started = cell->finished = 0xffffffff;
 	started = page_started(cell);
-	assert_int_equal(page_wait(cell, &bell, started, 0), -ETIMEDOUT);
+	assert_int_equal(page_wait(cell, &wakeup, started, 0), -ETIMEDOUT);
 	publish(cell, 1);
 	assert_int_equal(cell->finished, 0);
-	assert_int_equal(page_wait(cell, &bell, started, 0), 0);
+	assert_int_equal(page_wait(cell, &wakeup, started, 0), 0);
 	free(page);
 }
 
@@ -348,7 +348,7 @@ static void a_publishing_thread_wakes_the_waiter(void **state)
 
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, publish_later, cell_of(page, 0)), 0);
-	assert_int_equal(page_wait(cell, &bell, started, begin_ns + 30000000000), 0);
+	assert_int_equal(page_wait(cell, &wakeup, started, begin_ns + 30000000000), 0);
 	assert_true(now_ns() - begin_ns < 20000000000);
 	pthread_join(thread, NULL);
 	free(page);
@@ -388,7 +388,7 @@ static void no_wake_up_is_lost(void **state)
 		uint32_t started = page_started(race.cell);
 
 		atomic_fetch_add(&race.n_asked, 1);
-		assert_int_equal(page_wait(race.cell, &bell, started, begin_ns + 60000000000), 0);
+		assert_int_equal(page_wait(race.cell, &wakeup, started, begin_ns + 60000000000), 0);
 		/* Who was not woken stays until the deadline, and then sees that it is there. */
 		assert_true(now_ns() < begin_ns + 60000000000);
 	}

@@ -597,8 +597,8 @@ static void test_check_in_place(void **state)
 	for (unsigned s = 0; s < 2; s++) {
 		assert_quality(&f, s, "dram.read", PAGE_UNCALIBRATED,
 			"the kernel has no PMU named no_such_pmu");
-		assert_int_equal(f.plan.sockets[s].taken_from[0], 2);
-		assert_int_equal(f.plan.sockets[s].taken_from[1], 0);
+		assert_int_equal(f.plan.sockets[s].substituted_by[0], 2);
+		assert_int_equal(f.plan.sockets[s].substituted_by[1], 0);
 	}
 	fixture_done(&f);
 }
@@ -616,7 +616,7 @@ static void test_check_beside(void **state)
 	fixture_init(&f, "sapphire-rapids-ddr", platform);
 	plan_take_checks(&f.plan);
 	assert_quality(&f, 0, "dram.read", 0, "");
-	assert_int_equal(f.plan.sockets[0].taken_from[0], 0);
+	assert_int_equal(f.plan.sockets[0].substituted_by[0], 0);
 	fixture_done(&f);
 }
 

@@ -305,11 +305,11 @@ static void a_page_that_is_not_as_told_is_refused(void **state)
 	assert_int_equal(try_open(&(struct fake_options){ .open_ended = true }), -EBADMSG);
 }
 
-static void a_welcome_without_bells_is_refused(void **state)
+static void a_welcome_without_wakeups_is_refused(void **state)
 {
 	(void)state;
-	assert_int_equal(try_open(&(struct fake_options){ .no_bells = true }), -EBADMSG);
-	assert_int_equal(try_open(&(struct fake_options){ .short_bells = true }), -EBADMSG);
+	assert_int_equal(try_open(&(struct fake_options){ .no_wakeups = true }), -EBADMSG);
+	assert_int_equal(try_open(&(struct fake_options){ .short_wakeups = true }), -EBADMSG);
 }
 
 static void out_of_descriptors_is_emfile(void **state)
@@ -506,7 +506,7 @@ static void the_daemon_is_described(void **state)
 	assert_int_equal(uncore_describe_daemon(link.handle, &about), 0);
 	assert_int_equal(about.min_interval_ns, 7);
 	assert_int_equal(about.quantum, 0);
-	page_bell_tell_quantum(&link.daemon.bells[0], 4096);
+	page_wakeup_tell_quantum(&link.daemon.wakeups[0], 4096);
 	assert_int_equal(uncore_describe_daemon(link.handle, &about), 0);
 	assert_int_equal(about.quantum, 4096);
 	about.size = 0;
@@ -732,11 +732,11 @@ static void nobody_rings_while_a_sweep_is_promised(void **state)
 	link_open(&link);
 	atomic_store(&link.daemon.deaf, true);
 	usleep(50000);
-	page_bell_claim(&link.daemon.bells[0], 1);
+	page_wakeup_claim(&link.daemon.wakeups[0], 1);
 	uncore_set_timeout(link.handle, 1000000);
 	expect_failure(link.handle, UNCORE_FRESH, -ETIMEDOUT);
 	assert_int_equal(read(link.daemon.doorbells[0], &rings, sizeof rings), -1);
-	page_bell_redeem(&link.daemon.bells[0]);
+	page_wakeup_redeem(&link.daemon.wakeups[0]);
 	expect_failure(link.handle, UNCORE_FRESH, -ETIMEDOUT);
 	assert_int_equal(read(link.daemon.doorbells[0], &rings, sizeof rings), sizeof rings);
 	link_close(&link);
@@ -747,7 +747,7 @@ static void *answer_when_due(void *argument)
 	struct link *link = argument;
 
 	usleep(500000);
-	page_bell_claim(&link->daemon.bells[0], clock_now_ns() + 500 * 1000000U);
+	page_wakeup_claim(&link->daemon.wakeups[0], clock_now_ns() + 500 * 1000000U);
 	usleep(500000);
 	fake_daemon_sweep(&link->daemon, 0);
 	return NULL;
@@ -764,7 +764,7 @@ static void a_read_waits_for_a_ring_that_is_put_off(void **state)
 	link_open(&link);
 	atomic_store(&link.daemon.deaf, true);
 	usleep(50000);
-	page_bell_claim(&link.daemon.bells[0], clock_now_ns() + 400 * 1000000U);
+	page_wakeup_claim(&link.daemon.wakeups[0], clock_now_ns() + 400 * 1000000U);
 	assert_int_equal(pthread_create(&thread, NULL, answer_when_due, &link), 0);
 	assert_int_equal(uncore_read(link.handle, 0, UNCORE_FRESH, &sample), 0);
 	pthread_join(thread, NULL);
@@ -956,7 +956,7 @@ int main(void)
 			a_call_has_one_deadline_however_often_it_waits),
 		CASE("a page that is not as told is refused",
 			a_page_that_is_not_as_told_is_refused),
-		CASE("a welcome without bells is refused", a_welcome_without_bells_is_refused),
+		CASE("a welcome without wake-ups is refused", a_welcome_without_wakeups_is_refused),
 		CASE("out of descriptors is EMFILE", out_of_descriptors_is_emfile),
 		CASE("out of memory is ENOMEM", out_of_memory_is_enomem),
 		CASE("closing nothing is allowed", closing_nothing_is_allowed),

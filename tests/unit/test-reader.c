@@ -2,7 +2,7 @@
 /* A reader thread with a page and doorbells, on counters that a test plays. */
 #include "daemon/read/reader.h"
 #include "tests/test.h"
-#include "tests/unit/source-fake.h"
+#include "tests/unit/perf-fake.h"
 
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -11,7 +11,7 @@
 
 #include "client/internal.h"
 #include "common/clock.h"
-#include "daemon/count/publish.h"
+#include "daemon/count/publication.h"
 
 enum { BYTES = 64 };
 
@@ -26,7 +26,7 @@ static struct platform platform = {
 /* One socket with one box that counts one event, all played. */
 struct fixture {
 	struct fake_kernel kernel;
-	struct source source;
+	struct perf perf;
 	struct plan_box plan_box;
 	struct plan_socket socket;
 	struct page_channel channel;
@@ -35,19 +35,19 @@ struct fixture {
 	struct publication publication;
 	struct ledger ledger;
 	struct reader reader;
-	struct page_bell bell; /* of the one user there is, unless a case says otherwise */
+	struct page_wakeup wakeup; /* of the one user there is, unless a case says otherwise */
 };
 
 static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t burst_ms)
 {
-	struct reader_options options = { .seat.cpu = -1,
-		.attention_fd = -1,
+	struct reader_options options = { .affinity.cpu = -1,
+		.stopped_fd = -1,
 		.rules = { .budget = { .percent = budget_percent, .burst_ms = burst_ms },
 			.quantum = 1 } };
 	struct tally tally;
 	struct fault fault;
 
-	*f = (struct fixture){ .source = fake_source(&f->kernel) };
+	*f = (struct fixture){ .perf = fake_perf(&f->kernel) };
 	f->plan_box = (struct plan_box){ .pmu = "fake_0",
 		.n_events = 1,
 		.n_uses = 1,
@@ -61,7 +61,7 @@ static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t bu
 		.sockets = &f->socket,
 		.boxes = &f->plan_box,
 		.channels = &f->channel };
-	assert_int_equal(box_open(&f->box, &f->plan_box, &f->source), 0);
+	assert_int_equal(box_open(&f->box, &f->plan_box, &f->perf), 0);
 	assert_int_equal(publication_init(&f->publication, &f->plan, &fault), 0);
 	assert_int_equal(ledger_init(&f->ledger, &f->plan, &f->box, f->publication.header,
 				 f->publication.whys, &fault),
@@ -87,7 +87,7 @@ static int hang_doorbell(struct fixture *f, unsigned place)
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	assert_true(fd >= 0);
-	assert_int_equal(reader_add(&f->reader, place, place, fd, &f->bell), 0);
+	assert_int_equal(reader_add(&f->reader, place, place, fd, &f->wakeup), 0);
 	reader_count_clients(&f->reader, place, 1);
 	return fd;
 }
@@ -100,7 +100,7 @@ static int read_fresh(struct fixture *f, int doorbell_fd, uint64_t wait_ns, stru
 	int r;
 
 	eventfd_write(doorbell_fd, 1);
-	r = page_wait(cell, &f->bell, started, clock_now_ns() + wait_ns);
+	r = page_wait(cell, &f->wakeup, started, clock_now_ns() + wait_ns);
 	return r < 0 ? r : page_copy(cell, ret, 1, NULL, 0);
 }
 
@@ -165,7 +165,7 @@ static void over_the_budget_a_ring_waits_but_is_answered(void **state)
 	while (!reader_state(&f.reader).throttled)
 		assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
 	assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
-	assert_true(page_bell_due_ns(&f.bell) > 0);
+	assert_true(page_wakeup_due_ns(&f.wakeup) > 0);
 	/* One that waits can be removed, too. */
 	for (unsigned i = 0; i < 100; i++)
 		eventfd_write(fd, 1);
@@ -174,14 +174,14 @@ static void over_the_budget_a_ring_waits_but_is_answered(void **state)
 	stop_reader(&f);
 }
 
-static uint32_t n_rung(const struct page_bell *bell)
+static uint32_t n_rung(const struct page_wakeup *wakeup)
 {
-	return __atomic_load_n(&bell->n_rung, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&wakeup->n_rung, __ATOMIC_ACQUIRE);
 }
 
-static void a_sweep_rings_the_bells_of_those_who_rang(void **state)
+static void a_sweep_rings_the_wakeups_of_those_who_rang(void **state)
 {
-	struct page_bell bells[2] = {};
+	struct page_wakeup wakeups[2] = {};
 	struct fixture f;
 	int fds[2];
 
@@ -189,15 +189,15 @@ static void a_sweep_rings_the_bells_of_those_who_rang(void **state)
 	start_reader(&f, 100, 100);
 	for (unsigned i = 0; i < 2; i++) {
 		fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		assert_int_equal(reader_add(&f.reader, i, i, fds[i], &bells[i]), 0);
+		assert_int_equal(reader_add(&f.reader, i, i, fds[i], &wakeups[i]), 0);
 	}
 	for (uint32_t round = 1; round <= 10; round++)
 		for (unsigned i = 0; i < 2; i++) {
 			eventfd_write(fds[i], 1);
-			while (n_rung(&bells[i]) < round)
+			while (n_rung(&wakeups[i]) < round)
 				usleep(100);
-			assert_int_equal(n_rung(&bells[i]), round);
-			assert_int_equal(n_rung(&bells[!i]), i ? round : round - 1);
+			assert_int_equal(n_rung(&wakeups[i]), round);
+			assert_int_equal(n_rung(&wakeups[!i]), i ? round : round - 1);
 		}
 	for (unsigned i = 0; i < 2; i++) {
 		reader_remove(&f.reader, i);
@@ -316,7 +316,7 @@ static void *come_and_go(void *argument)
 		struct page_sweep sweep;
 
 		if (reader_add(&ringer->fixture->reader, ringer->place, 0, fd,
-			    &ringer->fixture->bell) < 0)
+			    &ringer->fixture->wakeup) < 0)
 			ringer->n_failed++;
 		reader_count_clients(&ringer->fixture->reader, ringer->place, 1);
 		if (read_fresh(ringer->fixture, fd, 30 * SECOND, &sweep) < 0)
@@ -363,7 +363,7 @@ static struct {
 	bool began, slept, over;
 } restless;
 
-static ssize_t read_and_ring(const struct source *self, int fd, void *ret_buffer, size_t size_bytes)
+static ssize_t read_and_ring(const struct perf *self, int fd, void *ret_buffer, size_t size_bytes)
 {
 	struct rusage usage;
 
@@ -385,9 +385,9 @@ static void rung_without_pause_it_sleeps_now_and_then(void **state)
 
 	(void)state;
 	start_reader(&f, 100, 10000);
-	f.source.read = read_and_ring; /* ahead of the doorbell, which hands it over */
+	f.perf.read = read_and_ring; /* ahead of the doorbell, which hands it over */
 	restless.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	assert_int_equal(reader_add(&f.reader, 0, 0, restless.fd, &f.bell), 0);
+	assert_int_equal(reader_add(&f.reader, 0, 0, restless.fd, &f.wakeup), 0);
 	deadline_ns = clock_now_ns() + 10 * SECOND;
 	eventfd_write(restless.fd, 1);
 	while (!__atomic_load_n(&restless.slept, __ATOMIC_ACQUIRE) && clock_now_ns() < deadline_ns)
@@ -435,7 +435,7 @@ static void moves_to_another_page(void **state)
 
 static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
 {
-	struct reader_options options = { .seat.cpu = -1, .attention_fd = -1 };
+	struct reader_options options = { .affinity.cpu = -1, .stopped_fd = -1 };
 	struct tally tally;
 	struct fixture f;
 
@@ -486,7 +486,7 @@ static void the_library_reads_while_it_sweeps(void **state)
 	(void)state;
 	start_reader(&f, 100, 100);
 	handle.shared = handle.tables = f.publication.header;
-	handle.bells = &f.bell;
+	handle.wakeups = &f.wakeup;
 	handle.n_doorbells = 1;
 	handle.doorbells[0] = hang_doorbell(&f, 0);
 	for (unsigned i = 0; i < 4; i++)
@@ -516,8 +516,8 @@ int main(void)
 			the_first_sweep_is_there_before_the_thread),
 		CASE("a ring brings a sweep of the counters as they are",
 			a_ring_brings_a_sweep_of_the_counters_as_they_are),
-		CASE("a sweep rings the bells of those who rang, and no others",
-			a_sweep_rings_the_bells_of_those_who_rang),
+		CASE("a sweep rings the wake-ups of those who rang, and no others",
+			a_sweep_rings_the_wakeups_of_those_who_rang),
 		CASE("a removed doorbell rings for nothing", a_removed_doorbell_rings_for_nothing),
 		CASE("over the budget a ring waits but is answered",
 			over_the_budget_a_ring_waits_but_is_answered),

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "common/macro.h"
-#include "daemon/read/hardware.h"
+#include "daemon/read/counters.h"
 
 static struct json_object *check_machine(const char *machine)
 {
 	char root[512], platforms[512], *text = NULL;
 	const char *const directories[] = { platforms, NULL };
 	const struct config config = {};
-	struct hardware hardware = {};
+	struct counters counters = {};
 	struct json_object *report;
 	struct fault fault = {};
 	size_t size;
@@ -23,11 +23,11 @@ static struct json_object *check_machine(const char *machine)
 
 	snprintf(root, sizeof root, "%s/tests/machines/%s", getenv("UNCORE_BUILD_ROOT"), machine);
 	snprintf(platforms, sizeof platforms, "%s/conf/platforms", getenv("UNCORE_SOURCE_ROOT"));
-	if (hardware_plan(&hardware, root, directories, &config, &fault) < 0)
+	if (counters_plan(&counters, root, directories, &config, &fault) < 0)
 		fail_msg("%s", fault.text);
-	report_plan_json(&hardware.plan, out);
+	report_plan_json(&counters.plan, out);
 	fclose(out);
-	hardware_done(&hardware);
+	counters_done(&counters);
 	report = json_tokener_parse(text);
 	assert_non_null(report);
 	free(text);

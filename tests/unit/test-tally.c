@@ -182,7 +182,7 @@ static void a_check_is_counted_in_the_place_of_its_metric(void **state)
 
 	(void)state;
 	set_up(&f);
-	f.tally.taken_from[DRAM_READ] = 1 + DRAM_WRITE;
+	f.tally.substituted_by[DRAM_READ] = 1 + DRAM_WRITE;
 	f.boxes[0].events[0].count = 10;
 	f.boxes[0].events[1].count = 3;
 	f.boxes[0].quality = PAGE_FROZEN;

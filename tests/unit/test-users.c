@@ -100,7 +100,8 @@ static void clients_of_a_uid_share(void **state)
 	for (unsigned s = 0; s < READERS; s++) {
 		assert_int_equal(ring(s, user->doorbells[s]), (int)user->place);
 		assert_int_equal(ring(s, other->doorbells[s]), (int)other->place);
-		assert_ptr_equal(readers[s].doorbells.places[user->place].bell, &user->wakeups[s]);
+		assert_ptr_equal(
+			readers[s].doorbells.places[user->place].wakeup, &user->wakeups[s]);
 	}
 	users_leave(&users, user);
 	users_leave(&users, user);
@@ -111,16 +112,16 @@ static void clients_of_a_uid_share(void **state)
 static void what_clients_get_is_read_only(void **state)
 {
 	struct user *user = enter(1000, 5);
-	size_t bytes = READERS * sizeof(struct page_bell);
-	const struct page_bell *bells =
+	size_t bytes = READERS * sizeof(struct page_wakeup);
+	const struct page_wakeup *wakeups =
 		mmap(NULL, bytes, PROT_READ, MAP_SHARED, user->wakeups_fd, 0);
 
 	(void)state;
-	assert_ptr_not_equal(bells, MAP_FAILED);
-	page_bell_ring(&user->wakeups[1]);
-	assert_int_equal(bells[0].n_rung, 0);
-	assert_int_equal(bells[1].n_rung, 1);
-	munmap((void *)bells, bytes);
+	assert_ptr_not_equal(wakeups, MAP_FAILED);
+	page_wakeup_announce(&user->wakeups[1]);
+	assert_int_equal(wakeups[0].n_rung, 0);
+	assert_int_equal(wakeups[1].n_rung, 1);
+	munmap((void *)wakeups, bytes);
 	assert_ptr_equal(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, user->wakeups_fd, 0),
 		MAP_FAILED);
 	users_leave(&users, user);
@@ -238,16 +239,16 @@ static void memory_is_given_back(void **state)
 {
 	struct user *user = enter(1000, 5);
 	int kept = dup(user->wakeups_fd);
-	struct page_bell bell;
+	struct page_wakeup wakeup;
 
 	(void)state;
-	page_bell_ring(&user->wakeups[0]);
-	assert_int_equal(pread(kept, &bell, sizeof bell, 0), sizeof bell);
-	assert_int_equal(bell.n_rung, 1);
+	page_wakeup_announce(&user->wakeups[0]);
+	assert_int_equal(pread(kept, &wakeup, sizeof wakeup, 0), sizeof wakeup);
+	assert_int_equal(wakeup.n_rung, 1);
 	users_leave(&users, user);
 	users_drop_away(&users);
-	assert_int_equal(pread(kept, &bell, sizeof bell, 0), sizeof bell);
-	assert_int_equal(bell.n_rung, 0);
+	assert_int_equal(pread(kept, &wakeup, sizeof wakeup, 0), sizeof wakeup);
+	assert_int_equal(wakeup.n_rung, 0);
 	assert_int_equal(lseek(kept, 0, SEEK_DATA), -1);
 	close(kept);
 }

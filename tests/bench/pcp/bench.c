@@ -87,8 +87,8 @@ static void measure(struct figures *ret)
 	private_pmcd_start(uncored.socket_path);
 	fprintf(stderr, "One client...\n");
 	measure_latency(uncored.socket_path, ret);
-	fprintf(stderr, "%d clients at once...\n", CROWD);
-	measure_crowd(uncored.socket_path, ret);
+	fprintf(stderr, "%d clients at once...\n", BATCH);
+	measure_batch(uncored.socket_path, ret);
 	private_pmcd_stop();
 	stop_uncored();
 }
@@ -145,8 +145,8 @@ static void print_table(const struct figures *f)
 	printf("\npmFetch on the stand-in machine, 2 sockets x 48 boxes x 3 events\n\n");
 	print_one_client("One client, asleep for 1500 us before each", f->asleep);
 	print_one_client("One client, busy for 20 us before each", f->busy);
-	print_spreads("16 clients at once, each", f->crowd);
-	print_ratios(f->crowd);
+	print_spreads("16 clients at once, each", f->batch);
+	print_ratios(f->batch);
 }
 
 /* --- JSON --- */
@@ -190,7 +190,7 @@ static void write_json(const struct figures *f, const char *path)
 
 	json_object_object_add(root, "asleep", one_client_json(f->asleep));
 	json_object_object_add(root, "busy", one_client_json(f->busy));
-	json_object_object_add(root, "clients_16", spreads_json(f->crowd));
+	json_object_object_add(root, "clients_16", spreads_json(f->batch));
 	if (json_object_to_file_ext(path, root, JSON_C_TO_STRING_PRETTY) < 0)
 		errx(1, "Cannot write %s: %s", path, json_util_get_last_err());
 	json_object_put(root);

@@ -4,7 +4,7 @@
 
 #include "tests/bench/pcp/client.h"
 
-enum { CROWD = 16 };
+enum { BATCH = 16 };
 
 struct spread {
 	double median_us, p99_us;
@@ -12,12 +12,12 @@ struct spread {
 
 struct figures {
 	struct spread asleep[KINDS], busy[KINDS]; /* one client, which is so before each */
-	struct spread crowd[KINDS];               /* each of CROWD at once */
+	struct spread batch[KINDS];               /* each of BATCH at once */
 };
 
 /* Each measures from processes without privilege. */
 void measure_latency(const char *uncored_socket, struct figures *ret);
-void measure_crowd(const char *uncored_socket, struct figures *ret);
+void measure_batch(const char *uncored_socket, struct figures *ret);
 
 /* Of @n times, which it sorts. */
 struct spread spread_of(double us[], unsigned n);

@@ -21,7 +21,7 @@ struct pace {
 	unsigned busy_us;
 };
 
-/* Clients of uncored that read within a millisecond would be taken for a crowd and wait. */
+/* Clients of uncored that read within a millisecond would be taken for a batch and wait. */
 static const struct pace asleep = { 1, 1500, 0 };
 
 /*

@@ -84,17 +84,17 @@ void gate_open(struct gate *gate, unsigned n, double seconds);
 
 enum { PROCESSES_MAX = 600 };
 
-struct crowd_processes {
+struct batch_processes {
 	pid_t pids[PROCESSES_MAX];
 	unsigned n;
 };
 
 /* Adds one that runs @body(@argument) as @uid; its life is limited. */
-void crowd_add(
-	struct crowd_processes *crowd, uid_t uid, int (*body)(void *argument), void *argument);
+void batch_add(
+	struct batch_processes *batch, uid_t uid, int (*body)(void *argument), void *argument);
 
 /* Waits for the end of all, @timeout_s at most. */
-void crowd_wait(struct crowd_processes *crowd, int timeout_s);
+void batch_wait(struct batch_processes *batch, int timeout_s);
 
 /*
  * A user whom nobody knows, and who shares no block of 65,536 ids with another: no two of them can

@@ -83,14 +83,14 @@ static int run_rank(void *argument)
 
 static void run_job(struct job *job, double seconds)
 {
-	struct crowd_processes crowd = { .n = 0 };
+	struct batch_processes batch = { .n = 0 };
 
 	memset(&job->gate, 0, sizeof job->gate);
 	job->n_done = job->ended_ns = 0;
 	for (unsigned i = 0; i < RANKS; i++)
-		crowd_add(&crowd, NOBODY, run_rank, job);
+		batch_add(&batch, NOBODY, run_rank, job);
 	gate_open(&job->gate, RANKS, seconds);
-	crowd_wait(&crowd, TIMEOUT_S);
+	batch_wait(&batch, TIMEOUT_S);
 }
 
 static double wall_s(const struct job *job)
@@ -205,7 +205,7 @@ static int come_at_once(void *argument)
 void ranks_576(void)
 {
 	struct job *job = shared_memory(sizeof *job);
-	struct crowd_processes crowd = { .n = 0 };
+	struct batch_processes batch = { .n = 0 };
 	struct daemon_process daemon = {};
 	struct usage before, spent;
 
@@ -214,9 +214,9 @@ void ranks_576(void)
 	before = usage_now(&daemon);
 	job->socket_path = daemon.socket_path;
 	for (unsigned i = 0; i < MANY_RANKS; i++)
-		crowd_add(&crowd, NOBODY, come_at_once, job);
+		batch_add(&batch, NOBODY, come_at_once, job);
 	gate_open(&job->gate, MANY_RANKS, 3);
-	crowd_wait(&crowd, TIMEOUT_S);
+	batch_wait(&batch, TIMEOUT_S);
 	spent = usage_since(&daemon, &before);
 	daemon_stop(&daemon);
 	figure_add(&(struct figure){

@@ -90,17 +90,17 @@ static int sit_idle(void *argument)
 static struct users *measure_one(const struct daemon_process *daemon)
 {
 	struct users *one = users_of(daemon);
-	struct crowd_processes crowd = { .n = 0 };
+	struct batch_processes batch = { .n = 0 };
 
-	crowd_add(&crowd, NOBODY, read_with_pauses, one);
+	batch_add(&batch, NOBODY, read_with_pauses, one);
 	gate_open(&one->gate, 1, ALONE_S);
-	crowd_wait(&crowd, TIMEOUT_S);
+	batch_wait(&batch, TIMEOUT_S);
 	return one;
 }
 
 void users_idle(void)
 {
-	struct crowd_processes crowd = { .n = 0 };
+	struct batch_processes batch = { .n = 0 };
 	struct daemon_process daemon = {};
 	struct users *idle, *alone, *one;
 	struct usage before, spent;
@@ -109,12 +109,12 @@ void users_idle(void)
 	alone = measure_one(&daemon);
 	idle = users_of(&daemon);
 	for (unsigned i = 0; i < USERS; i++)
-		crowd_add(&crowd, user_number(i), sit_idle, idle);
+		batch_add(&batch, user_number(i), sit_idle, idle);
 	gate_open(&idle->gate, USERS, 3 + 2 * ALONE_S);
 	before = usage_now(&daemon);
 	one = measure_one(&daemon);
 	spent = usage_since(&daemon, &before);
-	crowd_wait(&crowd, TIMEOUT_S);
+	batch_wait(&batch, TIMEOUT_S);
 	daemon_stop(&daemon);
 	figure_add(&(struct figure){ "alone_us", "median alone", "us", median_us(alone), NAN });
 	figure_add(&(struct figure){ "median_us", "median beside 500", "us", median_us(one), NAN });
@@ -148,7 +148,7 @@ static int read_once_a_second(void *argument)
 
 void users_slow(void)
 {
-	struct crowd_processes crowd = { .n = 0 };
+	struct batch_processes batch = { .n = 0 };
 	struct daemon_process daemon = {};
 	struct usage before, spent;
 	struct users *users;
@@ -156,10 +156,10 @@ void users_slow(void)
 	daemon_start(&daemon, "standin-wide", NULL);
 	users = users_of(&daemon);
 	for (unsigned i = 0; i < USERS; i++)
-		crowd_add(&crowd, user_number(i), read_once_a_second, users);
+		batch_add(&batch, user_number(i), read_once_a_second, users);
 	before = usage_now(&daemon);
 	gate_open(&users->gate, USERS, SLOW_S);
-	crowd_wait(&crowd, TIMEOUT_S);
+	batch_wait(&batch, TIMEOUT_S);
 	spent = usage_since(&daemon, &before);
 	daemon_stop(&daemon);
 	calls_show(&users->calls, "opens and reads");
@@ -190,7 +190,7 @@ static int read_without_pause(void *argument)
 
 void users_greedy(void)
 {
-	struct crowd_processes crowd = { .n = 0 };
+	struct batch_processes batch = { .n = 0 };
 	struct daemon_process daemon = {};
 	uint64_t least = UINT64_MAX, most = 0;
 	struct usage before, spent;
@@ -199,10 +199,10 @@ void users_greedy(void)
 	daemon_start(&daemon, "standin-wide", NULL);
 	users = users_of(&daemon);
 	for (unsigned i = 0; i < GREEDY_USERS; i++)
-		crowd_add(&crowd, user_number(i), read_without_pause, users);
+		batch_add(&batch, user_number(i), read_without_pause, users);
 	before = usage_now(&daemon);
 	gate_open(&users->gate, GREEDY_USERS, GREEDY_S);
-	crowd_wait(&crowd, TIMEOUT_S);
+	batch_wait(&batch, TIMEOUT_S);
 	spent = usage_since(&daemon, &before);
 	daemon_stop(&daemon);
 	for (unsigned i = 0; i < GREEDY_USERS; i++) {
@@ -246,7 +246,7 @@ static int read_as_many(void *argument)
 
 void users_rotating(void)
 {
-	struct crowd_processes crowd = { .n = 0 };
+	struct batch_processes batch = { .n = 0 };
 	struct daemon_process daemon = {};
 	struct users *users, *alone, *victim;
 	struct usage before, spent;
@@ -255,11 +255,11 @@ void users_rotating(void)
 	alone = measure_one(&daemon);
 	users = users_of(&daemon);
 	for (unsigned i = 0; i < ROTATORS; i++)
-		crowd_add(&crowd, 0, read_as_many, users);
+		batch_add(&batch, 0, read_as_many, users);
 	before = usage_now(&daemon);
 	gate_open(&users->gate, ROTATORS, ROTATING_S);
 	victim = measure_one(&daemon);
-	crowd_wait(&crowd, TIMEOUT_S);
+	batch_wait(&batch, TIMEOUT_S);
 	spent = usage_since(&daemon, &before);
 	daemon_stop(&daemon);
 	usage_show_share(&spent);

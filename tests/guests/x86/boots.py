@@ -21,7 +21,7 @@ SUITES = {
     "contention": Suite(SHORT_S),
     "policy": Suite(SHORT_S),
     "continuity": Suite(LONG_S),
-    "revival": Suite(SHORT_S),
+    "restart": Suite(SHORT_S),
     # The kernel's own driver for Ice Lake's memory controllers: it looks for them only where no
     # hypervisor says that it is there.
     "layout": Suite(SHORT_S, "Icelake-Server-v4,-hypervisor", "init=/usr/lib/uncored-tests/layout-init"),

@@ -5,7 +5,7 @@ import time
 
 from harness import (Case, control, load_machine, measure, metrics_of, start_uncored, stop_uncored,
                      sysctl_paranoid)
-from perf_events import Crowd
+from perf_events import OtherEvents
 
 MACHINE = "icelake-sp"
 BOXES = [f"uncore_imc_{n}" for n in range(12)]  # of four counters; uncored wants two
@@ -40,12 +40,12 @@ class Contention(Case):
     def test_later(self):
         """who comes later takes nothing away: values stay exact"""
         start_uncored()
-        with Crowd(BOXES, THREE, DESIGNATED):
+        with OtherEvents(BOXES, THREE, DESIGNATED):
             self.assert_exact()
 
     def test_earlier(self):
         """beside one who came earlier, values over 10 s of turns are right to 2 %, and called estimated"""
-        with Crowd(BOXES, THREE, DESIGNATED):
+        with OtherEvents(BOXES, THREE, DESIGNATED):
             start_uncored()
             control(*for_all_boxes("rate", RATE))
             report = measure(lambda: time.sleep(SECONDS))
@@ -58,7 +58,7 @@ class Contention(Case):
 
     def test_gone(self):
         """when the other has gone, values are exact again, and say so"""
-        with Crowd(BOXES, THREE, DESIGNATED):
+        with OtherEvents(BOXES, THREE, DESIGNATED):
             start_uncored()
             measure(lambda: None)
         measure(lambda: None)
@@ -66,7 +66,7 @@ class Contention(Case):
 
     def test_nothing_left(self):
         """where the other has taken every counter, values are absent or flagged, and never 0 without a word"""
-        with Crowd(BOXES, FOUR, DESIGNATED):
+        with OtherEvents(BOXES, FOUR, DESIGNATED):
             start_uncored()
             found = metrics_of(measure(lambda: control(*for_all_boxes("add", 31))))
         for socket in (0, 1):

@@ -21,7 +21,7 @@ def open_event(pmu, config, cpu):
     return fd
 
 
-class Crowd:
+class OtherEvents:
     """Events that somebody else counts, on every box of some PMUs."""
 
     def __init__(self, pmus, configs, cpus):

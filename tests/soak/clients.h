@@ -6,10 +6,10 @@
 
 #include "tests/system/daemon-process.h"
 
-enum { CROWD_CLIENTS = 6 };
+enum { N_CLIENTS = 6 };
 
-/* What all clients have seen since crowd_init(). */
-struct crowd_tally {
+/* What all clients have seen since clients_init(). */
+struct clients_tally {
 	uint64_t connections, reads, regions;
 	uint64_t refused; /* EACCES, EDQUOT: the policy of the moment */
 	uint64_t gone;    /* the daemon went away, or its page was withdrawn */
@@ -17,16 +17,16 @@ struct crowd_tally {
 	uint64_t wrong;   /* a value went back, another generation, an error that should not be */
 };
 
-struct crowd {
+struct clients {
 	const struct daemon_process *daemon;
-	struct crowd_tally *tally; /* shared with the clients */
-	pid_t pids[CROWD_CLIENTS];
+	struct clients_tally *tally; /* shared with the clients */
+	pid_t pids[N_CLIENTS];
 };
 
-void crowd_init(struct crowd *crowd, const struct daemon_process *daemon);
+void clients_init(struct clients *clients, const struct daemon_process *daemon);
 
-void crowd_start(struct crowd *crowd);
-void crowd_stop(struct crowd *crowd);
+void clients_start(struct clients *clients);
+void clients_stop(struct clients *clients);
 
 /* The first thing that was wrong, in words. */
-const char *crowd_complaint(void);
+const char *clients_complaint(void);

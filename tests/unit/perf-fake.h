@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "daemon/count/source.h"
+#include "daemon/count/perf.h"
 #include "daemon/plan/plan.h"
 
 enum { FAKE_EVENTS_MAX = 64 };
@@ -32,7 +32,7 @@ struct fake_kernel {
 };
 
 static int fake_open(
-	const struct source *self, const struct perf_event_attr *attr, int cpu, int group_fd)
+	const struct perf *self, const struct perf_event_attr *attr, int cpu, int group_fd)
 {
 	struct fake_kernel *kernel = self->context;
 
@@ -52,7 +52,7 @@ static int fake_open(
 	return kernel->n_events++;
 }
 
-static ssize_t fake_read(const struct source *self, int fd, void *ret_buffer, size_t size_bytes)
+static ssize_t fake_read(const struct perf *self, int fd, void *ret_buffer, size_t size_bytes)
 {
 	struct fake_kernel *kernel = self->context;
 	uint64_t words[3 + FAKE_EVENTS_MAX] = { 0, kernel->enabled_ns, kernel->running_ns };
@@ -72,29 +72,29 @@ static ssize_t fake_read(const struct source *self, int fd, void *ret_buffer, si
 	return (ssize_t)((3 + words[0]) * sizeof *words);
 }
 
-static void fake_enable(const struct source *self, int leader_fd)
+static void fake_enable(const struct perf *self, int leader_fd)
 {
 	struct fake_kernel *kernel = self->context;
 
 	kernel->n_enabled += kernel->events[leader_fd].open;
 }
 
-static uint64_t fake_id(const struct source *self, int fd)
+static uint64_t fake_id(const struct perf *self, int fd)
 {
 	(void)self;
 	return (uint64_t)fd + 1000;
 }
 
-static void fake_close(const struct source *self, int fd)
+static void fake_close(const struct perf *self, int fd)
 {
 	struct fake_kernel *kernel = self->context;
 
 	kernel->events[fd].open = false;
 }
 
-static inline struct source fake_source(struct fake_kernel *kernel)
+static inline struct perf fake_perf(struct fake_kernel *kernel)
 {
-	return (struct source){ fake_open, fake_read, fake_enable, fake_id, fake_close, kernel };
+	return (struct perf){ fake_open, fake_read, fake_enable, fake_id, fake_close, kernel };
 }
 
 static inline int fake_open_events(const struct fake_kernel *kernel)

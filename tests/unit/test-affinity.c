@@ -6,7 +6,7 @@
 #include <sched.h>
 
 #include "common/macro.h"
-#include "daemon/read/seat.h"
+#include "daemon/read/affinity.h"
 
 static const uint64_t SECOND_NS = 1000000000;
 
@@ -18,7 +18,7 @@ static int find(const char *machine, const char *pmu, uint32_t package)
 	machine_path(machine, path);
 	root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(root_fd >= 0);
-	return seat_find(root_fd, pmu, package);
+	return affinity_find(root_fd, pmu, package);
 }
 
 static void test_in_charge(void **state)
@@ -68,42 +68,42 @@ static void push_to(int cpu)
 
 static void test_comes_back(void **state)
 {
-	struct seat seat = { .cpu = nth_cpu(1), .pmu = "no_such_pmu" };
+	struct affinity affinity = { .cpu = nth_cpu(1), .pmu = "no_such_pmu" };
 
 	(void)state;
-	if (seat.cpu < 0)
+	if (affinity.cpu < 0)
 		skip();
 	push_to(nth_cpu(0));
-	seat_keep(&seat, SECOND_NS);
-	assert_int_equal(sched_getcpu(), seat.cpu);
-	assert_int_equal(seat.cpu, nth_cpu(1));
+	affinity_follow(&affinity, SECOND_NS);
+	assert_int_equal(sched_getcpu(), affinity.cpu);
+	assert_int_equal(affinity.cpu, nth_cpu(1));
 }
 
 static void test_not_too_often(void **state)
 {
-	struct seat seat = { .cpu = nth_cpu(1), .pmu = "no_such_pmu" };
+	struct affinity affinity = { .cpu = nth_cpu(1), .pmu = "no_such_pmu" };
 
 	(void)state;
-	if (seat.cpu < 0)
+	if (affinity.cpu < 0)
 		skip();
 	push_to(nth_cpu(0));
-	seat_keep(&seat, 5 * SECOND_NS);
+	affinity_follow(&affinity, 5 * SECOND_NS);
 	push_to(nth_cpu(0));
-	seat_keep(&seat, 6 * SECOND_NS - 1);
+	affinity_follow(&affinity, 6 * SECOND_NS - 1);
 	assert_int_equal(sched_getcpu(), nth_cpu(0));
-	seat_keep(&seat, 6 * SECOND_NS);
+	affinity_follow(&affinity, 6 * SECOND_NS);
 	assert_int_equal(sched_getcpu(), nth_cpu(1));
 }
 
 static void test_any(void **state)
 {
-	struct seat seat = { .cpu = -1 };
+	struct affinity affinity = { .cpu = -1 };
 
 	(void)state;
 	push_to(nth_cpu(0));
-	seat_keep(&seat, 5 * SECOND_NS);
+	affinity_follow(&affinity, 5 * SECOND_NS);
 	assert_int_equal(sched_getcpu(), nth_cpu(0));
-	assert_int_equal(seat.looked_ns, 0);
+	assert_int_equal(affinity.looked_ns, 0);
 }
 
 int main(void)
@@ -116,5 +116,5 @@ int main(void)
 		CASE("without a CPU it stays where it is", test_any),
 	};
 
-	return cmocka_run_group_tests_name("seat", tests, remember_cpus, NULL);
+	return cmocka_run_group_tests_name("affinity", tests, remember_cpus, NULL);
 }

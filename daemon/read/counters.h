@@ -2,7 +2,7 @@
 /*
  * The counting hardware as this daemon has it: recognised, planned, opened, read.
  *
- * The order is that of the fields: each needs those above it, and hardware_done() goes back up.
+ * The order is that of the fields: each needs those above it, and counters_done() goes back up.
  */
 #pragma once
 
@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 #include "daemon/base/fault.h"
-#include "daemon/base/store.h"
+#include "daemon/base/fdstore.h"
 #include "daemon/count/box.h"
 #include "daemon/count/ledger.h"
-#include "daemon/count/publish.h"
+#include "daemon/count/publication.h"
 #include "daemon/machine/topology.h"
 #include "daemon/plan/plan.h"
 #include "daemon/plan/platform.h"
 #include "daemon/read/reader.h"
 #include "daemon/site/config.h"
 
-enum { HARDWARE_WARNINGS_MAX = 8 }; /* one of each kind */
+enum { COUNTERS_WARNINGS_MAX = 8 }; /* one of each kind */
 
-struct hardware {
+struct counters {
 	const char *const *platform_dirs; /* borrowed */
 	struct platform *platform;
 	bool is_guest; /* a virtual machine */
@@ -34,41 +34,41 @@ struct hardware {
 	unsigned n_reopened; /* boxes of it that had to be opened anew */
 	struct publication publication;
 	struct ledger ledger;
-	int attention_fd;       /* eventfd: a reader has something to show, see revive.h */
+	int stopped_fd;         /* eventfd: a reader has something to show, see revive.h */
 	struct reader *readers; /* one per socket */
 	unsigned n_readers;
 	unsigned n_warnings;
-	struct fault warnings[HARDWARE_WARNINGS_MAX];
+	struct fault warnings[COUNTERS_WARNINGS_MAX];
 };
 
 /*
  * Recognises the machine below @root and makes the plan; opens nothing, needs no privilege. The
- * hardware must be zero. Errors of platform_find(), platform_calibrate(),
+ * counters must be zero. Errors of platform_find(), platform_calibrate(),
  * topology_load(), plan_make().
  */
-int hardware_plan(struct hardware *hardware, const char *root, const char *const platform_dirs[],
+int counters_plan(struct counters *counters, const char *root, const char *const platform_dirs[],
 	const struct config *config, struct fault *fault);
 
 /* Is there anything to open? 0; -ENODEV: the kernel shows nothing that could be counted. */
-int hardware_check(const struct hardware *hardware, struct fault *fault);
+int counters_check(const struct counters *counters, struct fault *fault);
 
 /*
  * Goes on with the generation in @store, or opens what was planned and makes a new one; reads every
  * counter once, starts the readers, leaves all that is to outlive us with the manager, and gives up
  * all privilege. Boxes that the kernel refuses make warnings. @store is empty then.
- * Errors of hardware_check(); -EACCES, -EPERM: too little privilege, the fault says how to give it;
+ * Errors of counters_check(); -EACCES, -EPERM: too little privilege, the fault says how to give it;
  * errno of perf_event_open(2): not one box could be opened.
  */
-int hardware_open(struct hardware *hardware, const struct config *config, struct store *store,
+int counters_open(struct counters *counters, const struct config *config, struct fdstore *store,
 	struct fault *fault);
 
 /*
  * Withdraws the page from all who have it, and publishes the same generation in another, for
  * @owner. Errors of resume_replace_page().
  */
-int hardware_replace_page(struct hardware *hardware, uint32_t owner);
+int counters_replace_page(struct counters *counters, uint32_t owner);
 
 /* Applies what of @config may be changed while the readers run: budget, intervals, quantum. */
-void hardware_apply(struct hardware *hardware, const struct config *config);
+void counters_apply(struct counters *counters, const struct config *config);
 
-void hardware_done(struct hardware *hardware);
+void counters_done(struct counters *counters);

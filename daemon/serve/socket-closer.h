@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 /* Sockets for which there was no thread: tried again with the next. */
-struct undertaker {
+struct socket_closer {
 	int *waiting;
 	unsigned n_waiting;
 };
@@ -25,25 +25,25 @@ struct undertaker {
  * descriptors is. 1 or 0; -EAGAIN and other errno of recvmsg(2): nothing was seen, and a message
  * may be there all the same.
  */
-int undertaker_finds_descriptors(int socket_fd);
+int socket_has_descriptors(int socket_fd);
 
 /*
  * Is @socket_fd at the end of its connection, with nothing left to receive, so that close(2) waits
  * for no file? What the client watches its end with is woken by that, though. From here on each
  * message brings the credentials of its sender.
  */
-bool undertaker_may_close(int socket_fd);
+bool socket_is_at_end(int socket_fd);
 
 /*
  * Shuts *@socket_fd, a connected Unix socket, down and closes it, by way of a thread if descriptors
  * were left to receive. It is -1 then. Never waits for a file. To be called by one thread alone,
  * which neither keeps the descriptor elsewhere nor lets another thread open or close any meanwhile.
  */
-void undertaker_close(struct undertaker *undertaker, int *socket_fd);
+void socket_closer_close(struct socket_closer *closer, int *socket_fd);
 
 /* The same for a listening socket, whose clients may have sent: does not shut it down, for it may
  * be systemd's, too. */
-void undertaker_bury(struct undertaker *undertaker, int *socket_fd);
+void socket_closer_close_listening(struct socket_closer *closer, int *socket_fd);
 
 /* What could not be closed by now is left to the end of the process, which does not linger. */
-void undertaker_done(struct undertaker *undertaker);
+void socket_closer_done(struct socket_closer *closer);

@@ -16,8 +16,8 @@
 
 enum { CLIENTS_MAX = 64, ROUNDS = 200, CPUS_MAX = 1024 };
 
-/* What the processes of a crowd share. */
-struct crowd {
+/* What the processes of a batch share. */
+struct batch {
 	pthread_barrier_t barrier;
 	const char *socket_path;
 	unsigned n;
@@ -26,7 +26,7 @@ struct crowd {
 };
 
 struct member {
-	struct crowd *crowd;
+	struct batch *batch;
 	unsigned index;
 };
 
@@ -42,51 +42,51 @@ static uint64_t sweeps_so_far(const struct uncore *uncore)
 static int read_in_rounds(void *argument)
 {
 	struct member *member = argument;
-	struct crowd *crowd = member->crowd;
+	struct batch *batch = member->batch;
 	struct uncore_sample samples[2] = { UNCORE_SAMPLE_INIT, UNCORE_SAMPLE_INIT };
 	struct uncore *uncore;
 
-	if (uncore_open(crowd->socket_path, &uncore) < 0)
+	if (uncore_open(batch->socket_path, &uncore) < 0)
 		errx(1, "%s", uncore_error_text());
 	uncore_set_timeout(uncore, 5000000000U);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		uint64_t begin_ns;
 
-		pthread_barrier_wait(&crowd->barrier);
+		pthread_barrier_wait(&batch->barrier);
 		if (member->index == 0)
-			crowd->sweeps_at[i] = sweeps_so_far(uncore);
-		pthread_barrier_wait(&crowd->barrier);
+			batch->sweeps_at[i] = sweeps_so_far(uncore);
+		pthread_barrier_wait(&batch->barrier);
 		begin_ns = clock_now_ns();
 		if (uncore_read_all(uncore, UNCORE_FRESH, samples, 2) < 0)
 			errx(1, "%s", uncore_error_text());
-		crowd->us[member->index * ROUNDS + i] = (double)(clock_now_ns() - begin_ns) / 1e3;
+		batch->us[member->index * ROUNDS + i] = (double)(clock_now_ns() - begin_ns) / 1e3;
 	}
-	pthread_barrier_wait(&crowd->barrier);
+	pthread_barrier_wait(&batch->barrier);
 	if (member->index == 0)
-		crowd->sweeps_at[ROUNDS] = sweeps_so_far(uncore);
+		batch->sweeps_at[ROUNDS] = sweeps_so_far(uncore);
 	uncore_close(uncore);
 	return 0;
 }
 
-static void run_crowd(struct crowd *crowd, const char *socket_path, unsigned n)
+static void run_batch(struct batch *batch, const char *socket_path, unsigned n)
 {
 	pthread_barrierattr_t attr;
 	pid_t pids[CLIENTS_MAX];
 
-	crowd->socket_path = socket_path;
-	crowd->n = n;
+	batch->socket_path = socket_path;
+	batch->n = n;
 	pthread_barrierattr_init(&attr);
 	pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_barrier_init(&crowd->barrier, &attr, n);
+	pthread_barrier_init(&batch->barrier, &attr, n);
 	for (unsigned i = 0; i < n; i++) {
-		struct member member = { crowd, i };
+		struct member member = { batch, i };
 
 		pids[i] = start_as_nobody(read_in_rounds, &member);
 	}
 	for (unsigned i = 0; i < n; i++)
 		if (wait_for(pids[i], 60))
 			errx(1, "A client of %u failed.", n);
-	pthread_barrier_destroy(&crowd->barrier);
+	pthread_barrier_destroy(&batch->barrier);
 }
 
 static unsigned start_spinners(pid_t ret_pids[CPUS_MAX])
@@ -115,34 +115,34 @@ static void stop_spinners(const pid_t pids[], unsigned n)
 		waitpid(pids[i], NULL, 0);
 }
 
-static double sweeps_per_round(const struct crowd *crowd)
+static double sweeps_per_round(const struct batch *batch)
 {
 	double sweeps[ROUNDS];
 
 	for (unsigned i = 0; i < ROUNDS; i++)
-		sweeps[i] = (double)(crowd->sweeps_at[i + 1] - crowd->sweeps_at[i]);
+		sweeps[i] = (double)(batch->sweeps_at[i + 1] - batch->sweeps_at[i]);
 	return quantile(sweeps, ROUNDS, 0.5);
 }
 
-void measure_crowds(const struct daemon_process *daemon, struct figures *ret)
+void measure_batches(const struct daemon_process *daemon, struct figures *ret)
 {
-	static const unsigned sizes[CROWD_SIZES] = { 1, 8, 64 };
-	struct crowd *crowd = shared_memory(sizeof *crowd);
+	static const unsigned sizes[BATCH_SIZES] = { 1, 8, 64 };
+	struct batch *batch = shared_memory(sizeof *batch);
 
-	for (unsigned i = 0; i < CROWD_SIZES; i++) {
-		struct crowd_figures *figures = &ret->crowds[i];
+	for (unsigned i = 0; i < BATCH_SIZES; i++) {
+		struct batch_figures *figures = &ret->batches[i];
 		unsigned n_reads = sizes[i] * ROUNDS, n_spinners;
 		pid_t spinners[CPUS_MAX];
 
 		figures->n = sizes[i];
-		run_crowd(crowd, daemon->socket_path, sizes[i]);
-		figures->idle_median_us = quantile(crowd->us, n_reads, 0.5);
-		figures->idle_p99_us = quantile(crowd->us, n_reads, 0.99);
-		ret->sweeps_per_round_64 = sweeps_per_round(crowd);
+		run_batch(batch, daemon->socket_path, sizes[i]);
+		figures->idle_median_us = quantile(batch->us, n_reads, 0.5);
+		figures->idle_p99_us = quantile(batch->us, n_reads, 0.99);
+		ret->sweeps_per_round_64 = sweeps_per_round(batch);
 		n_spinners = start_spinners(spinners);
-		run_crowd(crowd, daemon->socket_path, sizes[i]);
+		run_batch(batch, daemon->socket_path, sizes[i]);
 		stop_spinners(spinners, n_spinners);
-		figures->busy_median_us = quantile(crowd->us, n_reads, 0.5);
-		figures->busy_p99_us = quantile(crowd->us, n_reads, 0.99);
+		figures->busy_median_us = quantile(batch->us, n_reads, 0.5);
+		figures->busy_p99_us = quantile(batch->us, n_reads, 0.99);
 	}
 }

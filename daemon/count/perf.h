@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The perf system calls a box needs, as a table, so that a unit test can play a kernel that
- * fails, multiplexes or counts backwards. The daemon uses source_perf and nothing else.
+ * fails, multiplexes or counts backwards. The daemon uses perf_calls and nothing else.
  */
 #pragma once
 
@@ -10,19 +10,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct source {
+struct perf {
 	/* A descriptor, or negative errno. */
-	int (*open)(const struct source *self, const struct perf_event_attr *attr, int cpu,
-		int group_fd);
+	int (*open)(
+		const struct perf *self, const struct perf_event_attr *attr, int cpu, int group_fd);
 	/* Bytes read (0: a pinned group that the kernel took off the PMU), or negative errno. */
-	ssize_t (*read)(const struct source *self, int fd, void *ret_buffer, size_t size_bytes);
+	ssize_t (*read)(const struct perf *self, int fd, void *ret_buffer, size_t size_bytes);
 	/* Puts a group that is in error state back to work, if its PMU has room; needs no
 	 * privilege. */
-	void (*enable)(const struct source *self, int leader_fd);
+	void (*enable)(const struct perf *self, int leader_fd);
 	/* The number that the kernel gave an event, for as long as it lives. */
-	uint64_t (*id)(const struct source *self, int fd);
-	void (*close)(const struct source *self, int fd);
+	uint64_t (*id)(const struct perf *self, int fd);
+	void (*close)(const struct perf *self, int fd);
 	void *context;
 };
 
-extern const struct source source_perf;
+extern const struct perf perf_calls;

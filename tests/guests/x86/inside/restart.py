@@ -42,7 +42,7 @@ class CpusGo(Kept):
             return is_active("uncored.service") and uncored_pid() not in (0, pid)
         wait_until(is_replaced, "uncored was started again", REVIVED_WITHIN_S)
 
-    def revivals_ns(self):
+    def restarts_ns(self):
         """When uncored ended because counters stood still."""
         lines = said_by_uncored("-o", "json", self.mark).splitlines()
         return [int(line["__MONOTONIC_TIMESTAMP"]) * 1000 for line in map(json.loads, lines)
@@ -115,7 +115,7 @@ class CpusGo(Kept):
 
     def test_not_too_often(self):
         """uncored ended for that at most once a minute"""
-        first, second = self.revivals_ns()
+        first, second = self.restarts_ns()
         self.assertGreaterEqual(second - first, REVIVED_EVERY_NS)
 
     def test_kept(self):

@@ -15,34 +15,34 @@
 
 enum { ROUNDS = 60, CLIENT_TIMEOUT_S = 60 };
 
-/* What the processes of a crowd share. */
-struct crowd {
+/* What the processes of a batch share. */
+struct batch {
 	pthread_barrier_t barrier;
 	const char *uncored_socket;
-	double us[KINDS][CROWD * ROUNDS];
+	double us[KINDS][BATCH * ROUNDS];
 };
 
 struct member {
-	struct crowd *crowd;
+	struct batch *batch;
 	unsigned index;
 };
 
 static int fetch_in_rounds(void *argument)
 {
 	struct member *member = argument;
-	struct crowd *crowd = member->crowd;
+	struct batch *batch = member->batch;
 	struct client client;
 	enum kind order[KINDS];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* one that fails leaves the others at the barrier */
-	client_open(&client, crowd->uncored_socket);
+	client_open(&client, batch->uncored_socket);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		shuffle_kinds(order);
 		for (int k = 0; k < KINDS; k++) {
-			if (order[k] == FRESH_AGAIN) /* in a crowd they all are */
+			if (order[k] == FRESH_AGAIN) /* in a batch they all are */
 				continue;
-			pthread_barrier_wait(&crowd->barrier);
-			crowd->us[order[k]][member->index * ROUNDS + i] =
+			pthread_barrier_wait(&batch->barrier);
+			batch->us[order[k]][member->index * ROUNDS + i] =
 				client_time_us(&client, order[k]);
 		}
 	}
@@ -50,32 +50,32 @@ static int fetch_in_rounds(void *argument)
 	return 0;
 }
 
-static void run_crowd(struct crowd *crowd)
+static void run_batch(struct batch *batch)
 {
 	pthread_barrierattr_t attr;
-	pid_t pids[CROWD];
+	pid_t pids[BATCH];
 
 	pthread_barrierattr_init(&attr);
 	pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_barrier_init(&crowd->barrier, &attr, CROWD);
-	for (unsigned i = 0; i < CROWD; i++) {
-		struct member member = { crowd, i };
+	pthread_barrier_init(&batch->barrier, &attr, BATCH);
+	for (unsigned i = 0; i < BATCH; i++) {
+		struct member member = { batch, i };
 
 		pids[i] = start_as_nobody(fetch_in_rounds, &member);
 	}
-	for (unsigned i = 0; i < CROWD; i++)
+	for (unsigned i = 0; i < BATCH; i++)
 		if (wait_for(pids[i], CLIENT_TIMEOUT_S))
-			errx(1, "A client of %u failed.", CROWD);
-	pthread_barrier_destroy(&crowd->barrier);
+			errx(1, "A client of %u failed.", BATCH);
+	pthread_barrier_destroy(&batch->barrier);
 }
 
-void measure_crowd(const char *uncored_socket, struct figures *ret)
+void measure_batch(const char *uncored_socket, struct figures *ret)
 {
-	struct crowd *crowd = shared_memory(sizeof *crowd);
+	struct batch *batch = shared_memory(sizeof *batch);
 
-	crowd->uncored_socket = uncored_socket;
-	run_crowd(crowd);
+	batch->uncored_socket = uncored_socket;
+	run_batch(batch);
 	for (int kind = 0; kind < KINDS; kind++)
 		if (kind != FRESH_AGAIN)
-			ret->crowd[kind] = spread_of(crowd->us[kind], CROWD * ROUNDS);
+			ret->batch[kind] = spread_of(batch->us[kind], BATCH * ROUNDS);
 }

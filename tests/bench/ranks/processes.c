@@ -57,28 +57,28 @@ static int run_member(void *argument)
 	return member->body(member->argument);
 }
 
-void crowd_add(
-	struct crowd_processes *crowd, uid_t uid, int (*body)(void *argument), void *argument)
+void batch_add(
+	struct batch_processes *batch, uid_t uid, int (*body)(void *argument), void *argument)
 {
 	struct member member = { body, argument };
 
-	crowd->pids[crowd->n++] = start_as(uid, run_member, &member);
+	batch->pids[batch->n++] = start_as(uid, run_member, &member);
 }
 
-void crowd_wait(struct crowd_processes *crowd, int timeout_s)
+void batch_wait(struct batch_processes *batch, int timeout_s)
 {
 	uint64_t limit_ns = clock_now_ns() + (uint64_t)timeout_s * 1000000000;
 	unsigned n_bad = 0;
 
-	for (unsigned i = 0; i < crowd->n; i++) {
+	for (unsigned i = 0; i < batch->n; i++) {
 		uint64_t now_ns = clock_now_ns();
 		int left_s = now_ns < limit_ns ? (int)((limit_ns - now_ns) / 1000000000) : 0;
 
-		n_bad += wait_for(crowd->pids[i], left_s + 1) != 0;
+		n_bad += wait_for(batch->pids[i], left_s + 1) != 0;
 	}
 	if (n_bad)
-		warnx("%u of %u processes did not come to their end.", n_bad, crowd->n);
-	crowd->n = 0;
+		warnx("%u of %u processes did not come to their end.", n_bad, batch->n);
+	batch->n = 0;
 }
 
 uid_t user_number(unsigned i)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 #include "daemon/read/resume.h"
 #include "tests/fuzz/machine.h"
 #include "tests/fuzz/target.h"
@@ -131,14 +131,14 @@ static int copy_of(int fd, int more, uint8_t flags)
 	size_t bytes = memory_bytes(fd);
 	size_t less = more < 0 ? (size_t)-more : 0;
 	size_t left = less < bytes ? bytes - less : 0;
-	int copy = memory_new("fuzzed", more > 0 ? left + (size_t)more : left, 0600);
-	void *from = memory_map(fd, bytes);
+	int copy = memfd_new("fuzzed", more > 0 ? left + (size_t)more : left, 0600);
+	void *from = memfd_map(fd, bytes);
 
 	if (copy < 0 || !from || pwrite(copy, from, left, 0) != (ssize_t)left)
 		abort();
 	munmap(from, bytes);
 	if (flags & READ_ONLY) {
-		int read_only = memory_reopen_read_only(copy);
+		int read_only = memfd_reopen_read_only(copy);
 
 		close(copy);
 		return read_only;
@@ -146,16 +146,16 @@ static int copy_of(int fd, int more, uint8_t flags)
 	return copy;
 }
 
-static void keep(struct store *store, int fd, const char *name, uint64_t id)
+static void keep(struct fdstore *store, int fd, const char *name, uint64_t id)
 {
 	char *copy = strdup(name);
 
 	if (fd < 0 || !copy)
 		abort();
-	store->items[store->n++] = (struct stored){ fd, copy, id };
+	store->items[store->n++] = (struct fdstore_item){ fd, copy, id };
 }
 
-static void keep_events(struct store *store, const struct plan *plan, const struct beginning *b)
+static void keep_events(struct fdstore *store, const struct plan *plan, const struct beginning *b)
 {
 	unsigned n = 0;
 
@@ -172,11 +172,11 @@ static void keep_events(struct store *store, const struct plan *plan, const stru
 	}
 }
 
-static struct store make_store(
+static struct fdstore make_store(
 	const struct former *former, const struct plan *plan, const struct beginning *b)
 {
 	enum { ITEMS = 2 + MACHINE_BOXES * PLAN_EVENTS_MAX };
-	struct store store = { .items = calloc(ITEMS, sizeof *store.items) };
+	struct fdstore store = { .items = calloc(ITEMS, sizeof *store.items) };
 	char name[LEDGER_NAME_MAX];
 
 	if (!store.items)
@@ -216,70 +216,70 @@ int sd_notifyf(int unset, const char *format, ...)
 
 /* --- the present process --- */
 
-static void sweep(struct hardware *hardware, unsigned socket)
+static void sweep(struct counters *counters, unsigned socket)
 {
 	const struct reader_options options = {
-		.socket = socket, .seat.cpu = -1, .attention_fd = -1, .rules = { .quantum = 1 }
+		.socket = socket, .affinity.cpu = -1, .stopped_fd = -1, .rules = { .quantum = 1 }
 	};
-	const struct plan_socket *s = &hardware->plan.sockets[socket];
+	const struct plan_socket *s = &counters->plan.sockets[socket];
 	struct reader reader;
 	struct tally tally;
 
-	if (tally_init(&tally, &hardware->plan, socket, hardware->publication.whys[socket]) < 0)
+	if (tally_init(&tally, &counters->plan, socket, counters->publication.whys[socket]) < 0)
 		abort();
-	if (reader_init(&reader, &options, &hardware->boxes[s->first_box], s->n_boxes, &tally,
-		    hardware->publication.header, ledger_book(&hardware->ledger, socket)) < 0)
+	if (reader_init(&reader, &options, &counters->boxes[s->first_box], s->n_boxes, &tally,
+		    counters->publication.header, ledger_book(&counters->ledger, socket)) < 0)
 		abort();
 	reader_done(&reader);
 }
 
-static void go_on(struct hardware *hardware)
+static void go_on(struct counters *counters)
 {
 	struct publication old;
 
-	resume_hand_over(hardware);
-	for (unsigned s = 0; s < hardware->plan.n_sockets; s++)
-		sweep(hardware, s);
-	if (resume_replace_page(hardware, 1000, &old) < 0)
+	resume_hand_over(counters);
+	for (unsigned s = 0; s < counters->plan.n_sockets; s++)
+		sweep(counters, s);
+	if (resume_replace_page(counters, 1000, &old) < 0)
 		return;
-	if (!publication_has(&hardware->publication, hardware->publication.write_fd) ||
-		publication_has(&hardware->publication, old.write_fd) ||
-		publication_has(&hardware->publication, -1))
+	if (!publication_has(&counters->publication, counters->publication.write_fd) ||
+		publication_has(&counters->publication, old.write_fd) ||
+		publication_has(&counters->publication, -1))
 		abort();
-	publication_copy_cells(&old, &hardware->publication);
+	publication_copy_cells(&old, &counters->publication);
 	publication_retire(&old);
 	publication_done(&old);
-	resume_forget_page(hardware);
+	resume_forget_page(counters);
 }
 
-static void check_counts(const struct hardware *hardware)
+static void check_counts(const struct counters *counters)
 {
-	for (unsigned i = 0; i < hardware->plan.n_boxes; i++)
-		for (unsigned k = 0; k < hardware->plan.boxes[i].n_events; k++)
-			if (hardware->boxes[i].events[k].count != count_of(i, k) ||
-				hardware->boxes[i].events[k].id != id_of(i, k))
+	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
+		for (unsigned k = 0; k < counters->plan.boxes[i].n_events; k++)
+			if (counters->boxes[i].events[k].count != count_of(i, k) ||
+				counters->boxes[i].events[k].id != id_of(i, k))
 				abort();
 }
 
-static void resume(const struct plan *plan, struct store *store, bool untouched)
+static void resume(const struct plan *plan, struct fdstore *store, bool untouched)
 {
 	struct box boxes[MACHINE_BOXES] = {};
-	struct hardware hardware = { .plan = *plan, .boxes = boxes };
+	struct counters counters = { .plan = *plan, .boxes = boxes };
 	struct fault why = {};
 	bool anything = store->n;
-	bool resumed = resume_generation(&hardware, store, &why);
+	bool resumed = resume_generation(&counters, store, &why);
 
 	if (store->n || (untouched && !resumed) || (anything && !resumed && !why.text[0]))
 		abort();
 	if (!resumed)
 		return;
 	if (untouched)
-		check_counts(&hardware);
-	go_on(&hardware);
+		check_counts(&counters);
+	go_on(&counters);
 	for (unsigned i = 0; i < plan->n_boxes; i++)
 		box_close(&boxes[i]);
-	ledger_done(&hardware.ledger);
-	publication_done(&hardware.publication);
+	ledger_done(&counters.ledger);
+	publication_done(&counters.publication);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
@@ -288,7 +288,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	const struct beginning nothing_special = {};
 	struct beginning b;
 	struct former former;
-	struct store store;
+	struct fdstore store;
 	struct edit edit;
 	size_t at = sizeof b;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/site/last-config.h"
+#include "daemon/site/saved-config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +30,8 @@ static int copy_file(const char *path, int to)
 
 static int keep(const char *name, int fd)
 {
-	store_forget(name);
-	return store_keep(name, &fd, 1);
+	fdstore_forget(name);
+	return fdstore_keep(name, &fd, 1);
 }
 
 /* --- names and their numbers: a line for each --- */
@@ -55,7 +55,7 @@ static int keep_numbers(const struct policy_access *access)
 	int copy = -1;
 
 	if (!access->by_group && !access->n_users) {
-		store_forget(numbers_name);
+		fdstore_forget(numbers_name);
 		return 0;
 	}
 	fd = memfd_create("uncored-names", MFD_CLOEXEC);
@@ -87,12 +87,12 @@ static void take_number(
 	}
 }
 
-void last_config_numbers(const struct store *store, struct policy_access *ret)
+void saved_config_numbers(const struct fdstore *store, struct policy_access *ret)
 {
 	char path[32], line[2 * POLICY_TEXT_MAX], kind[8], name[POLICY_TEXT_MAX];
 	_cleanup_file_ FILE *file = NULL;
 	uint32_t number;
-	int fd = store_find(store, numbers_name);
+	int fd = fdstore_find(store, numbers_name);
 
 	*ret = (struct policy_access){};
 	if (fd < 0)
@@ -106,7 +106,7 @@ void last_config_numbers(const struct store *store, struct policy_access *ret)
 
 /* --- the text --- */
 
-int last_config_keep(const struct config *config)
+int saved_config_keep(const struct config *config)
 {
 	_cleanup_close_ int copy = -1;
 	int r = keep_numbers(&config->access);
@@ -122,10 +122,10 @@ int last_config_keep(const struct config *config)
 	return r < 0 ? r : keep(text_name, copy);
 }
 
-int last_config_find(struct store *store, const struct config_origin *origin,
+int saved_config_find(struct fdstore *store, const struct config_origin *origin,
 	const struct policy_access *former, struct config *ret, struct fault *fault)
 {
-	_cleanup_close_ int copy = store_take(store, text_name);
+	_cleanup_close_ int copy = fdstore_take(store, text_name);
 	struct config_origin of_copy = *origin;
 	char path[32];
 	int r;

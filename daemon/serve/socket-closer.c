@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/serve/undertaker.h"
+#include "daemon/serve/socket-closer.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ static ssize_t peek(int socket_fd, int *ret_flags)
 	return n;
 }
 
-int undertaker_finds_descriptors(int socket_fd)
+int socket_has_descriptors(int socket_fd)
 {
 	int flags;
 
@@ -64,7 +64,7 @@ static void drain(int socket_fd)
  * each message has and the end has not. An error that was pending, of a peer that has gone, tells
  * nothing.
  */
-bool undertaker_may_close(int socket_fd)
+bool socket_is_at_end(int socket_fd)
 {
 	const int on = 1;
 	int error, flags;
@@ -130,50 +130,49 @@ static void holder_stop(struct holder *holder)
 	pthread_join(holder->thread, NULL);
 }
 
-static void bury_waiting(struct undertaker *undertaker)
+static void bury_waiting(struct socket_closer *closer)
 {
 	struct holder holder = {};
 
 	if (!holder_start(&holder))
 		return;
-	while (holder.holds && undertaker->n_waiting)
-		close_fd(&undertaker->waiting[--undertaker->n_waiting]);
+	while (holder.holds && closer->n_waiting)
+		close_fd(&closer->waiting[--closer->n_waiting]);
 	holder_stop(&holder);
 }
 
 /* --- for the server --- */
 
-void undertaker_bury(struct undertaker *undertaker, int *socket_fd)
+void socket_closer_close_listening(struct socket_closer *closer, int *socket_fd)
 {
 	int *grown;
 
 	if (*socket_fd < 0)
 		return;
-	grown = reallocarray(
-		undertaker->waiting, undertaker->n_waiting + 1, sizeof *undertaker->waiting);
+	grown = reallocarray(closer->waiting, closer->n_waiting + 1, sizeof *closer->waiting);
 	if (grown) {
-		undertaker->waiting = grown;
-		undertaker->waiting[undertaker->n_waiting++] = *socket_fd;
-		bury_waiting(undertaker);
+		closer->waiting = grown;
+		closer->waiting[closer->n_waiting++] = *socket_fd;
+		bury_waiting(closer);
 	}
 	*socket_fd = -1; /* without memory it stays open: better one descriptor less than to hang */
 }
 
-void undertaker_close(struct undertaker *undertaker, int *socket_fd)
+void socket_closer_close(struct socket_closer *closer, int *socket_fd)
 {
 	if (*socket_fd < 0)
 		return;
 	/* After this nobody can send to it any more. */
 	shutdown(*socket_fd, SHUT_RDWR);
 	drain(*socket_fd);
-	if (undertaker_may_close(*socket_fd))
+	if (socket_is_at_end(*socket_fd))
 		close_fd(socket_fd);
 	else
-		undertaker_bury(undertaker, socket_fd);
+		socket_closer_close_listening(closer, socket_fd);
 }
 
-void undertaker_done(struct undertaker *undertaker)
+void socket_closer_done(struct socket_closer *closer)
 {
-	free(undertaker->waiting);
-	*undertaker = (struct undertaker){};
+	free(closer->waiting);
+	*closer = (struct socket_closer){};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/serve/revive.h"
+#include "daemon/serve/restart.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static bool is_online(int cpu)
 
 static bool was_tried(const struct ledger_header *ledger, uint64_t now_ns)
 {
-	return ledger->revived_ns && now_ns - ledger->revived_ns < AGAIN_AFTER_NS;
+	return ledger->restarted_ns && now_ns - ledger->restarted_ns < AGAIN_AFTER_NS;
 }
 
 /* Any CPU of the socket can be in charge of its counters. */
@@ -37,23 +37,23 @@ static bool has_cpu(const struct topology *topology, unsigned socket)
 }
 
 /* A box that stopped and could count again, or NULL. */
-static const struct plan_box *find_stopped(const struct hardware *hardware)
+static const struct plan_box *find_stopped(const struct counters *counters)
 {
-	for (unsigned s = 0; s < hardware->n_readers; s++) {
-		int stopped = reader_state(&hardware->readers[s]).stopped;
-		unsigned first = hardware->plan.sockets[s].first_box;
+	for (unsigned s = 0; s < counters->n_readers; s++) {
+		int stopped = reader_state(&counters->readers[s]).stopped;
+		unsigned first = counters->plan.sockets[s].first_box;
 
-		if (stopped >= 0 && has_cpu(&hardware->topology, s))
-			return &hardware->plan.boxes[first + stopped];
+		if (stopped >= 0 && has_cpu(&counters->topology, s))
+			return &counters->plan.boxes[first + stopped];
 	}
 	return NULL;
 }
 
-static int on_attention(sd_event_source *source, int fd, uint32_t events, void *userdata)
+static int on_stopped(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct server *server = userdata;
-	struct ledger_header *ledger = server->hardware->ledger.header;
-	const struct plan_box *box = find_stopped(server->hardware);
+	struct ledger_header *ledger = server->counters->ledger.header;
+	const struct plan_box *box = find_stopped(server->counters);
 	uint64_t now_ns = clock_now_ns();
 	eventfd_t count;
 
@@ -62,17 +62,17 @@ static int on_attention(sd_event_source *source, int fd, uint32_t events, void *
 	eventfd_read(fd, &count);
 	if (!box || was_tried(ledger, now_ns))
 		return 0;
-	ledger->revived_ns = now_ns;
+	ledger->restarted_ns = now_ns;
 	log_info("The counters of %s on socket %u stand still, although a CPU of it is online: "
 		 "uncored ends, so that it is started again and opens new ones.",
 		box->pmu, box->socket);
-	return sd_event_exit(server->event, REVIVE_EXIT_STATUS);
+	return sd_event_exit(server->event, RESTART_EXIT_STATUS);
 }
 
-int revive_watch(struct server *server)
+int restart_watch(struct server *server)
 {
-	if (!server->hardware->is_kept)
+	if (!server->counters->is_kept)
 		return 0;
 	return sd_event_add_io(
-		server->event, NULL, server->hardware->attention_fd, EPOLLIN, on_attention, server);
+		server->event, NULL, server->counters->stopped_fd, EPOLLIN, on_stopped, server);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "common/macro.h"
 
-int memory_new(const char *name, size_t size_bytes, mode_t mode)
+int memfd_new(const char *name, size_t size_bytes, mode_t mode)
 {
 	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -21,7 +21,7 @@ int memory_new(const char *name, size_t size_bytes, mode_t mode)
 	return take_fd(&fd);
 }
 
-int memory_new_growing(const char *name, mode_t mode)
+int memfd_new_growing(const char *name, mode_t mode)
 {
 	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -38,7 +38,7 @@ size_t memory_bytes(int fd)
 	return fstat(fd, &status) < 0 || status.st_size < 0 ? 0 : (size_t)status.st_size;
 }
 
-void *memory_map(int fd, size_t size_bytes)
+void *memfd_map(int fd, size_t size_bytes)
 {
 	void *map = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -47,7 +47,7 @@ void *memory_map(int fd, size_t size_bytes)
 	return map;
 }
 
-int memory_reopen_read_only(int fd)
+int memfd_reopen_read_only(int fd)
 {
 	char path[64];
 	int read_fd;

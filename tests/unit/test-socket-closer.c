@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/serve/undertaker.h"
+#include "daemon/serve/socket-closer.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum { PATIENCE_S = 10 };
 
-static struct undertaker undertaker;
+static struct socket_closer closer;
 
 /* Whoever closes a lingering socket is in close(2) for longer than the alarm gives it. */
 static int set_alarm(void **state)
@@ -26,7 +26,7 @@ static int set_alarm(void **state)
 
 static int check_rest(void **state)
 {
-	undertaker_done(&undertaker);
+	socket_closer_done(&closer);
 	alarm(0);
 	return compare_descriptors(state);
 }
@@ -56,14 +56,14 @@ static void finds_what_is_attached(void **state)
 
 	(void)state;
 	make_pair(pair);
-	assert_int_equal(undertaker_finds_descriptors(pair[1]), -EAGAIN);
+	assert_int_equal(socket_has_descriptors(pair[1]), -EAGAIN);
 	send(pair[0], "a", 1, 0);
-	assert_int_equal(undertaker_finds_descriptors(pair[1]), 0);
+	assert_int_equal(socket_has_descriptors(pair[1]), 0);
 	assert_true(lingering_send(pair[0], "b", 1, pair[0]));
-	assert_int_equal(undertaker_finds_descriptors(pair[1]), 0);
+	assert_int_equal(socket_has_descriptors(pair[1]), 0);
 	assert_int_equal(recv(pair[1], &byte, 1, 0), 1);
-	assert_int_equal(undertaker_finds_descriptors(pair[1]), 1);
-	assert_int_equal(undertaker_finds_descriptors(pair[1]), 1);
+	assert_int_equal(socket_has_descriptors(pair[1]), 1);
+	assert_int_equal(socket_has_descriptors(pair[1]), 1);
 	close(pair[0]);
 	close(pair[1]);
 }
@@ -77,7 +77,7 @@ static void closes_what_is_harmless(void **state)
 	make_pair(pair);
 	send(pair[0], "a", 1, 0);
 	send(pair[0], "b", 1, 0);
-	undertaker_close(&undertaker, &pair[1]);
+	socket_closer_close(&closer, &pair[1]);
 	assert_int_equal(pair[1], -1);
 	assert_true(is_over(pair[0]));
 	close(pair[0]);
@@ -95,7 +95,7 @@ static void close_with(unsigned n, size_t size, size_t last_size)
 	assert_true(lingering_open(&lingering));
 	assert_true(lingering_send(pair[0], "abc", last_size, lingering.fd));
 	close_fd(&lingering.fd);
-	undertaker_close(&undertaker, &pair[1]);
+	socket_closer_close(&closer, &pair[1]);
 	assert_int_equal(pair[1], -1);
 	assert_true(is_over(pair[0]));
 	close(pair[0]);
@@ -134,9 +134,9 @@ static void looks_behind_an_error(void **state)
 	assert_true(lingering_send(pair[0], "abc", 3, lingering.fd));
 	close_fd(&lingering.fd);
 	close(pair[0]);
-	assert_int_equal(undertaker_finds_descriptors(pair[1]), -ECONNRESET);
-	assert_int_equal(undertaker_finds_descriptors(pair[1]), 1);
-	undertaker_close(&undertaker, &pair[1]);
+	assert_int_equal(socket_has_descriptors(pair[1]), -ECONNRESET);
+	assert_int_equal(socket_has_descriptors(pair[1]), 1);
+	socket_closer_close(&closer, &pair[1]);
 	lingering_close(&lingering);
 }
 
@@ -154,16 +154,16 @@ static int do_without_threads(void)
 	close_fd(&lingering.fd);
 	if (setrlimit(RLIMIT_NPROC, &none) < 0 || setuid(65533) < 0)
 		return 2;
-	undertaker_close(&undertaker, &pair[1]);
-	if (pair[1] != -1 || undertaker.n_waiting != 1)
+	socket_closer_close(&closer, &pair[1]);
+	if (pair[1] != -1 || closer.n_waiting != 1)
 		return 3;
 	if (setrlimit(RLIMIT_NPROC, &many) < 0)
 		return 4;
 	close(pair[0]);
 	make_pair(pair);
 	lingering_send(pair[0], "abc", 3, pair[0]);
-	undertaker_close(&undertaker, &pair[1]);
-	return undertaker.n_waiting == 0 ? 0 : 5;
+	socket_closer_close(&closer, &pair[1]);
+	return closer.n_waiting == 0 ? 0 : 5;
 }
 
 static void waits_for_a_thread(void **state)
@@ -196,5 +196,5 @@ int main(void)
 		UNDERTAKER_CASE("without a thread it waits for the next", waits_for_a_thread),
 	};
 
-	return cmocka_run_group_tests_name("undertaker", cases, NULL, NULL);
+	return cmocka_run_group_tests_name("socket-closer", cases, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tests/soak/crowd.h"
+#include "tests/soak/clients.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,12 +22,12 @@ struct memory {
 };
 
 static struct shared {
-	struct crowd_tally tally;
+	struct clients_tally tally;
 	int n_complaints;
 	char complaint[COMPLAINT_MAX];
 } * shared;
 
-const char *crowd_complaint(void)
+const char *clients_complaint(void)
 {
 	return shared->complaint;
 }
@@ -128,38 +128,38 @@ static void count_a_region(void)
 /* Some die without a word. */
 static int live(void *argument)
 {
-	const struct crowd *crowd = argument;
+	const struct clients *clients = argument;
 	struct memory memory = {};
 
 	srandom((unsigned)getpid());
-	setenv("UNCORE_SOCKET", crowd->daemon->socket_path, 1);
+	setenv("UNCORE_SOCKET", clients->daemon->socket_path, 1);
 	setenv("UNCORE_REPORT", "/dev/null", 1);
 	for (;;) {
-		read_for_a_while(&memory, crowd->daemon->socket_path);
+		read_for_a_while(&memory, clients->daemon->socket_path);
 		count_a_region();
 		if (random() % 8 == 0 && fork() == 0)
 			_exit(read_once(&memory, NULL) == 0);
 	}
 }
 
-void crowd_init(struct crowd *crowd, const struct daemon_process *daemon)
+void clients_init(struct clients *clients, const struct daemon_process *daemon)
 {
 	shared = mmap(
 		NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(shared != MAP_FAILED);
-	*crowd = (struct crowd){ .daemon = daemon, .tally = &shared->tally };
+	*clients = (struct clients){ .daemon = daemon, .tally = &shared->tally };
 }
 
-void crowd_start(struct crowd *crowd)
+void clients_start(struct clients *clients)
 {
-	for (unsigned i = 0; i < CROWD_CLIENTS; i++)
-		crowd->pids[i] = start_as(i % 2 ? NOBODY : SOMEBODY, live, crowd);
+	for (unsigned i = 0; i < N_CLIENTS; i++)
+		clients->pids[i] = start_as(i % 2 ? NOBODY : SOMEBODY, live, clients);
 }
 
-void crowd_stop(struct crowd *crowd)
+void clients_stop(struct clients *clients)
 {
-	for (unsigned i = 0; i < CROWD_CLIENTS; i++) {
-		kill(crowd->pids[i], SIGKILL);
-		wait_for(crowd->pids[i], 10);
+	for (unsigned i = 0; i < N_CLIENTS; i++) {
+		kill(clients->pids[i], SIGKILL);
+		wait_for(clients->pids[i], 10);
 	}
 }

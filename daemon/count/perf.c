@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/count/source.h"
+#include "daemon/count/perf.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static int perf_open(
-	const struct source *self, const struct perf_event_attr *attr, int cpu, int group_fd)
+	const struct perf *self, const struct perf_event_attr *attr, int cpu, int group_fd)
 {
 	long fd = syscall(SYS_perf_event_open, attr, -1, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
 
@@ -15,7 +15,7 @@ static int perf_open(
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static ssize_t perf_read(const struct source *self, int fd, void *ret_buffer, size_t size_bytes)
+static ssize_t perf_read(const struct perf *self, int fd, void *ret_buffer, size_t size_bytes)
 {
 	/* Not read(2) of libc: in a process with threads it is a cancellation point, which costs
 	 * two atomic operations for each box. */
@@ -25,14 +25,14 @@ static ssize_t perf_read(const struct source *self, int fd, void *ret_buffer, si
 	return n < 0 ? -errno : n;
 }
 
-static void perf_enable(const struct source *self, int leader_fd)
+static void perf_enable(const struct perf *self, int leader_fd)
 {
 	(void)self;
 	/* Clears the error state first: kernel/events/core.c, _perf_event_enable(). */
 	ioctl(leader_fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
 }
 
-static uint64_t perf_id(const struct source *self, int fd)
+static uint64_t perf_id(const struct perf *self, int fd)
 {
 	uint64_t id = 0;
 
@@ -41,10 +41,10 @@ static uint64_t perf_id(const struct source *self, int fd)
 	return id;
 }
 
-static void perf_close(const struct source *self, int fd)
+static void perf_close(const struct perf *self, int fd)
 {
 	(void)self;
 	close(fd);
 }
 
-const struct source source_perf = { perf_open, perf_read, perf_enable, perf_id, perf_close, NULL };
+const struct perf perf_calls = { perf_open, perf_read, perf_enable, perf_id, perf_close, NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/base/store.h"
+#include "daemon/base/fdstore.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -20,18 +20,18 @@ static uint64_t event_id(int fd)
 	return ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 ? 0 : id;
 }
 
-static void stored_done(struct stored *item)
+static void stored_done(struct fdstore_item *item)
 {
 	close_fd(&item->fd);
 	free(item->name);
 }
 
-int store_receive(struct store *store, struct fault *fault)
+int fdstore_receive(struct fdstore *store, struct fault *fault)
 {
 	char **names = NULL;
 	int n = sd_listen_fds_with_names(1, &names);
 
-	*store = (struct store){};
+	*store = (struct fdstore){};
 	if (n < 0)
 		return fault_set(
 			fault, n, "Cannot take the descriptors of systemd: %s.", strerror(-n));
@@ -45,19 +45,19 @@ int store_receive(struct store *store, struct fault *fault)
 	for (int i = 0; i < n; i++) {
 		int fd = SD_LISTEN_FDS_START + i;
 
-		store->items[i] = (struct stored){ fd, names[i], event_id(fd) };
+		store->items[i] = (struct fdstore_item){ fd, names[i], event_id(fd) };
 	}
 	store->n = (unsigned)n;
 	free(names);
 	return 0;
 }
 
-unsigned store_take_sockets(struct store *store, int *ret_fd)
+unsigned fdstore_take_sockets(struct fdstore *store, int *ret_fd)
 {
 	unsigned n_left = 0, n_sockets = 0;
 
 	for (unsigned i = 0; i < store->n; i++) {
-		struct stored *item = &store->items[i];
+		struct fdstore_item *item = &store->items[i];
 
 		if (sd_is_socket(item->fd, AF_UNSPEC, 0, -1) <= 0) {
 			store->items[n_left++] = *item;
@@ -71,7 +71,7 @@ unsigned store_take_sockets(struct store *store, int *ret_fd)
 	return n_sockets;
 }
 
-int store_find(const struct store *store, const char *name)
+int fdstore_find(const struct fdstore *store, const char *name)
 {
 	for (unsigned i = 0; i < store->n; i++)
 		if (store->items[i].fd >= 0 && !strcmp(store->items[i].name, name))
@@ -79,7 +79,7 @@ int store_find(const struct store *store, const char *name)
 	return -ENOENT;
 }
 
-int store_take(struct store *store, const char *name)
+int fdstore_take(struct fdstore *store, const char *name)
 {
 	for (unsigned i = 0; i < store->n; i++)
 		if (store->items[i].fd >= 0 && !strcmp(store->items[i].name, name))
@@ -87,7 +87,7 @@ int store_take(struct store *store, const char *name)
 	return -ENOENT;
 }
 
-int store_take_event(struct store *store, uint64_t id)
+int fdstore_take_event(struct fdstore *store, uint64_t id)
 {
 	for (unsigned i = 0; i < store->n; i++)
 		if (store->items[i].fd >= 0 && store->items[i].id == id)
@@ -95,7 +95,7 @@ int store_take_event(struct store *store, uint64_t id)
 	return -ENOENT;
 }
 
-static bool was_taken(const struct store *store, const char *name)
+static bool was_taken(const struct fdstore *store, const char *name)
 {
 	for (unsigned i = 0; i < store->n; i++)
 		if (store->items[i].fd < 0 && !strcmp(store->items[i].name, name))
@@ -103,30 +103,30 @@ static bool was_taken(const struct store *store, const char *name)
 	return false;
 }
 
-void store_drop_rest(struct store *store)
+void fdstore_drop_rest(struct fdstore *store)
 {
 	for (unsigned i = 0; i < store->n; i++)
 		if (store->items[i].fd >= 0 && !was_taken(store, store->items[i].name))
-			store_forget(store->items[i].name);
-	store_done(store);
+			fdstore_forget(store->items[i].name);
+	fdstore_done(store);
 }
 
-void store_drop_all(struct store *store)
+void fdstore_drop_all(struct fdstore *store)
 {
 	for (unsigned i = 0; i < store->n; i++)
-		store_forget(store->items[i].name);
-	store_done(store);
+		fdstore_forget(store->items[i].name);
+	fdstore_done(store);
 }
 
-void store_done(struct store *store)
+void fdstore_done(struct fdstore *store)
 {
 	for (unsigned i = 0; i < store->n; i++)
 		stored_done(&store->items[i]);
 	free(store->items);
-	*store = (struct store){};
+	*store = (struct fdstore){};
 }
 
-int store_keep(const char *name, const int fds[], unsigned n_fds)
+int fdstore_keep(const char *name, const int fds[], unsigned n_fds)
 {
 	_cleanup_free_ char *message = NULL;
 	int r;
@@ -139,7 +139,7 @@ int store_keep(const char *name, const int fds[], unsigned n_fds)
 	return r == 0 ? -ENOTCONN : r < 0 ? r : 0;
 }
 
-void store_forget(const char *name)
+void fdstore_forget(const char *name)
 {
 	sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
 }

@@ -11,43 +11,43 @@
 
 #include "daemon/base/fault.h"
 
-struct stored {
+struct fdstore_item {
 	int fd;      /* -1: taken */
 	char *name;  /* the manager's for it; owned */
 	uint64_t id; /* of a perf event; 0: it is none */
 };
 
-struct store {
+struct fdstore {
 	unsigned n;
-	struct stored *items; /* owned */
+	struct fdstore_item *items; /* owned */
 };
 
 /* Takes all that the manager passed. -ENOMEM; errno of sd_listen_fds_with_names(3). */
-int store_receive(struct store *store, struct fault *fault);
+int fdstore_receive(struct fdstore *store, struct fault *fault);
 
 /* The listening sockets among it: how many, and the first, which becomes the caller's. */
-unsigned store_take_sockets(struct store *store, int *ret_fd);
+unsigned fdstore_take_sockets(struct fdstore *store, int *ret_fd);
 
 /* The descriptor of this name, which stays the store's. -ENOENT. */
-int store_find(const struct store *store, const char *name);
+int fdstore_find(const struct fdstore *store, const char *name);
 
 /* The descriptor of this name, or of this perf event; it becomes the caller's. -ENOENT. */
-int store_take(struct store *store, const char *name);
-int store_take_event(struct store *store, uint64_t id);
+int fdstore_take(struct fdstore *store, const char *name);
+int fdstore_take_event(struct fdstore *store, uint64_t id);
 
 /*
  * Closes what nobody took and has the manager forget the names under which nobody took anything; or
  * forget all that it passed. The store is empty then.
  */
-void store_drop_rest(struct store *store);
-void store_drop_all(struct store *store);
+void fdstore_drop_rest(struct fdstore *store);
+void fdstore_drop_all(struct fdstore *store);
 
 /* Closes what nobody took; the manager keeps it. */
-void store_done(struct store *store);
+void fdstore_done(struct fdstore *store);
 
 /* Hands copies of @fds to the manager, to be kept under @name, 1 to 255 printable characters but
  * ":". They outlive us from then on. 0; -ENOTCONN: no manager; errno of sendmsg(2). */
-int store_keep(const char *name, const int fds[], unsigned n_fds);
+int fdstore_keep(const char *name, const int fds[], unsigned n_fds);
 
 /* Has the manager close all that it keeps under @name. */
-void store_forget(const char *name);
+void fdstore_forget(const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/count/publish.h"
+#include "daemon/count/publication.h"
 
 #include <errno.h>
 #include <linux/memfd.h>
@@ -12,7 +12,7 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 #include "daemon/count/tally.h"
 
 /* The texts of a page while it is being laid out; equal ones are stored once. */
@@ -88,14 +88,14 @@ static void fill_tables(
 
 static int open_memory(struct publication *publication, const struct page_header *header)
 {
-	publication->write_fd = memory_new("uncored-page", header->page_bytes, 0444);
+	publication->write_fd = memfd_new("uncored-page", header->page_bytes, 0444);
 	if (publication->write_fd < 0)
 		return publication->write_fd;
-	publication->header = memory_map(publication->write_fd, header->page_bytes);
+	publication->header = memfd_map(publication->write_fd, header->page_bytes);
 	if (!publication->header)
 		return -errno;
 	memcpy(publication->header, header, sizeof *header);
-	publication->read_fd = memory_reopen_read_only(publication->write_fd);
+	publication->read_fd = memfd_reopen_read_only(publication->write_fd);
 	return publication->read_fd < 0 ? publication->read_fd : 0;
 }
 
@@ -201,7 +201,7 @@ static void update_cpus(struct page_header *header, const struct plan *plan)
 static int map_page(int fd, struct page_header **ret)
 {
 	size_t bytes = memory_bytes(fd);
-	struct page_header *header = bytes < sizeof *header ? NULL : memory_map(fd, bytes);
+	struct page_header *header = bytes < sizeof *header ? NULL : memfd_map(fd, bytes);
 	int r;
 
 	if (!header)
@@ -244,7 +244,7 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 		r = check_page(publication->header, plan, generation, fault);
 	}
 	if (r >= 0) {
-		publication->read_fd = memory_reopen_read_only(fd);
+		publication->read_fd = memfd_reopen_read_only(fd);
 		if (publication->read_fd < 0)
 			r = fault_set(fault, publication->read_fd, "its page cannot be opened");
 	}
@@ -273,7 +273,7 @@ void publication_retire(struct publication *publication)
 void publication_retire_fd(int fd)
 {
 	size_t bytes = memory_bytes(fd);
-	struct page_header *header = bytes ? memory_map(fd, bytes) : NULL;
+	struct page_header *header = bytes ? memfd_map(fd, bytes) : NULL;
 
 	if (!header)
 		return;

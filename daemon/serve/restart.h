@@ -10,7 +10,7 @@
 
 #include "daemon/serve/server.h"
 
-enum { REVIVE_EXIT_STATUS = 75 /* EX_TEMPFAIL of sysexits(3); the unit knows it */ };
+enum { RESTART_EXIT_STATUS = 75 /* EX_TEMPFAIL of sysexits(3); the unit knows it */ };
 
 /* Acts when readers ask for attention; by sd_event_exit(3) with the status above. */
-int revive_watch(struct server *server);
+int restart_watch(struct server *server);

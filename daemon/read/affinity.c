@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/read/seat.h"
+#include "daemon/read/affinity.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,16 +14,16 @@
 
 static const uint64_t LOOK_AGAIN_NS = 1000000000;
 
-bool seat_take(const struct seat *seat, pthread_t thread)
+bool affinity_set(const struct affinity *affinity, pthread_t thread)
 {
-	size_t n_cpus = (size_t)seat->cpu + 1, size = CPU_ALLOC_SIZE(n_cpus);
+	size_t n_cpus = (size_t)affinity->cpu + 1, size = CPU_ALLOC_SIZE(n_cpus);
 	cpu_set_t *set = CPU_ALLOC(n_cpus);
 	bool taken;
 
 	if (!set)
 		return false;
 	CPU_ZERO_S(size, set);
-	CPU_SET_S(seat->cpu, size, set);
+	CPU_SET_S(affinity->cpu, size, set);
 	taken = pthread_setaffinity_np(thread, size, set) == 0;
 	CPU_FREE(set);
 	return taken;
@@ -55,7 +55,7 @@ static int find_in(const char *cpumask, int root_fd, uint32_t package)
 	return cpu >= 0 ? cpu : -ENOENT;
 }
 
-int seat_find(int root_fd, const char *pmu, uint32_t package)
+int affinity_find(int root_fd, const char *pmu, uint32_t package)
 {
 	char path[sizeof "sys/bus/event_source/devices/" + PMU_NAME_MAX], text[PMU_CPUMASK_MAX];
 	_cleanup_close_ int pmu_fd = -1;
@@ -71,21 +71,21 @@ int seat_find(int root_fd, const char *pmu, uint32_t package)
 
 /* Where a machine is only described, by files below another root, its PMUs are not found here, and
  * a CPU that comes back is what it was. */
-bool seat_keep(struct seat *seat, uint64_t now_ns)
+bool affinity_follow(struct affinity *affinity, uint64_t now_ns)
 {
 	_cleanup_close_ int root_fd = -1;
 	bool moved;
 	int cpu;
 
-	if (seat->cpu < 0 || sched_getcpu() == seat->cpu ||
-		now_ns - seat->looked_ns < LOOK_AGAIN_NS)
+	if (affinity->cpu < 0 || sched_getcpu() == affinity->cpu ||
+		now_ns - affinity->looked_ns < LOOK_AGAIN_NS)
 		return false;
-	seat->looked_ns = now_ns;
+	affinity->looked_ns = now_ns;
 	root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	cpu = seat_find(root_fd, seat->pmu, seat->package);
-	moved = cpu >= 0 && cpu != seat->cpu;
+	cpu = affinity_find(root_fd, affinity->pmu, affinity->package);
+	moved = cpu >= 0 && cpu != affinity->cpu;
 	if (moved)
-		seat->cpu = cpu;
-	seat_take(seat, pthread_self());
+		affinity->cpu = cpu;
+	affinity_set(affinity, pthread_self());
 	return moved;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The page as it is handed out: what is in its tables, and that nobody can write it. */
-#include "daemon/count/publish.h"
+#include "daemon/count/publication.h"
 #include "tests/test.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/base/memory.h"
+#include "daemon/base/memfd.h"
 #include "daemon/count/tally.h"
 
 static struct platform platform = {
@@ -223,9 +223,9 @@ static void a_page_that_has_grown_is_gone_on_with(void **state)
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
 	header = *p.header;
 	header.page_bytes += 4096;
-	longer = (struct publication){ .write_fd = memory_new("longer", header.page_bytes, 0444),
+	longer = (struct publication){ .write_fd = memfd_new("longer", header.page_bytes, 0444),
 		.read_fd = -1 };
-	longer.header = memory_map(longer.write_fd, header.page_bytes);
+	longer.header = memfd_map(longer.write_fd, header.page_bytes);
 	assert_non_null(longer.header);
 	memcpy(longer.header, p.header, p.header->page_bytes);
 	longer.header->page_bytes = header.page_bytes;
@@ -258,5 +258,5 @@ int main(void)
 			a_page_that_has_grown_is_gone_on_with),
 	};
 
-	return cmocka_run_group_tests_name("publish", cases, NULL, NULL);
+	return cmocka_run_group_tests_name("publication", cases, NULL, NULL);
 }

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/read/counters.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+#include "daemon/base/call-filter.h"
+#include "daemon/base/privilege.h"
+#include "daemon/machine/machine.h"
+#include "daemon/read/resume.h"
+
+enum { DESCRIPTORS_KEPT = 64 };
+
+static_assert((uint32_t)CONFIG_BYTES_MAX == (uint32_t)PLATFORM_BYTES_MAX, "bytes per count");
+
+static struct fault *new_warning(struct counters *counters)
+{
+	assert(counters->n_warnings < COUNTERS_WARNINGS_MAX);
+	return &counters->warnings[counters->n_warnings++];
+}
+
+/* What the site says must not contradict the kernel. */
+static int check_calibration(const struct plan *plan, struct fault *fault)
+{
+	for (unsigned s = 0; s < plan->n_sockets; s++)
+		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
+			if (plan->platform->metrics[m].calibrated &&
+				plan->sockets[s].contradicted[m])
+				return fault_set(fault, -EINVAL,
+					"[calibration] says that a count of %s is worth %u bytes, "
+					"but the kernel knows better: %s.",
+					plan->platform->metrics[m].name,
+					plan->platform->metrics[m].terms[0].bytes,
+					plan->sockets[s].why[m]);
+	return 0;
+}
+
+int counters_plan(struct counters *counters, const char *root, const char *const platform_dirs[],
+	const struct config *config, struct fault *fault)
+{
+	_cleanup_close_ int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (root_fd < 0)
+		return fault_set(fault, -errno, "Cannot open the root directory %s: %m.", root);
+	counters->platform_dirs = platform_dirs;
+	r = platform_find(platform_dirs, root_fd, config->platform, &counters->platform, fault);
+	for (unsigned i = 0; r >= 0 && i < config->n_calibrations; i++)
+		r = platform_calibrate(counters->platform, config->calibrations[i].metric,
+			config->calibrations[i].bytes, fault);
+	if (r < 0)
+		return r;
+	counters->is_guest = machine_is_guest(root_fd);
+	r = topology_load(root, &counters->topology, fault);
+	if (r < 0)
+		return r;
+	r = plan_make(counters->platform, root_fd, &counters->topology, &counters->plan, fault);
+	return r < 0 ? r : check_calibration(&counters->plan, fault);
+}
+
+int counters_check(const struct counters *counters, struct fault *fault)
+{
+	if (counters->plan.n_boxes)
+		return 0;
+	return fault_set(fault, -ENODEV,
+		"This machine is %s, but the kernel shows none of the counters it should have "
+		"(`uncored --check` lists what was looked for). %s",
+		counters->platform->title,
+		counters->is_guest
+			? "It is a virtual machine, and those have no uncore counters."
+			: "A kernel module may be missing, or this is a virtual machine.");
+}
+
+/*
+ * Opens all boxes. Where there are too few descriptors for all of them, some places are kept for
+ * what is opened after: page, readers, event loop, the first clients.
+ */
+static void open_boxes(struct counters *counters)
+{
+	int places[DESCRIPTORS_KEPT];
+	unsigned n_places = 0;
+
+	while (n_places < DESCRIPTORS_KEPT &&
+		(places[n_places] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+		n_places++;
+	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
+		box_open(&counters->boxes[i], &counters->plan.boxes[i], &perf_calls);
+	while (n_places)
+		close(places[--n_places]);
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec time = { .tv_nsec = ms * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* One that was taken over has counts and kept descriptors, which settling it would lose. */
+static bool must_settle(const struct box *box)
+{
+	return box_is_new(box) && box->mode == BOX_FLEXIBLE;
+}
+
+/* New boxes that share their counters get a moment to show that they count at all. */
+static void settle_boxes(struct counters *counters)
+{
+	bool any_flexible = false, any_singles = false;
+
+	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
+		any_flexible |= must_settle(&counters->boxes[i]);
+	if (!any_flexible)
+		return;
+	sleep_ms(BOX_SETTLE_MS);
+	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
+		if (must_settle(&counters->boxes[i]))
+			any_singles |= box_settle(&counters->boxes[i]) > 0;
+	if (any_singles)
+		sleep_ms(BOX_ROTATION_MS);
+}
+
+static int explain_nothing_open(const struct counters *counters, struct fault *fault)
+{
+	const struct box *first = &counters->boxes[0];
+
+	if (privilege_is_denial(first->error))
+		return privilege_explain(first->error, fault);
+	return fault_set(fault, first->error,
+		"The kernel refused to open every one of %u counter boxes, the first (%s on CPU "
+		"%d) "
+		"with: %s.",
+		counters->plan.n_boxes, first->plan->pmu, first->plan->cpu,
+		strerror(-first->error));
+}
+
+static void warn_of_refusals(struct counters *counters, unsigned n_open)
+{
+	unsigned n = counters->plan.n_boxes, i = 0;
+
+	if (n_open == n)
+		return;
+	while (counters->boxes[i].error >= 0)
+		i++;
+	fault_set(new_warning(counters), 0,
+		"The kernel refused to open %u of %u counter boxes, the first (%s on CPU %d) with: "
+		"%s. What they count is missing and said to be partial or absent.",
+		n - n_open, n, counters->plan.boxes[i].pmu, counters->plan.boxes[i].cpu,
+		strerror(-counters->boxes[i].error));
+}
+
+static void warn_of_shared_boxes(struct counters *counters)
+{
+	unsigned n_shared = 0;
+
+	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
+		if (counters->boxes[i].mode > BOX_PINNED)
+			n_shared++;
+	if (n_shared)
+		fault_set(new_warning(counters), 0,
+			"%u of %u counter boxes are shared with other users of their counters: "
+			"their "
+			"values are estimated while the kernel multiplexes.",
+			n_shared, counters->plan.n_boxes);
+}
+
+static void warn_of_reopening(struct counters *counters, const struct fault *why)
+{
+	if (why->text[0])
+		fault_set(new_warning(counters), 0,
+			"What an uncored before left with the service manager cannot be gone on "
+			"with: %s. A new generation begins.",
+			why->text);
+	if (counters->n_reopened)
+		fault_set(new_warning(counters), 0,
+			"%u of %u counter boxes had stopped or were missing when uncored came "
+			"back, "
+			"and were opened anew: what they counted meanwhile is lost, and their "
+			"values are flagged as reset.",
+			counters->n_reopened, counters->plan.n_boxes);
+}
+
+static struct reader_rules rules_of(const struct config *config)
+{
+	const struct policy_disclosure *disclosure = &config->disclosure;
+
+	return (struct reader_rules){
+		.budget = { config->budget_percent, config->burst_ms, disclosure->min_interval_ms,
+			disclosure->min_interval_per_user_ms },
+		.quantum = disclosure->quantum,
+	};
+}
+
+void counters_apply(struct counters *counters, const struct config *config)
+{
+	const struct reader_rules rules = rules_of(config);
+
+	publication_tell_hold(&counters->publication, policy_hold_ns(&config->disclosure));
+	for (unsigned s = 0; s < counters->n_readers; s++)
+		reader_set_rules(&counters->readers[s], &rules);
+}
+
+/* On the socket's CPU. */
+static struct affinity affinity_of(const struct plan *plan, unsigned socket)
+{
+	const struct plan_socket *s = &plan->sockets[socket];
+	const struct plan_box *box = &plan->boxes[s->first_box];
+
+	if (s->cpu < 0)
+		return (struct affinity){ .cpu = -1 };
+	while (box->cpu != s->cpu)
+		box++;
+	return (struct affinity){ .cpu = s->cpu, .pmu = box->pmu, .package = s->package };
+}
+
+static int init_reader(struct counters *counters, unsigned socket, const struct config *config)
+{
+	const struct plan_socket *s = &counters->plan.sockets[socket];
+	struct reader_options options = {
+		.socket = socket,
+		.affinity = affinity_of(&counters->plan, socket),
+		.realtime = config->realtime,
+		.rules = rules_of(config),
+		.sweep_every_s = counters->platform->sweep_every_s,
+		.stopped_fd = counters->stopped_fd,
+	};
+	struct tally tally;
+	int r = tally_init(&tally, &counters->plan, socket, counters->publication.whys[socket]);
+
+	if (r < 0)
+		return r;
+	counters->n_readers++;
+	return reader_init(&counters->readers[socket], &options, &counters->boxes[s->first_box],
+		s->n_boxes, &tally, counters->publication.header,
+		ledger_book(&counters->ledger, socket));
+}
+
+static int start_readers(
+	struct counters *counters, const struct config *config, struct fault *fault)
+{
+	bool realtime = true, pinned = true;
+	int r = 0;
+
+	counters->readers = calloc(counters->plan.n_sockets, sizeof *counters->readers);
+	counters->stopped_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!counters->readers || counters->stopped_fd < 0)
+		return fault_set(fault, -ENOMEM, "No memory or descriptor for the readers.");
+	for (unsigned s = 0; s < counters->plan.n_sockets && r >= 0; s++)
+		r = init_reader(counters, s, config);
+	for (unsigned s = 0; s < counters->plan.n_sockets && r >= 0; s++) {
+		r = reader_start(&counters->readers[s]);
+		realtime &= counters->readers[s].state.realtime;
+		pinned &= counters->readers[s].state.pinned;
+	}
+	if (r < 0)
+		return fault_set(fault, r, "Cannot start the reader threads: %s.", strerror(-r));
+	if (config->realtime && !realtime)
+		fault_set(new_warning(counters), 0,
+			"The system refuses real-time priority to the reader threads, so fresh "
+			"reads "
+			"are late while all CPUs are busy: give the unit LimitRTPRIO=1, or set "
+			"realtime = no.");
+	if (!pinned)
+		fault_set(new_warning(counters), 0,
+			"The system refuses the reader threads the CPUs of their sockets (a cpuset "
+			"or "
+			"CPUAffinity=?), so every read of a counter interrupts another CPU.");
+	return 0;
+}
+
+static unsigned count_open(const struct counters *counters)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
+		n += counters->boxes[i].error >= 0;
+	return n;
+}
+
+/* Opens the boxes, if they are not those of a process before, and says what became of them. */
+static int acquire_boxes(struct counters *counters, struct fdstore *store, struct fault *fault)
+{
+	struct fault why = {};
+	unsigned n_open;
+
+	counters->resumed = resume_generation(counters, store, &why);
+	if (!counters->resumed)
+		open_boxes(counters);
+	n_open = count_open(counters);
+	if (!n_open)
+		return explain_nothing_open(counters, fault);
+	settle_boxes(counters);
+	warn_of_reopening(counters, &why);
+	warn_of_refusals(counters, n_open);
+	warn_of_shared_boxes(counters);
+	tally_note_refusals(&counters->plan, counters->boxes);
+	plan_take_checks(&counters->plan);
+	return 0;
+}
+
+static int make_generation(struct counters *counters, struct fault *fault)
+{
+	int r = publication_init(&counters->publication, &counters->plan, fault);
+
+	if (r < 0)
+		return r;
+	return ledger_init(&counters->ledger, &counters->plan, counters->boxes,
+		counters->publication.header, counters->publication.whys, fault);
+}
+
+/* Who had the page of the process before may not be among those who may have it now. */
+static int withdraw_if_selective(
+	struct counters *counters, const struct config *config, struct fault *fault)
+{
+	int r = 0;
+
+	if (counters->resumed && policy_is_selective(&config->access))
+		r = counters_replace_page(counters, ledger_current(&counters->ledger).owner);
+	return r < 0 ? fault_set(fault, r, "Cannot make another page: %s.", strerror(-r)) : 0;
+}
+
+/* From here on a process that ends leaves a generation to go on with, if a manager keeps it. */
+static void hand_over(struct counters *counters)
+{
+	int r = resume_hand_over(counters);
+
+	counters->is_kept = r >= 0;
+	if (r < 0 && r != -ENOTCONN)
+		fault_set(new_warning(counters), 0,
+			"The counters cannot be left with the service manager: %s. Their totals "
+			"will not outlive this process.",
+			strerror(-r));
+}
+
+/* For every thread, so it comes after the readers were started. */
+static void give_up_calls(struct counters *counters)
+{
+	int r = call_filter_set();
+
+	if (r < 0)
+		fault_set(new_warning(counters), 0,
+			"uncored cannot give up the system calls that it needs no more: %s. It has "
+			"given up its capabilities, and serves as usual.",
+			strerror(-r));
+}
+
+int counters_open(struct counters *counters, const struct config *config, struct fdstore *store,
+	struct fault *fault)
+{
+	int r;
+
+	r = counters_check(counters, fault);
+	if (r < 0)
+		return r;
+	counters->boxes = calloc(counters->plan.n_boxes, sizeof *counters->boxes);
+	if (!counters->boxes)
+		return fault_set(fault, -ENOMEM, "Out of memory.");
+	r = acquire_boxes(counters, store, fault);
+	if (r >= 0)
+		r = counters->resumed ? withdraw_if_selective(counters, config, fault)
+				      : make_generation(counters, fault);
+	if (r < 0)
+		return r;
+	hand_over(counters);
+	publication_tell_hold(&counters->publication, policy_hold_ns(&config->disclosure));
+	r = start_readers(counters, config, fault);
+	if (r < 0)
+		return r;
+	ledger_complete(&counters->ledger);
+	r = privilege_drop();
+	if (r < 0)
+		return fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r));
+	give_up_calls(counters);
+	return 0;
+}
+
+int counters_replace_page(struct counters *counters, uint32_t owner)
+{
+	struct publication old;
+	int r = resume_replace_page(counters, owner, &old);
+
+	if (r < 0)
+		return r;
+	if (!counters->readers)
+		publication_copy_cells(&old, &counters->publication);
+	for (unsigned s = 0; s < counters->n_readers; s++)
+		reader_move(&counters->readers[s], counters->publication.header);
+	publication_retire(&old);
+	publication_done(&old);
+	resume_forget_page(counters);
+	return 0;
+}
+
+void counters_done(struct counters *counters)
+{
+	for (unsigned s = 0; s < counters->n_readers; s++)
+		reader_done(&counters->readers[s]);
+	if (counters->readers)
+		close_fd(&counters->stopped_fd);
+	free(counters->readers);
+	ledger_done(&counters->ledger);
+	if (counters->publication.header)
+		publication_done(&counters->publication);
+	for (unsigned i = 0; counters->boxes && i < counters->plan.n_boxes; i++)
+		box_close(&counters->boxes[i]);
+	free(counters->boxes);
+	plan_done(&counters->plan);
+	topology_done(&counters->topology);
+	platform_free(counters->platform);
+	*counters = (struct counters){};
+}
