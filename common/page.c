@@ -10,13 +10,12 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
+#include "common/words.h"
 
 /*
  * A writer is in the way for less than a microsecond, unless its CPU was taken from it (by a
@@ -34,122 +33,7 @@ const struct page_quality_word page_quality_words[PAGE_QUALITY_WORDS] = {
 	{ PAGE_ABSENT, "absent" },
 };
 
-static uint32_t align_up(uint64_t value, uint32_t to)
-{
-	return (uint32_t)((value + to - 1) / to * to);
-}
-
-void page_lay_out(struct page_header *h, uint32_t most_channels_of_a_socket)
-{
-	h->magic = PAGE_MAGIC;
-	h->version = PAGE_VERSION;
-	h->metrics_at = align_up(sizeof *h, 8);
-	h->sockets_at = h->metrics_at + h->n_metrics * sizeof(struct page_metric);
-	h->channels_at = h->sockets_at + h->n_sockets * sizeof(struct page_socket);
-	h->texts_at = h->channels_at + h->n_channels * sizeof(struct page_channel);
-	h->cells_at =
-		align_up(h->texts_at + h->n_texts * sizeof(struct page_text), PAGE_CACHE_LINE);
-	h->cell_stride =
-		align_up(sizeof(struct page_cell) +
-				 most_channels_of_a_socket * sizeof(struct page_channel_value),
-			PAGE_CACHE_LINE);
-	h->page_bytes = h->cells_at + (uint64_t)h->n_sockets * h->cell_stride;
-}
-
-static bool fits(uint32_t at, uint64_t n, size_t entry_bytes, uint64_t end)
-{
-	return at % 8 == 0 && at >= sizeof(struct page_header) && at <= end &&
-	       n * entry_bytes <= end - at;
-}
-
-static bool channels_fit(const struct page_header *h)
-{
-	const struct page_socket *sockets = page_sockets(h);
-	const struct page_channel *channels = page_channels(h);
-
-	for (uint32_t i = 0; i < h->n_sockets; i++) {
-		uint64_t cell_bytes =
-			sizeof(struct page_cell) +
-			(uint64_t)sockets[i].n_channels * sizeof(struct page_channel_value);
-
-		if ((uint64_t)sockets[i].first_channel + sockets[i].n_channels > h->n_channels ||
-			cell_bytes > h->cell_stride)
-			return false;
-	}
-	for (uint32_t i = 0; i < h->n_channels; i++)
-		if (channels[i].socket >= h->n_sockets || channels[i].metric >= h->n_metrics)
-			return false;
-	return true;
-}
-
-static bool strings_end(const struct page_header *h)
-{
-	for (uint32_t i = 0; i < h->n_metrics; i++)
-		if (!memchr(page_metrics(h)[i].name, '\0', PAGE_NAME_MAX) ||
-			!memchr(page_metrics(h)[i].unit, '\0', PAGE_NAME_MAX))
-			return false;
-	for (uint32_t i = 0; i < h->n_channels; i++)
-		if (!memchr(page_channels(h)[i].name, '\0', PAGE_NAME_MAX) ||
-			!memchr(page_channels(h)[i].pmu, '\0', PAGE_NAME_MAX) ||
-			!memchr(page_channels(h)[i].event, '\0', PAGE_NAME_MAX))
-			return false;
-	for (uint32_t i = 0; i < h->n_texts; i++)
-		if (!memchr(page_texts(h)[i].text, '\0', PAGE_TEXT_MAX))
-			return false;
-	return memchr(h->platform, '\0', PAGE_NAME_MAX) != NULL;
-}
-
-bool page_is_any(const void *page, uint64_t size_bytes)
-{
-	const struct page_header *h = page;
-
-	return size_bytes >= offsetof(struct page_header, page_bytes) && h->magic == PAGE_MAGIC;
-}
-
-/* Looks at nothing behind the header. */
-static int check_header(const struct page_header *h, uint64_t size_bytes)
-{
-	if (h->magic != PAGE_MAGIC)
-		return -EBADMSG;
-	if (h->version != PAGE_VERSION)
-		return -EPROTONOSUPPORT;
-	if (h->page_bytes > size_bytes || h->n_metrics > PAGE_METRICS_MAX ||
-		h->n_sockets > PAGE_SOCKETS_MAX || h->n_channels > PAGE_CHANNELS_MAX ||
-		h->n_texts > PAGE_TEXTS_MAX || h->cells_at > PAGE_TABLES_MAX)
-		return -EBADMSG;
-	if (!fits(h->metrics_at, h->n_metrics, sizeof(struct page_metric), h->cells_at) ||
-		!fits(h->sockets_at, h->n_sockets, sizeof(struct page_socket), h->cells_at) ||
-		!fits(h->channels_at, h->n_channels, sizeof(struct page_channel), h->cells_at) ||
-		!fits(h->texts_at, h->n_texts, sizeof(struct page_text), h->cells_at) ||
-		!fits(h->cells_at, h->n_sockets, h->cell_stride, h->page_bytes) ||
-		h->cell_stride % 8)
-		return -EBADMSG;
-	return 0;
-}
-
-static int check_tables(const struct page_header *h)
-{
-	return channels_fit(h) && strings_end(h) ? 0 : -EBADMSG;
-}
-
-int page_check(const void *page, uint64_t size_bytes)
-{
-	const struct page_header *h = page;
-	int r = size_bytes < sizeof *h ? -EBADMSG : check_header(h, size_bytes);
-
-	return r < 0 ? r : check_tables(h);
-}
-
 /* --- writing --- */
-
-static void store_words(void *to, const void *from, size_t size_bytes)
-{
-	const uint64_t *source = from;
-	uint64_t *target = to;
-
-	for (size_t i = 0; i < size_bytes / sizeof *source; i++)
-		__atomic_store_n(&target[i], source[i], __ATOMIC_RELAXED);
-}
 
 /* A daemon that was killed in between leaves an odd lock; "| 1" takes it over from there. */
 static uint32_t lock(uint32_t *word)
@@ -215,13 +99,13 @@ void page_wakeup_redeem(struct page_wakeup *wakeup)
 	__atomic_store_n(&wakeup->claimed, 0, __ATOMIC_SEQ_CST);
 }
 
-void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
-	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels)
+void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_result *result)
 {
 	uint32_t odd = lock(&cell->lock);
 
-	store_words(&cell->sweep, sweep, sweep_bytes(n_metrics));
-	store_words(cell->channels, channels, n_channels * sizeof *channels);
+	words_store(&cell->sweep, result->sweep, sweep_bytes(result->n_metrics));
+	words_store(
+		cell->channels, result->channels, result->n_channels * sizeof *result->channels);
 	unlock(&cell->lock, odd);
 
 	__atomic_store_n(&cell->finished, started, __ATOMIC_RELEASE);
@@ -246,7 +130,7 @@ void page_rules_write(struct page_rules *page, const struct rules *rules)
 {
 	uint32_t odd = lock(&page->lock);
 
-	store_words(&page->rules, rules, sizeof *rules);
+	words_store(&page->rules, rules, sizeof *rules);
 	unlock(&page->lock, odd);
 }
 
@@ -263,45 +147,6 @@ void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled)
 
 /* --- reading --- */
 
-static void load_words(void *to, const void *from, size_t size_bytes)
-{
-	const uint64_t *source = from;
-	char *target = to; /* of any type: a plain store of a word would not be one to its parts */
-
-	/* A loop of so few instructions takes twice as long where the linker happens to put it
-	 * across two cache lines. */
-#pragma GCC unroll 8
-	for (size_t i = 0; i < size_bytes / sizeof *source; i++) {
-		uint64_t word = __atomic_load_n(&source[i], __ATOMIC_RELAXED);
-
-		memcpy(target + i * sizeof word, &word, sizeof word);
-	}
-}
-
-int page_copy_tables(const void *page, uint64_t size_bytes, struct page_header **ret_tables)
-{
-	_cleanup_free_ struct page_header *tables = NULL;
-	struct page_header header;
-	int r;
-
-	if (size_bytes < sizeof header)
-		return -EBADMSG;
-	load_words(&header, page, sizeof header);
-	r = check_header(&header, size_bytes);
-	if (r < 0)
-		return r;
-	tables = malloc(header.cells_at);
-	if (!tables)
-		return -ENOMEM;
-	load_words(tables, page, header.cells_at);
-	*tables = header; /* which may be another in the page by now */
-	r = check_tables(tables);
-	if (r < 0)
-		return r;
-	*ret_tables = take_ptr(tables);
-	return 0;
-}
-
 static bool try_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_metrics,
 	struct page_channel_value *ret_channels, uint32_t n_channels)
 {
@@ -309,8 +154,8 @@ static bool try_copy(const struct page_cell *cell, struct page_sweep *ret, uint3
 
 	if (before & 1)
 		return false;
-	load_words(ret, &cell->sweep, sweep_bytes(n_metrics));
-	load_words(ret_channels, cell->channels, n_channels * sizeof *ret_channels);
+	words_load(ret, &cell->sweep, sweep_bytes(n_metrics));
+	words_load(ret_channels, cell->channels, n_channels * sizeof *ret_channels);
 	return is_unchanged(&cell->lock, before);
 }
 
@@ -320,7 +165,7 @@ static bool try_copy_rules(const struct page_rules *page, struct rules *ret)
 
 	if (!before || before & 1)
 		return false;
-	load_words(ret, &page->rules, sizeof *ret);
+	words_load(ret, &page->rules, sizeof *ret);
 	return is_unchanged(&page->lock, before);
 }
 

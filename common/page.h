@@ -257,14 +257,49 @@ static inline const struct page_cell *page_cell(const struct page_header *p, uin
 	return (const void *)((const char *)p + p->cells_at + (size_t)socket * p->cell_stride);
 }
 
+/* --- the same for the writer of the page --- */
+
+static inline struct page_metric *page_write_metrics(struct page_header *p)
+{
+	return (void *)((char *)p + p->metrics_at);
+}
+
+static inline struct page_socket *page_write_sockets(struct page_header *p)
+{
+	return (void *)((char *)p + p->sockets_at);
+}
+
+static inline struct page_channel *page_write_channels(struct page_header *p)
+{
+	return (void *)((char *)p + p->channels_at);
+}
+
+static inline struct page_text *page_write_texts(struct page_header *p)
+{
+	return (void *)((char *)p + p->texts_at);
+}
+
+static inline struct page_cell *page_write_cell(struct page_header *p, uint32_t socket)
+{
+	return (void *)((char *)p + p->cells_at + (size_t)socket * p->cell_stride);
+}
+
 /* --- writing: the reader thread of the socket alone --- */
+
+/* What a sweep found; all borrowed. */
+struct page_result {
+	const struct page_sweep *sweep;
+	uint32_t n_metrics; /* of the values in it */
+	const struct page_channel_value *channels;
+	uint32_t n_channels;
+};
 
 /* Announces a sweep: whoever rings from now on gets a later one. Returns its 32-bit number. */
 uint32_t page_sweep_begin(struct page_cell *cell);
 
-/* Publishes sweep @started (from page_sweep_begin()). Who spins sees it; who sleeps sleeps on. */
-void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_sweep *sweep,
-	uint32_t n_metrics, const struct page_channel_value *channels, uint32_t n_channels);
+/* Publishes sweep @started (from page_sweep_begin()). Waiters that spin see it; those that sleep
+ * are not woken. */
+void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_result *result);
 
 /* Announces to all who sleep on @wakeup that a sweep is there: after page_sweep_end(). */
 void page_wakeup_announce(struct page_wakeup *wakeup);

@@ -172,7 +172,7 @@ static void log_start(const struct counters *counters)
 		log_warning("%s", counters->warnings[i].text);
 	log_info("Serving %s: %u sockets, %u counter boxes%s.%s", counters->platform->name,
 		counters->plan.n_sockets, counters->plan.n_boxes,
-		counters->resumed ? ", as an uncored before left them" : "",
+		counters->generation.resumed ? ", as an uncored before left them" : "",
 		counters->platform->standin
 			? " This is the stand-in machine: nothing it counts is memory traffic."
 			: "");

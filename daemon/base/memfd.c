@@ -31,7 +31,7 @@ int memfd_new_growing(const char *name, mode_t mode)
 	return take_fd(&fd);
 }
 
-size_t memory_bytes(int fd)
+size_t memfd_bytes(int fd)
 {
 	struct stat status;
 

@@ -14,7 +14,7 @@ int memfd_new(const char *name, size_t size_bytes, mode_t mode);
 int memfd_new_growing(const char *name, mode_t mode);
 
 /* How many bytes a descriptor from elsewhere has; 0: none, or nobody knows. */
-size_t memory_bytes(int fd);
+size_t memfd_bytes(int fd);
 
 /* Maps it for reading and writing; for munmap(2). NULL: errno says why. */
 void *memfd_map(int fd, size_t size_bytes);

@@ -182,6 +182,35 @@ int box_adopt(struct box *box, const struct plan_box *plan, const struct perf *p
 	return 0;
 }
 
+void box_leave_closed(
+	struct box *box, const struct plan_box *plan, const struct perf *perf, int error)
+{
+	set_plan(box, plan, perf);
+	box->mode = BOX_CLOSED;
+	box->error = error;
+	box->quality = PAGE_PARTIAL;
+}
+
+void box_save(const struct box *box, struct box_record *ret)
+{
+	ret->mode = box->mode;
+	ret->error = box->error;
+	ret->quality = box->quality;
+	ret->reopened = box->reopened;
+	ret->read_ns = box->read_ns;
+	memcpy(ret->events, box->events, box->plan->n_events * sizeof *box->events);
+}
+
+void box_restore(struct box *box, const struct box_record *record)
+{
+	box->mode = record->mode > BOX_SINGLES ? BOX_CLOSED : record->mode;
+	box->error = record->error;
+	box->quality = record->quality;
+	box->reopened = record->reopened;
+	box->read_ns = record->read_ns;
+	memcpy(box->events, record->events, sizeof box->events);
+}
+
 static bool never_ran(const struct group_read *group)
 {
 	return group->enabled_ns && !group->running_ns;

@@ -23,12 +23,22 @@
 
 enum box_mode { BOX_CLOSED, BOX_PINNED, BOX_FLEXIBLE, BOX_SINGLES };
 
-/* All that must outlive the process for the count to go on; see ledger.h. */
+/* An event of a box. The ledger keeps all of it. */
 struct box_event {
 	uint64_t id;                          /* the kernel's, PERF_EVENT_IOC_ID */
 	uint64_t raw, enabled_ns, running_ns; /* as last read */
 	uint64_t count;                       /* sum of differences since the generation began */
 	uint64_t moved_ns;                    /* a clock: when its count was last seen to change */
+};
+
+/* What must outlive the process for the counts of a box to go on: a part of the ledger. */
+struct box_record {
+	uint32_t mode;
+	int32_t error;
+	uint32_t quality;
+	uint32_t reopened;
+	uint64_t read_ns;
+	struct box_event events[PLAN_EVENTS_MAX];
 };
 
 struct box {
@@ -58,6 +68,15 @@ int box_open(struct box *box, const struct plan_box *plan, const struct perf *pe
  */
 int box_adopt(struct box *box, const struct plan_box *plan, const struct perf *perf,
 	const int fds[], uint64_t now_ns);
+
+/* Leaves a box closed that the kernel refused with @error when the generation began. */
+void box_leave_closed(
+	struct box *box, const struct plan_box *plan, const struct perf *perf, int error);
+
+/* Writes into @record what is to outlive the process; the events that the box does not have stay as
+ * they were. box_restore() takes it from there, for box_adopt() or box_reopen(). */
+void box_save(const struct box *box, struct box_record *ret);
+void box_restore(struct box *box, const struct box_record *record);
 
 /* Opens new events for a closed box; their counts are added to those it has. As box_open(). */
 int box_reopen(struct box *box, const struct plan_box *plan, const struct perf *perf);

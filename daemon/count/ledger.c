@@ -12,19 +12,9 @@
 
 #define LEDGER_MAGIC 0x756e636f72656c01ULL
 
-/* A box as a sweep left it. */
-struct ledger_box {
-	uint32_t mode;
-	int32_t error;
-	uint32_t quality;
-	uint32_t reopened;
-	uint64_t read_ns;
-	struct box_event events[PLAN_EVENTS_MAX];
-};
-
 struct ledger_copy {
 	struct page_sweep sweep;
-	struct ledger_box boxes[];
+	struct box_record boxes[];
 };
 
 struct ledger_book {
@@ -41,7 +31,7 @@ static_assert(sizeof(struct ledger_header) % 8 == 0, "identities are aligned");
 
 static size_t copy_bytes(unsigned n_boxes)
 {
-	return sizeof(struct ledger_copy) + n_boxes * sizeof(struct ledger_box);
+	return sizeof(struct ledger_copy) + n_boxes * sizeof(struct box_record);
 }
 
 static size_t book_bytes(unsigned n_boxes)
@@ -144,9 +134,9 @@ static void fill(struct ledger *ledger, const struct plan *plan, const struct bo
 }
 
 int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box boxes[],
-	const struct page_header *page, const uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX],
-	struct fault *fault)
+	const struct publication *publication, struct fault *fault)
 {
+	const struct page_header *page = publication->header;
 	size_t bytes = ledger_bytes(plan);
 
 	*ledger = (struct ledger){ .fd = memfd_new("uncored-ledger", bytes, 0600) };
@@ -169,7 +159,7 @@ int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box
 	};
 	ledger_set_current(ledger, (struct ledger_current){ 1, LEDGER_NO_OWNER });
 	memcpy(ledger->header->platform, page->platform, PAGE_NAME_MAX);
-	memcpy(ledger->header->whys, whys, sizeof ledger->header->whys);
+	memcpy(ledger->header->whys, publication->whys, sizeof ledger->header->whys);
 	fill(ledger, plan, boxes);
 	return 0;
 }
@@ -226,7 +216,7 @@ static int check_plan(const struct ledger *ledger, const struct plan *plan, stru
 
 int ledger_adopt(struct ledger *ledger, int fd, const struct plan *plan, struct fault *fault)
 {
-	size_t bytes = memory_bytes(fd);
+	size_t bytes = memfd_bytes(fd);
 	struct ledger_header *header = bytes < sizeof *header ? NULL : memfd_map(fd, bytes);
 	int r;
 
@@ -249,6 +239,26 @@ int ledger_adopt(struct ledger *ledger, int fd, const struct plan *plan, struct 
 void ledger_complete(struct ledger *ledger)
 {
 	__atomic_store_n(&ledger->header->complete, 1, __ATOMIC_RELEASE);
+}
+
+struct publication_origin ledger_origin(const struct ledger *ledger)
+{
+	return (struct publication_origin){ ledger->header->generation, ledger->header->whys };
+}
+
+bool ledger_is_complete(const struct ledger *ledger)
+{
+	return ledger->header->complete;
+}
+
+uint64_t ledger_restarted_ns(const struct ledger *ledger)
+{
+	return ledger->header->restarted_ns;
+}
+
+void ledger_note_restart(struct ledger *ledger, uint64_t now_ns)
+{
+	ledger->header->restarted_ns = now_ns;
 }
 
 void ledger_done(struct ledger *ledger)
@@ -274,17 +284,8 @@ void ledger_commit(struct ledger_book *book, const struct page_sweep *sweep,
 	struct ledger_copy *copy = book_copy(book, next);
 
 	copy->sweep = *sweep;
-	for (unsigned i = 0; i < n_boxes; i++) {
-		const struct box *box = &boxes[i];
-		struct ledger_box *to = &copy->boxes[i];
-
-		to->mode = box->mode;
-		to->error = box->error;
-		to->quality = box->quality;
-		to->reopened = box->reopened;
-		to->read_ns = box->read_ns;
-		memcpy(to->events, box->events, box->plan->n_events * sizeof *box->events);
-	}
+	for (unsigned i = 0; i < n_boxes; i++)
+		box_save(&boxes[i], &copy->boxes[i]);
 	__atomic_store_n(&book->current, next, __ATOMIC_RELEASE);
 }
 
@@ -297,15 +298,6 @@ void ledger_restore(const struct ledger_book *book, struct box ret_boxes[], unsi
 {
 	const struct ledger_copy *copy = book_copy(book, book->current & 1);
 
-	for (unsigned i = 0; i < n_boxes; i++) {
-		const struct ledger_box *from = &copy->boxes[i];
-		struct box *box = &ret_boxes[i];
-
-		box->mode = from->mode > BOX_SINGLES ? BOX_CLOSED : from->mode;
-		box->error = from->error;
-		box->quality = from->quality;
-		box->reopened = from->reopened;
-		box->read_ns = from->read_ns;
-		memcpy(box->events, from->events, sizeof box->events);
-	}
+	for (unsigned i = 0; i < n_boxes; i++)
+		box_restore(&ret_boxes[i], &copy->boxes[i]);
 }

@@ -12,11 +12,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/page.h"
 #include "daemon/base/fault.h"
 #include "daemon/count/box.h"
+#include "daemon/count/publication.h"
 #include "daemon/plan/plan.h"
 
 enum { LEDGER_VERSION = 1 }; /* of the layout, with struct page_sweep and struct box_event in it */
@@ -45,8 +47,7 @@ struct ledger_header {
 	uint64_t bytes;
 	uint64_t generation[2]; /* of the page that goes with it */
 	uint64_t current;       /* atomic: page number and owner together; see ledger_current() */
-	uint64_t
-		restarted_ns; /* when a process last ended for revive.h; CLOCK_MONOTONIC, 0: none */
+	uint64_t restarted_ns;  /* see ledger_restarted_ns() */
 	uint32_t n_sockets, n_boxes;
 	char platform[PAGE_NAME_MAX];
 	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX]; /* text of each absent metric */
@@ -60,12 +61,12 @@ struct ledger {
 };
 
 /*
- * A new one for @plan, whose @boxes (parallel to plan->boxes) were just opened, and the page @page.
+ * A new one for @plan, whose @boxes (parallel to plan->boxes) were just opened, and for the page of
+ * @publication.
  * Errors of memfd_create(2), mmap(2).
  */
 int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box boxes[],
-	const struct page_header *page, const uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX],
-	struct fault *fault);
+	const struct publication *publication, struct fault *fault);
 
 /*
  * Takes over @fd (also if it fails), the ledger of a process before. -EBADMSG: it is none, or is
@@ -76,6 +77,14 @@ int ledger_adopt(struct ledger *ledger, int fd, const struct plan *plan, struct 
 
 /* From now on a later process may go on with it. */
 void ledger_complete(struct ledger *ledger);
+bool ledger_is_complete(const struct ledger *ledger);
+
+/* The page that belongs to it: for publication_adopt(). Borrowed. */
+struct publication_origin ledger_origin(const struct ledger *ledger);
+
+/* When a process last ended so that the next one opens counters anew; CLOCK_MONOTONIC, 0: none. */
+uint64_t ledger_restarted_ns(const struct ledger *ledger);
+void ledger_note_restart(struct ledger *ledger, uint64_t now_ns);
 
 void ledger_done(struct ledger *ledger);
 

@@ -66,8 +66,8 @@ static struct page_header lay_out(const struct plan *plan, unsigned n_texts)
 static void fill_tables(
 	struct page_header *header, const struct plan *plan, const struct texts *texts)
 {
-	struct page_metric *metrics = (void *)page_metrics(header);
-	struct page_socket *sockets = (void *)page_sockets(header);
+	struct page_metric *metrics = page_write_metrics(header);
+	struct page_socket *sockets = page_write_sockets(header);
 
 	for (unsigned m = 0; m < header->n_metrics; m++) {
 		memcpy(metrics[m].name, plan->platform->metrics[m].name, PAGE_NAME_MAX);
@@ -81,9 +81,9 @@ static void fill_tables(
 			.n_channels = plan->sockets[s].n_channels,
 		};
 	if (header->n_channels)
-		memcpy((void *)page_channels(header), plan->channels,
+		memcpy(page_write_channels(header), plan->channels,
 			header->n_channels * sizeof *plan->channels);
-	memcpy((void *)page_texts(header), texts->text, texts->n * sizeof *texts->text);
+	memcpy(page_write_texts(header), texts->text, texts->n * sizeof *texts->text);
 }
 
 static int open_memory(struct publication *publication, const struct page_header *header)
@@ -188,8 +188,8 @@ static bool same_channels(const struct page_header *header, const struct plan *p
 /* When its CPU goes offline the kernel has another one stand for the socket. */
 static void update_cpus(struct page_header *header, const struct plan *plan)
 {
-	struct page_socket *sockets = (void *)page_sockets(header);
-	struct page_channel *channels = (void *)page_channels(header);
+	struct page_socket *sockets = page_write_sockets(header);
+	struct page_channel *channels = page_write_channels(header);
 
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		__atomic_store_n(&sockets[s].cpu, plan->sockets[s].cpu, __ATOMIC_RELAXED);
@@ -200,7 +200,7 @@ static void update_cpus(struct page_header *header, const struct plan *plan)
 /* Maps all of @fd, if it is a page. */
 static int map_page(int fd, struct page_header **ret)
 {
-	size_t bytes = memory_bytes(fd);
+	size_t bytes = memfd_bytes(fd);
 	struct page_header *header = bytes < sizeof *header ? NULL : memfd_map(fd, bytes);
 	int r;
 
@@ -230,8 +230,7 @@ static int check_page(const struct page_header *header, const struct plan *plan,
 }
 
 int publication_adopt(struct publication *publication, int fd, const struct plan *plan,
-	const uint64_t generation[2], const uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX],
-	struct fault *fault)
+	const struct publication_origin *origin, struct fault *fault)
 {
 	int r;
 
@@ -241,7 +240,7 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 		publication->header = NULL;
 		fault_set(fault, r, "its page is damaged or of another version");
 	} else {
-		r = check_page(publication->header, plan, generation, fault);
+		r = check_page(publication->header, plan, origin->generation, fault);
 	}
 	if (r >= 0) {
 		publication->read_fd = memfd_reopen_read_only(fd);
@@ -253,7 +252,7 @@ int publication_adopt(struct publication *publication, int fd, const struct plan
 		publication_done(publication);
 		return r;
 	}
-	memcpy(publication->whys, whys, sizeof publication->whys);
+	memcpy(publication->whys, origin->whys, sizeof publication->whys);
 	update_cpus(publication->header, plan);
 	publication->header->daemon.started_ns = clock_now_ns();
 	return 0;
@@ -272,7 +271,7 @@ void publication_retire(struct publication *publication)
 /* Of whatever version: an upgrade must not leave its clients with what nobody writes any more. */
 void publication_retire_fd(int fd)
 {
-	size_t bytes = memory_bytes(fd);
+	size_t bytes = memfd_bytes(fd);
 	struct page_header *header = bytes ? memfd_map(fd, bytes) : NULL;
 
 	if (!header)

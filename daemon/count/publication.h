@@ -22,19 +22,24 @@ struct publication {
 	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX]; /* text of each absent metric */
 };
 
+/* The generation that a page of a process before must have, and its texts of absent metrics; both
+ * borrowed. */
+struct publication_origin {
+	const uint64_t *generation;               /* two words */
+	const uint32_t (*whys)[PAGE_METRICS_MAX]; /* as publication.whys */
+};
+
 /* Makes the page of @plan, with a new generation and empty cells. Errors of memfd_create(2),
  * mmap(2), getrandom(2). */
 int publication_init(struct publication *publication, const struct plan *plan, struct fault *fault);
 
 /*
- * Takes over @fd (also if it fails), the page of a process before, with the same generation; it
- * must have the tables of @plan, which says anew what CPUs are in charge. @whys: as that process
- * had it. -EBADMSG, -EPROTONOSUPPORT: as page_check(); -ESTALE: another machine or generation. The
- * fault says it.
+ * Takes over @fd (also if it fails), the page of a process before, of @origin; it must have the
+ * tables of @plan, which says anew what CPUs are in charge. -EBADMSG, -EPROTONOSUPPORT: as
+ * page_check(); -ESTALE: another machine or generation. The fault says it.
  */
 int publication_adopt(struct publication *publication, int fd, const struct plan *plan,
-	const uint64_t generation[2], const uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX],
-	struct fault *fault);
+	const struct publication_origin *origin, struct fault *fault);
 
 /* Another page with the same generation and tables, and with empty cells. Errors as init. */
 int publication_copy(const struct publication *from, struct publication *ret);

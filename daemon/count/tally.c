@@ -73,8 +73,10 @@ void tally_done(struct tally *tally)
 	tally->published = NULL;
 }
 
-void tally_resume_channels(struct tally *tally, const struct page_channel_value channels[])
+void tally_resume(struct tally *tally, const struct page_sweep *last,
+	const struct page_channel_value channels[])
 {
+	tally->sweep = *last;
 	for (unsigned c = 0; c < tally->n_channels; c++)
 		tally->published[c].count = channels[c].count;
 }

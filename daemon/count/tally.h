@@ -52,13 +52,21 @@ int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
 	const uint32_t whys[PAGE_METRICS_MAX]);
 
 /*
- * Goes on from the @channels of this socket that the page shows already, of this process or of the
- * one before it: they do not go back either.
+ * Goes on from the @last sweep of this socket, and from the @channels that the page shows already:
+ * no published value ever goes back.
  */
-void tally_resume_channels(struct tally *tally, const struct page_channel_value channels[]);
+void tally_resume(struct tally *tally, const struct page_sweep *last,
+	const struct page_channel_value channels[]);
 
 /* Computes .sweep.values and .channels from the @n_boxes boxes, as of sweep .sweep.number. */
 void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes);
+
+/* What there is to publish; borrowed. */
+static inline struct page_result tally_result(const struct tally *tally)
+{
+	return (struct page_result){ &tally->sweep, tally->n_metrics, tally->channels,
+		tally->n_channels };
+}
 
 void tally_done(struct tally *tally);
 

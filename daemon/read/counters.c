@@ -13,10 +13,9 @@
 #include "common/macro.h"
 #include "daemon/base/call-filter.h"
 #include "daemon/base/privilege.h"
+#include "daemon/count/tally.h"
 #include "daemon/machine/machine.h"
-#include "daemon/read/resume.h"
-
-enum { DESCRIPTORS_KEPT = 64 };
+#include "daemon/read/reader-thread.h"
 
 static_assert((uint32_t)CONFIG_BYTES_MAX == (uint32_t)PLATFORM_BYTES_MAX, "bytes per count");
 
@@ -78,57 +77,9 @@ int counters_check(const struct counters *counters, struct fault *fault)
 			: "A kernel module may be missing, or this is a virtual machine.");
 }
 
-/*
- * Opens all boxes. Where there are too few descriptors for all of them, some places are kept for
- * what is opened after: page, readers, event loop, the first clients.
- */
-static void open_boxes(struct counters *counters)
-{
-	int places[DESCRIPTORS_KEPT];
-	unsigned n_places = 0;
-
-	while (n_places < DESCRIPTORS_KEPT &&
-		(places[n_places] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
-		n_places++;
-	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
-		box_open(&counters->boxes[i], &counters->plan.boxes[i], &perf_calls);
-	while (n_places)
-		close(places[--n_places]);
-}
-
-static void sleep_ms(long ms)
-{
-	const struct timespec time = { .tv_nsec = ms * 1000000 };
-
-	nanosleep(&time, NULL);
-}
-
-/* One that was taken over has counts and kept descriptors, which settling it would lose. */
-static bool must_settle(const struct box *box)
-{
-	return box_is_new(box) && box->mode == BOX_FLEXIBLE;
-}
-
-/* New boxes that share their counters get a moment to show that they count at all. */
-static void settle_boxes(struct counters *counters)
-{
-	bool any_flexible = false, any_singles = false;
-
-	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
-		any_flexible |= must_settle(&counters->boxes[i]);
-	if (!any_flexible)
-		return;
-	sleep_ms(BOX_SETTLE_MS);
-	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
-		if (must_settle(&counters->boxes[i]))
-			any_singles |= box_settle(&counters->boxes[i]) > 0;
-	if (any_singles)
-		sleep_ms(BOX_ROTATION_MS);
-}
-
 static int explain_nothing_open(const struct counters *counters, struct fault *fault)
 {
-	const struct box *first = &counters->boxes[0];
+	const struct box *first = &counters->generation.boxes[0];
 
 	if (privilege_is_denial(first->error))
 		return privilege_explain(first->error, fault);
@@ -146,13 +97,13 @@ static void warn_of_refusals(struct counters *counters, unsigned n_open)
 
 	if (n_open == n)
 		return;
-	while (counters->boxes[i].error >= 0)
+	while (counters->generation.boxes[i].error >= 0)
 		i++;
 	fault_set(new_warning(counters), 0,
 		"The kernel refused to open %u of %u counter boxes, the first (%s on CPU %d) with: "
 		"%s. What they count is missing and said to be partial or absent.",
 		n - n_open, n, counters->plan.boxes[i].pmu, counters->plan.boxes[i].cpu,
-		strerror(-counters->boxes[i].error));
+		strerror(-counters->generation.boxes[i].error));
 }
 
 static void warn_of_shared_boxes(struct counters *counters)
@@ -160,7 +111,7 @@ static void warn_of_shared_boxes(struct counters *counters)
 	unsigned n_shared = 0;
 
 	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
-		if (counters->boxes[i].mode > BOX_PINNED)
+		if (counters->generation.boxes[i].mode > BOX_PINNED)
 			n_shared++;
 	if (n_shared)
 		fault_set(new_warning(counters), 0,
@@ -177,13 +128,13 @@ static void warn_of_reopening(struct counters *counters, const struct fault *why
 			"What an uncored before left with the service manager cannot be gone on "
 			"with: %s. A new generation begins.",
 			why->text);
-	if (counters->n_reopened)
+	if (counters->generation.n_reopened)
 		fault_set(new_warning(counters), 0,
 			"%u of %u counter boxes had stopped or were missing when uncored came "
 			"back, "
 			"and were opened anew: what they counted meanwhile is lost, and their "
 			"values are flagged as reset.",
-			counters->n_reopened, counters->plan.n_boxes);
+			counters->generation.n_reopened, counters->plan.n_boxes);
 }
 
 static struct reader_rules rules_of(const struct config *config)
@@ -201,7 +152,8 @@ void counters_apply(struct counters *counters, const struct config *config)
 {
 	const struct reader_rules rules = rules_of(config);
 
-	publication_tell_hold(&counters->publication, policy_hold_ns(&config->disclosure));
+	publication_tell_hold(
+		&counters->generation.publication, policy_hold_ns(&config->disclosure));
 	for (unsigned s = 0; s < counters->n_readers; s++)
 		reader_set_rules(&counters->readers[s], &rules);
 }
@@ -221,24 +173,16 @@ static struct affinity affinity_of(const struct plan *plan, unsigned socket)
 
 static int init_reader(struct counters *counters, unsigned socket, const struct config *config)
 {
-	const struct plan_socket *s = &counters->plan.sockets[socket];
-	struct reader_options options = {
-		.socket = socket,
+	const struct reader_options options = {
 		.affinity = affinity_of(&counters->plan, socket),
 		.realtime = config->realtime,
 		.rules = rules_of(config),
 		.sweep_every_s = counters->platform->sweep_every_s,
 		.stopped_fd = counters->stopped_fd,
 	};
-	struct tally tally;
-	int r = tally_init(&tally, &counters->plan, socket, counters->publication.whys[socket]);
 
-	if (r < 0)
-		return r;
 	counters->n_readers++;
-	return reader_init(&counters->readers[socket], &options, &counters->boxes[s->first_box],
-		s->n_boxes, &tally, counters->publication.header,
-		ledger_book(&counters->ledger, socket));
+	return reader_init(&counters->readers[socket], &options, &counters->generation, socket);
 }
 
 static int start_readers(
@@ -254,7 +198,7 @@ static int start_readers(
 	for (unsigned s = 0; s < counters->plan.n_sockets && r >= 0; s++)
 		r = init_reader(counters, s, config);
 	for (unsigned s = 0; s < counters->plan.n_sockets && r >= 0; s++) {
-		r = reader_start(&counters->readers[s]);
+		r = reader_thread_start(&counters->readers[s]);
 		realtime &= counters->readers[s].state.realtime;
 		pinned &= counters->readers[s].state.pinned;
 	}
@@ -274,44 +218,25 @@ static int start_readers(
 	return 0;
 }
 
-static unsigned count_open(const struct counters *counters)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
-		n += counters->boxes[i].error >= 0;
-	return n;
-}
-
 /* Opens the boxes, if they are not those of a process before, and says what became of them. */
 static int acquire_boxes(struct counters *counters, struct fdstore *store, struct fault *fault)
 {
+	struct generation *generation = &counters->generation;
 	struct fault why = {};
 	unsigned n_open;
 
-	counters->resumed = resume_generation(counters, store, &why);
-	if (!counters->resumed)
-		open_boxes(counters);
-	n_open = count_open(counters);
+	if (!generation_resume(generation, store, &why))
+		generation_open(generation);
+	n_open = generation_count_open(generation);
 	if (!n_open)
 		return explain_nothing_open(counters, fault);
-	settle_boxes(counters);
+	generation_settle(generation);
 	warn_of_reopening(counters, &why);
 	warn_of_refusals(counters, n_open);
 	warn_of_shared_boxes(counters);
-	tally_note_refusals(&counters->plan, counters->boxes);
+	tally_note_refusals(&counters->plan, generation->boxes);
 	plan_take_checks(&counters->plan);
 	return 0;
-}
-
-static int make_generation(struct counters *counters, struct fault *fault)
-{
-	int r = publication_init(&counters->publication, &counters->plan, fault);
-
-	if (r < 0)
-		return r;
-	return ledger_init(&counters->ledger, &counters->plan, counters->boxes,
-		counters->publication.header, counters->publication.whys, fault);
 }
 
 /* Who had the page of the process before may not be among those who may have it now. */
@@ -320,15 +245,16 @@ static int withdraw_if_selective(
 {
 	int r = 0;
 
-	if (counters->resumed && policy_is_selective(&config->access))
-		r = counters_replace_page(counters, ledger_current(&counters->ledger).owner);
+	if (counters->generation.resumed && policy_is_selective(&config->access))
+		r = counters_replace_page(
+			counters, ledger_current(&counters->generation.ledger).owner);
 	return r < 0 ? fault_set(fault, r, "Cannot make another page: %s.", strerror(-r)) : 0;
 }
 
 /* From here on a process that ends leaves a generation to go on with, if a manager keeps it. */
 static void hand_over(struct counters *counters)
 {
-	int r = resume_hand_over(counters);
+	int r = generation_keep(&counters->generation);
 
 	counters->is_kept = r >= 0;
 	if (r < 0 && r != -ENOTCONN)
@@ -358,21 +284,22 @@ int counters_open(struct counters *counters, const struct config *config, struct
 	r = counters_check(counters, fault);
 	if (r < 0)
 		return r;
-	counters->boxes = calloc(counters->plan.n_boxes, sizeof *counters->boxes);
-	if (!counters->boxes)
-		return fault_set(fault, -ENOMEM, "Out of memory.");
+	r = generation_init(&counters->generation, &counters->plan);
+	if (r < 0)
+		return fault_set(fault, r, "Out of memory.");
 	r = acquire_boxes(counters, store, fault);
 	if (r >= 0)
-		r = counters->resumed ? withdraw_if_selective(counters, config, fault)
-				      : make_generation(counters, fault);
+		r = counters->generation.resumed ? withdraw_if_selective(counters, config, fault)
+						 : generation_publish(&counters->generation, fault);
 	if (r < 0)
 		return r;
 	hand_over(counters);
-	publication_tell_hold(&counters->publication, policy_hold_ns(&config->disclosure));
+	publication_tell_hold(
+		&counters->generation.publication, policy_hold_ns(&config->disclosure));
 	r = start_readers(counters, config, fault);
 	if (r < 0)
 		return r;
-	ledger_complete(&counters->ledger);
+	ledger_complete(&counters->generation.ledger);
 	r = privilege_drop();
 	if (r < 0)
 		return fault_set(fault, r, "Cannot give up privilege: %s.", strerror(-r));
@@ -383,17 +310,17 @@ int counters_open(struct counters *counters, const struct config *config, struct
 int counters_replace_page(struct counters *counters, uint32_t owner)
 {
 	struct publication old;
-	int r = resume_replace_page(counters, owner, &old);
+	int r = generation_replace_page(&counters->generation, owner, &old);
 
 	if (r < 0)
 		return r;
 	if (!counters->readers)
-		publication_copy_cells(&old, &counters->publication);
+		publication_copy_cells(&old, &counters->generation.publication);
 	for (unsigned s = 0; s < counters->n_readers; s++)
-		reader_move(&counters->readers[s], counters->publication.header);
+		reader_move(&counters->readers[s], counters->generation.publication.header);
 	publication_retire(&old);
 	publication_done(&old);
-	resume_forget_page(counters);
+	generation_forget_page(&counters->generation);
 	return 0;
 }
 
@@ -404,12 +331,7 @@ void counters_done(struct counters *counters)
 	if (counters->readers)
 		close_fd(&counters->stopped_fd);
 	free(counters->readers);
-	ledger_done(&counters->ledger);
-	if (counters->publication.header)
-		publication_done(&counters->publication);
-	for (unsigned i = 0; counters->boxes && i < counters->plan.n_boxes; i++)
-		box_close(&counters->boxes[i]);
-	free(counters->boxes);
+	generation_done(&counters->generation);
 	plan_done(&counters->plan);
 	topology_done(&counters->topology);
 	platform_free(counters->platform);

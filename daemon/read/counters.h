@@ -11,9 +11,7 @@
 
 #include "daemon/base/fault.h"
 #include "daemon/base/fdstore.h"
-#include "daemon/count/box.h"
-#include "daemon/count/ledger.h"
-#include "daemon/count/publication.h"
+#include "daemon/count/generation.h"
 #include "daemon/machine/topology.h"
 #include "daemon/plan/plan.h"
 #include "daemon/plan/platform.h"
@@ -28,13 +26,9 @@ struct counters {
 	bool is_guest; /* a virtual machine */
 	struct topology topology;
 	struct plan plan;
-	struct box *boxes;   /* parallel to plan.boxes */
-	bool is_kept;        /* there is a service manager that keeps it all */
-	bool resumed;        /* a generation of a process before */
-	unsigned n_reopened; /* boxes of it that had to be opened anew */
-	struct publication publication;
-	struct ledger ledger;
-	int stopped_fd;         /* eventfd: a reader has something to show, see revive.h */
+	struct generation generation;
+	bool is_kept;           /* there is a service manager that keeps the generation */
+	int stopped_fd;         /* eventfd: a reader has something to show, see restart.h */
 	struct reader *readers; /* one per socket */
 	unsigned n_readers;
 	unsigned n_warnings;
@@ -64,7 +58,7 @@ int counters_open(struct counters *counters, const struct config *config, struct
 
 /*
  * Withdraws the page from all who have it, and publishes the same generation in another, for
- * @owner. Errors of resume_replace_page().
+ * @owner. Errors of generation_replace_page().
  */
 int counters_replace_page(struct counters *counters, uint32_t owner);
 

@@ -18,15 +18,7 @@
 
 static const uint64_t ORDER = UINT64_MAX, SECOND_NS = 1000000000;
 
-enum {
-	NS_PER_MS = 1000000,
-	LOOK_NS = 1000000,
-	BATCH_MIN = 2,
-	SPINNERS = 2,    /* a client, and one that goes, or another handle of the same process */
-	SOON_NS = 50000, /* after an answer: who rings then was too late for it, in a batch */
-	QUIET_ONES = 2,  /* last moments without a ring: one fewer will do */
-	LATE_ONES = 16,  /* that make a batch: it may be one client that reads without pause */
-};
+enum { NS_PER_MS = 1000000 };
 
 /* --- watching --- */
 
@@ -46,7 +38,7 @@ static uint64_t data_of(const struct doorbells *d, unsigned place)
 }
 
 /* A doorbell that is heard again, and was ever rung, is reported once, as nobody drains it. */
-static void mute(struct doorbells *d, unsigned place, bool muted)
+void doorbells_mute(struct doorbells *d, unsigned place, bool muted)
 {
 	struct epoll_event event = { .events = muted ? 0 : EDGES, .data.u64 = data_of(d, place) };
 
@@ -93,11 +85,6 @@ int doorbells_watch(struct doorbells *d, unsigned place, int fd)
 	return 0;
 }
 
-static unsigned payer_of(const struct doorbell *doorbell)
-{
-	return doorbell->former ? doorbell->former - 1 : doorbell->account;
-}
-
 /* The place may be free since this very turn, which its former user is still to be charged for. */
 int doorbells_add(
 	struct doorbells *d, unsigned place, unsigned account, int fd, struct page_wakeup *wakeup)
@@ -110,7 +97,7 @@ int doorbells_add(
 		.rang = doorbell->rang,
 		.answered = doorbell->answered,
 		.wake_ns = doorbell->wake_ns,
-		.former = doorbell->listed ? payer_of(doorbell) + 1 : 0,
+		.former = doorbell->listed ? doorbell_payer(doorbell) + 1 : 0,
 		.use = doorbell->use + 1,
 		.account = account,
 		.wakeup = wakeup,
@@ -180,7 +167,7 @@ static void note_ring(struct doorbells *d, uint64_t data, uint64_t now_ns)
 	if (!doorbell->used || doorbell->use != data >> 32)
 		return;
 	if (doorbell->waits && doorbell->check_ns > now_ns) {
-		mute(d, place, true);
+		doorbells_mute(d, place, true);
 		return;
 	}
 	doorbell->rang = true;
@@ -201,266 +188,4 @@ bool doorbells_note(struct doorbells *d, uint64_t now_ns)
 			note_ring(d, d->events[i].data.u64, now_ns);
 	d->n_events = 0;
 	return ordered;
-}
-
-/* --- who is admitted --- */
-
-/* Too late for an answer, of a batch, as it seems. */
-static void learn_if_late(struct doorbell *doorbell, uint64_t now_ns)
-{
-	bool all_came = doorbell->all_came;
-
-	doorbell->all_came = false;
-	if (all_came || now_ns - doorbell->answered_ns > SOON_NS)
-		return;
-	if (!doorbell->moments && ++doorbell->n_late < LATE_ONES)
-		return;
-	doorbell->n_late = 0;
-	doorbell->n_quiet = 0;
-	/* Each client needs one at most. With 20 for 8 clients, one answer in 100 took 1 ms. */
-	if (doorbell->moments < DOORBELLS_MOMENTS && doorbell->moments < doorbell->n_clients)
-		doorbell->moments++;
-}
-
-/* All of them at each turn: one that was put off may find that others needed less. */
-bool doorbells_admit(struct doorbells *d, uint64_t now_ns)
-{
-	bool admitted = false;
-
-	d->n_waiting = 0;
-	for (unsigned i = 0; i < d->n_busy; i++) {
-		struct doorbell *doorbell = &d->places[d->busy[i]];
-
-		if (!doorbell->waits)
-			continue;
-		doorbell->joins = !budget_ask(&d->budget, doorbell->account, now_ns);
-		if (doorbell->joins)
-			learn_if_late(doorbell, now_ns);
-		admitted |= doorbell->joins;
-		d->n_waiting += !doorbell->joins;
-	}
-	return admitted;
-}
-
-/* One that was put off has waited for the others long enough. */
-static bool may_be_batch(const struct doorbell *doorbell)
-{
-	return doorbell->n_clients >= BATCH_MIN && !doorbell->check_ns;
-}
-
-unsigned doorbells_expect_more(const struct doorbells *d)
-{
-	unsigned moments = DOORBELLS_MOMENTS;
-
-	for (unsigned i = 0; i < d->n_busy; i++) {
-		const struct doorbell *doorbell = &d->places[d->busy[i]];
-
-		if (!doorbell->rang && !doorbell->joins)
-			continue;
-		if (!may_be_batch(doorbell))
-			return 0;
-		if (doorbell->moments < moments)
-			moments = doorbell->moments;
-	}
-	return moments;
-}
-
-void doorbells_expect_fewer(struct doorbells *d)
-{
-	for (unsigned i = 0; i < d->n_busy; i++) {
-		struct doorbell *doorbell = &d->places[d->busy[i]];
-
-		if (!doorbell->joins || !doorbell->moments)
-			continue;
-		doorbell->all_came = true;
-		if (++doorbell->n_quiet < QUIET_ONES)
-			continue;
-		doorbell->n_quiet = 0;
-		doorbell->moments--;
-	}
-}
-
-bool doorbells_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
-{
-	unsigned n_clients = 0;
-
-	for (unsigned i = 0; i < d->n_busy; i++) {
-		struct doorbell *doorbell = &d->places[d->busy[i]];
-
-		if (doorbell->waits && !doorbell->joins)
-			doorbell->joins = budget_may_join(&d->budget, doorbell->account, now_ns);
-		if (!doorbell->joins)
-			continue;
-		page_wakeup_let_spin(
-			doorbell->wakeup, doorbell->n_clients <= SPINNERS ? spin_ns : 0);
-		page_wakeup_redeem(doorbell->wakeup);
-		mute(d, d->busy[i], false);
-		n_clients += doorbell->n_clients;
-	}
-	return n_clients == 1;
-}
-
-/* --- who is woken --- */
-
-static void wake_portion(struct doorbell *doorbell)
-{
-	uint64_t begin_ns = clock_now_ns();
-	unsigned n = page_wakeup_wake(doorbell->wakeup, DOORBELLS_PORTION);
-
-	doorbell->n_woken += n;
-	doorbell->half_woken = n == DOORBELLS_PORTION;
-	doorbell->more_ns = 0;
-	doorbell->wake_ns += clock_now_ns() - begin_ns;
-}
-
-static void answer(struct doorbell *doorbell)
-{
-	doorbell->waits = false;
-	doorbell->joins = false;
-	doorbell->answered = true;
-	doorbell->n_woken = 0;
-	page_wakeup_announce(doorbell->wakeup);
-	wake_portion(doorbell);
-}
-
-/* Those who wait for a sweep come first. A waiter that sleeps on looks by itself now and then. */
-static void wake_on(struct doorbells *d, struct doorbell *doorbell)
-{
-	uint64_t now_ns = clock_now_ns(), wait_ns;
-
-	if (doorbell->more_ns > now_ns)
-		return;
-	wait_ns = budget_ask_within_intervals(&d->budget, doorbell->account, now_ns);
-	if (!wait_ns && d->n_waiting > doorbell->waits)
-		wait_ns = LOOK_NS;
-	if (wait_ns)
-		doorbell->more_ns = now_ns + wait_ns;
-	else
-		wake_portion(doorbell);
-}
-
-void doorbells_wake(struct doorbells *d, unsigned i, bool many)
-{
-	struct doorbell *doorbell = &d->places[d->busy[i]];
-
-	if ((doorbell->n_woken >= DOORBELLS_PORTION) != many || doorbell->answered)
-		return;
-	if (doorbell->joins)
-		answer(doorbell);
-	else if (doorbell->half_woken)
-		wake_on(d, doorbell);
-}
-
-/* --- who pays --- */
-
-/* The clock went on if the thread had to wait for its CPU meanwhile: nobody pays more than was
- * spent. Returns what is left of @cost_ns. */
-static uint64_t charge_wakes(struct doorbells *d, uint64_t cost_ns)
-{
-	for (unsigned i = 0; i < d->n_busy; i++) {
-		struct doorbell *doorbell = &d->places[d->busy[i]];
-		uint64_t own_ns = doorbell->wake_ns < cost_ns ? doorbell->wake_ns : cost_ns;
-
-		budget_charge(&d->budget, payer_of(doorbell), own_ns);
-		doorbell->wake_ns = 0;
-		cost_ns -= own_ns;
-	}
-	return cost_ns;
-}
-
-static bool pays(const struct doorbell *doorbell, bool for_sweep)
-{
-	return for_sweep ? doorbell->answered : doorbell->rang;
-}
-
-static void charge_shares(struct doorbells *d, bool for_sweep, uint64_t cost_ns)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < d->n_busy; i++)
-		n += pays(&d->places[d->busy[i]], for_sweep);
-	cost_ns /= n ? n : 1;
-	for (unsigned i = 0; i < d->n_busy; i++) {
-		struct doorbell *doorbell = &d->places[d->busy[i]];
-
-		if (pays(doorbell, for_sweep))
-			budget_charge(&d->budget, payer_of(doorbell), cost_ns);
-		if (doorbell->answered)
-			budget_answered(&d->budget, payer_of(doorbell));
-	}
-}
-
-static void end_turn(struct doorbells *d, uint64_t now_ns)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < d->n_busy; i++) {
-		uint32_t place = d->busy[i];
-		struct doorbell *doorbell = &d->places[place];
-
-		if (doorbell->answered)
-			doorbell->answered_ns = now_ns;
-		doorbell->rang = false;
-		doorbell->answered = false;
-		doorbell->former = 0;
-		doorbell->listed = doorbell->waits || doorbell->half_woken;
-		if (doorbell->listed)
-			d->busy[n++] = place;
-	}
-	d->n_busy = n;
-}
-
-/* --- who waits on --- */
-
-/* The library need not ring again, and knows how long to wait. */
-static void put_off(struct doorbells *d, struct doorbell *doorbell, uint64_t due_ns)
-{
-	d->throttled += !doorbell->check_ns;
-	doorbell->check_ns = due_ns;
-	page_wakeup_claim(doorbell->wakeup, due_ns);
-}
-
-static uint64_t wait_ns(struct doorbells *d, const struct doorbell *doorbell, uint64_t now_ns)
-{
-	if (doorbell->n_clients == 1)
-		return budget_ask_for_some(&d->budget, doorbell->account, now_ns);
-	return budget_ask(&d->budget, doorbell->account, now_ns);
-}
-
-/* After all is paid, or they would be looked at before they can be admitted. */
-static void put_off_waiting(struct doorbells *d, uint64_t now_ns)
-{
-	for (unsigned i = 0; i < d->n_busy; i++) {
-		struct doorbell *doorbell = &d->places[d->busy[i]];
-
-		if (doorbell->waits)
-			put_off(d, doorbell, now_ns + wait_ns(d, doorbell, now_ns));
-	}
-}
-
-void doorbells_charge(struct doorbells *d, uint64_t begin_ns, uint64_t cost_ns, uint64_t now_ns)
-{
-	cost_ns = charge_wakes(d, cost_ns);
-	if (begin_ns)
-		budget_swept(&d->budget, begin_ns, cost_ns);
-	charge_shares(d, begin_ns != 0, cost_ns);
-	put_off_waiting(d, now_ns);
-	end_turn(d, now_ns);
-}
-
-int64_t doorbells_due_ns(const struct doorbells *d, uint64_t now_ns)
-{
-	uint64_t due_ns = UINT64_MAX;
-
-	for (unsigned i = 0; i < d->n_busy; i++) {
-		const struct doorbell *doorbell = &d->places[d->busy[i]];
-
-		if (doorbell->waits && doorbell->check_ns < due_ns)
-			due_ns = doorbell->check_ns;
-		if (doorbell->half_woken && doorbell->more_ns < due_ns)
-			due_ns = doorbell->more_ns;
-	}
-	if (due_ns == UINT64_MAX)
-		return -1;
-	return due_ns > now_ns ? (int64_t)(due_ns - now_ns) : 0;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One thread per socket, pinned to a CPU of that socket, which alone reads its counters: a counter
- * read from another CPU costs an interrupt there.
+ * A reader reads the counters of one socket. Its thread (reader-thread.h) is pinned to a CPU of
+ * that socket: a counter read from another CPU costs an interrupt there.
  *
- * Clients ring doorbells, and one sweep serves all who rang before it began: doorbells.h says for
- * whom, at whose expense, and whom it wakes. While nobody rings, the thread sleeps without a
- * timeout.
+ * Clients ring doorbells, and one sweep serves all that rang before it began. While nobody rings,
+ * the thread sleeps without a timeout.
  */
 #pragma once
 
@@ -14,10 +13,8 @@
 #include <stdint.h>
 
 #include "common/page.h"
-#include "daemon/base/fault.h"
-#include "daemon/count/box.h"
-#include "daemon/count/ledger.h"
-#include "daemon/count/tally.h"
+#include "daemon/count/generation.h"
+#include "daemon/count/sweep.h"
 #include "daemon/read/affinity.h"
 #include "daemon/read/doorbells.h"
 #include "daemon/read/heartbeat.h"
@@ -29,7 +26,6 @@ struct reader_rules {
 };
 
 struct reader_options {
-	unsigned socket;
 	struct affinity affinity; /* the thread's own, once it runs */
 	bool realtime;
 	struct reader_rules rules;
@@ -43,6 +39,7 @@ struct reader_state {
 	uint64_t last_sweep_ns; /* how long it took */
 	uint64_t cpu_ns;        /* CPU time of the thread */
 	uint64_t throttled;     /* claims that had to wait for budget or interval */
+	uint32_t quantum;       /* of its rules */
 	unsigned n_clients;
 	int stopped;   /* a box that stands still, by its number on this socket; -1: none */
 	bool realtime; /* SCHED_FIFO was granted */
@@ -51,18 +48,14 @@ struct reader_state {
 
 struct reader {
 	struct reader_options options;
-	struct box *boxes; /* of this socket; borrowed */
-	unsigned n_boxes;
-	struct tally tally;       /* owned */
-	struct page_header *page; /* borrowed; it publishes there */
-	struct page_cell *cell;   /* in it */
-	struct ledger_book *book; /* borrowed */
+	struct sweep sweep; /* the thread's own, once it runs */
 
 	pthread_t thread;
 	bool running;
 	struct heartbeat heartbeat; /* the thread's; anybody may look */
 
 	/* the thread's own */
+	bool ordered;              /* in this turn: there is an order */
 	uint64_t cpu_ns;           /* used so far */
 	uint64_t stopped_since_ns; /* 0: every box counts, or was not asked yet */
 	uint64_t rested_ns;        /* when it last let others have its CPU */
@@ -76,15 +69,15 @@ struct reader {
 };
 
 /*
- * Takes over @tally, goes on from the last sweep in @book, if there is one, and makes the next, in
- * the calling thread; starts nothing yet.
- * -ENOMEM, errno of epoll_create1(2) and eventfd(2).
+ * Makes the reader of @socket, goes on from its last sweep, if there was one, and makes the next,
+ * in the calling thread; starts nothing yet. @generation must live as long as the reader. -ENOMEM,
+ * errno of epoll_create1(2) and eventfd(2).
  */
-int reader_init(struct reader *reader, const struct reader_options *options, struct box *boxes,
-	unsigned n_boxes, struct tally *tally, struct page_header *page, struct ledger_book *book);
+int reader_init(struct reader *reader, const struct reader_options *options,
+	const struct generation *generation, unsigned socket);
 
-/* Starts the thread. Being refused SCHED_FIFO or the CPU is not an error: see reader_state(). */
-int reader_start(struct reader *reader);
+/* Notes the last sweep in .state. The reader's thread, with the lock held, or before it runs. */
+void reader_note_sweep(struct reader *reader);
 
 /* Stops the thread and frees everything; for every reader_init(), failed ones too. */
 void reader_done(struct reader *reader);

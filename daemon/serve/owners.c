@@ -278,7 +278,7 @@ static struct table *map_table(int fd)
 {
 	struct table *table;
 
-	if (fd < 0 || memory_bytes(fd) != sizeof *table)
+	if (fd < 0 || memfd_bytes(fd) != sizeof *table)
 		return NULL;
 	table = memfd_map(fd, sizeof *table);
 	if (table && table->magic != OWNERS_MAGIC) {

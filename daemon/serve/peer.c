@@ -145,7 +145,7 @@ static int answer_refusal(struct peer *peer, enum policy_rule rule, const char *
 static int answer_hello(struct peer *peer, const union wire_message *request)
 {
 	struct counters *counters = peer->server->counters;
-	int fds[WIRE_FDS_MAX] = { counters->publication.read_fd };
+	int fds[WIRE_FDS_MAX] = { counters->generation.publication.read_fd };
 	union wire_message reply;
 	int r;
 
@@ -159,7 +159,7 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 	wire_begin(&reply, WIRE_WELCOME);
 	reply.welcome.version = wire_common_version(request->hello.version);
 	reply.welcome.n_sockets = counters->n_readers;
-	reply.welcome.page_bytes = counters->publication.header->page_bytes;
+	reply.welcome.page_bytes = counters->generation.publication.header->page_bytes;
 	memcpy(&fds[1], peer->user->doorbells, counters->n_readers * sizeof *fds);
 	fds[counters->n_readers + 1] = peer->user->wakeups_fd;
 	return send_to(peer, &reply, fds, counters->n_readers + 2);

@@ -233,7 +233,7 @@ static void add_box_states(
 
 	for (size_t i = 0; i < json_object_array_length(boxes); i++) {
 		struct json_object *object = json_object_array_get_idx(boxes, i);
-		const struct box *box = &counters->boxes[first + i];
+		const struct box *box = &counters->generation.boxes[first + i];
 
 		add_string(object, "mode", box_mode_name(box->mode));
 		if (box->mode == BOX_CLOSED)
@@ -244,7 +244,7 @@ static void add_box_states(
 /* Where the socket is read; its reader may have followed the counters. */
 static int cpu_of(const struct counters *counters, unsigned socket)
 {
-	const struct page_socket *sockets = page_sockets(counters->publication.header);
+	const struct page_socket *sockets = page_sockets(counters->generation.publication.header);
 
 	return __atomic_load_n(&sockets[socket].cpu, __ATOMIC_RELAXED);
 }
@@ -329,7 +329,7 @@ static uint64_t coarseness(const struct plan *plan, unsigned socket, unsigned me
 static bool compare(const struct counters *counters, unsigned socket, unsigned metric,
 	unsigned check, double *ret_ratio)
 {
-	const struct page_header *page = counters->publication.header;
+	const struct page_header *page = counters->generation.publication.header;
 	uint64_t enough = 64 << 20;
 	struct page_sweep sweep;
 	const struct page_value *value = &sweep.values[metric], *other = &sweep.values[check];
@@ -338,7 +338,7 @@ static bool compare(const struct counters *counters, unsigned socket, unsigned m
 		return false;
 	enough += 64 * (coarseness(&counters->plan, socket, metric) +
 			       coarseness(&counters->plan, socket, check) +
-			       counters->readers[socket].options.rules.quantum);
+			       reader_state(&counters->readers[socket]).quantum);
 	if ((value->quality | other->quality) & INCOMPARABLE ||
 		(value->count < enough && other->count < enough))
 		return false;
@@ -464,11 +464,11 @@ char *report_state(const struct server *server)
 	add_string(root, "platform", counters->platform->name);
 	add_string(root, "title", counters->platform->title);
 	add(root, "standin", json_object_new_boolean(counters->platform->standin));
-	add_generation(root, counters->publication.header);
+	add_generation(root, counters->generation.publication.header);
 	add_number(root, "uptime_ns",
-		clock_now_ns() - counters->publication.header->daemon.started_ns);
+		clock_now_ns() - counters->generation.publication.header->daemon.started_ns);
 	add(root, "kept", json_object_new_boolean(counters->is_kept));
-	add(root, "resumed", json_object_new_boolean(counters->resumed));
+	add(root, "resumed", json_object_new_boolean(counters->generation.resumed));
 	add(root, "sockets", sockets_state(counters));
 	for (unsigned m = 0; m < counters->platform->n_metrics; m++)
 		json_object_array_add(metrics, metric_state(counters, m));

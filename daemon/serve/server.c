@@ -508,7 +508,7 @@ int server_report(struct server *server, enum wire_topic topic, const struct rep
 
 static void tell_clients(struct server *server)
 {
-	publication_tell_clients(&server->counters->publication, server->n_peers,
+	publication_tell_clients(&server->counters->generation.publication, server->n_peers,
 		server->n_refused_before + server->refusals.n);
 }
 
@@ -532,7 +532,7 @@ static_assert((uint32_t)LEDGER_NO_OWNER == (uint32_t)POLICY_NO_OWNER, "nobody");
 
 uint32_t server_owner(const struct server *server)
 {
-	return ledger_current(&server->counters->ledger).owner;
+	return ledger_current(&server->counters->generation.ledger).owner;
 }
 
 int server_withdraw(struct server *server, uint32_t owner, const struct peer *but)
@@ -565,7 +565,7 @@ void server_tell_users(struct server *server)
 
 int server_set_owner(struct server *server, uint32_t owner, const struct peer *but)
 {
-	struct ledger *ledger = &server->counters->ledger;
+	struct ledger *ledger = &server->counters->generation.ledger;
 	struct ledger_current current = ledger_current(ledger);
 
 	if (owner == current.owner)
@@ -718,7 +718,7 @@ int server_run(struct server *server, struct counters *counters, struct fault *f
 	int r;
 
 	server->counters = counters;
-	server->n_refused_before = counters->publication.header->daemon.refused;
+	server->n_refused_before = counters->generation.publication.header->daemon.refused;
 	r = prepare(server);
 	if (r >= 0)
 		r = add_sources(server);

@@ -40,7 +40,7 @@ static void complain(const struct reader *reader, uint64_t now_ns)
 	log_error("The reader of socket %u hangs: it has been %s for %" PRIu64
 		  " s. uncored stops telling the service manager that it is alive, so that it is "
 		  "killed and started again; totals go on.",
-		reader->options.socket, doing, busy_ns / (US_PER_S * (uint64_t)NS_PER_US));
+		reader->sweep.socket, doing, busy_ns / (US_PER_S * (uint64_t)NS_PER_US));
 }
 
 static int on_time(sd_event_source *source, uint64_t usec, void *userdata)

@@ -322,7 +322,7 @@ static void a_flag_of_a_later_release_is_passed_on(void **state)
 
 	(void)state;
 	replay_begin(&replay);
-	((struct page_cell *)page_cell(page_of(&replay), 0))->sweep.values[0].quality |= later;
+	page_write_cell(page_of(&replay), 0)->sweep.values[0].quality |= later;
 	pid = replay_start(&replay);
 	assert_int_equal(uncore_open(replay.path, &uncore), 0);
 	assert_int_equal(uncore_read(uncore, 0, UNCORE_CACHED, &sample), 0);

@@ -195,7 +195,7 @@ static void a_half_written_page(void **state)
 	daemon_kill(&daemon_process);
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_true(page != MAP_FAILED);
-	cell = (struct page_cell *)page_cell(page, 0);
+	cell = page_write_cell(page, 0);
 	cell->lock |= 1;
 	cell->sweep.values[0].count = 12345;
 	assert_int_equal(uncore_read(uncore, 0, UNCORE_CACHED, &sample), -EAGAIN);

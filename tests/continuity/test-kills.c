@@ -206,7 +206,7 @@ static void witness_begin(struct witness *witness)
 static void look(void *argument)
 {
 	struct witness *witness = argument;
-	struct page_cell *cell = (struct page_cell *)page_cell(witness->page, 0);
+	struct page_cell *cell = page_write_cell(witness->page, 0);
 
 	witness->n_looks++;
 	restore(witness);

@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "common/macro.h"
+#include "daemon/read/batch.h"
+#include "daemon/read/claims.h"
 #include "daemon/read/doorbells.h"
 #include "daemon/serve/accounts.h"
 #include "tests/fuzz/input.h"
@@ -177,13 +179,13 @@ static void sweep(void)
 	/* no more is spent in advance than the reserve, nor saved up than the burst */
 	if (budget->total_ns <= -burst_ns / 4 || budget->total_ns > burst_ns)
 		abort();
-	if (doorbells_expect_more(&doorbells)) {
+	if (batch_moments(&doorbells)) {
 		doorbells_wait(&doorbells, 0);
 		if (doorbells.n_events <= 0)
-			doorbells_expect_fewer(&doorbells);
+			batch_note_quiet(&doorbells);
 		note();
 	}
-	doorbells_join(&doorbells, virtual_ns, 0);
+	claims_join(&doorbells, virtual_ns, 0);
 	for (unsigned i = 0; i < USERS; i++)
 		users[i].claims &= !doorbells.places[i].joins;
 	virtual_ns += cost_ns;
@@ -195,16 +197,16 @@ static void take_turn(void)
 	int64_t before_ns;
 	bool swept;
 
-	doorbells_wait(&doorbells, doorbells_due_ns(&doorbells, virtual_ns));
+	doorbells_wait(&doorbells, claims_due_ns(&doorbells, virtual_ns));
 	note();
-	swept = doorbells_admit(&doorbells, virtual_ns);
+	swept = claims_admit(&doorbells, virtual_ns);
 	if (swept)
 		sweep();
 	for (int many = 0; many <= 1; many++)
 		for (unsigned i = 0; i < doorbells.n_busy; i++)
-			doorbells_wake(&doorbells, i, many);
+			claims_wake(&doorbells, i, many);
 	before_ns = doorbells.budget.total_ns;
-	doorbells_charge(&doorbells, swept ? begin_ns : 0, virtual_ns - begin_ns, virtual_ns);
+	claims_charge(&doorbells, swept ? begin_ns : 0, virtual_ns - begin_ns, virtual_ns);
 	check_charge(before_ns, virtual_ns - begin_ns);
 	check_claims();
 }
@@ -324,7 +326,7 @@ static void drain(void)
 {
 	cost_ns = wake_ns = 0;
 	for (unsigned n = 0; n < QUIET_TURNS_MAX && doorbells.n_busy; n++) {
-		int64_t due_ns = doorbells_due_ns(&doorbells, virtual_ns);
+		int64_t due_ns = claims_due_ns(&doorbells, virtual_ns);
 
 		virtual_ns += due_ns > 0 ? (uint64_t)due_ns : 1;
 		take_turn();

@@ -18,7 +18,7 @@
 
 #include "common/macro.h"
 #include "daemon/base/memfd.h"
-#include "daemon/read/resume.h"
+#include "daemon/count/sweep.h"
 #include "tests/fuzz/machine.h"
 #include "tests/fuzz/target.h"
 
@@ -101,8 +101,7 @@ static struct former make_former(const struct plan *plan, uint8_t flags)
 	if (flags & ONE_REFUSED)
 		boxes[4].error = -EBUSY;
 	if (publication_init(&former.page, plan, &fault) < 0 ||
-		ledger_init(&former.ledger, plan, boxes, former.page.header, former.page.whys,
-			&fault) < 0)
+		ledger_init(&former.ledger, plan, boxes, &former.page, &fault) < 0)
 		abort();
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		for (unsigned both = 0; both < 2; both++)
@@ -117,8 +116,8 @@ static void apply(const struct edit *edit, struct former *former)
 {
 	uint32_t *words = edit->of_page & 1 ? (uint32_t *)former->page.header
 					    : (uint32_t *)former->ledger.header;
-	uint64_t bytes = edit->of_page & 1 ? memory_bytes(former->page.write_fd)
-					   : memory_bytes(former->ledger.fd);
+	uint64_t bytes = edit->of_page & 1 ? memfd_bytes(former->page.write_fd)
+					   : memfd_bytes(former->ledger.fd);
 	uint32_t *word = &words[edit->word % (bytes / sizeof *words)];
 
 	*word = edit->is_new & 1 ? edit->value : *word ^ edit->value;
@@ -128,7 +127,7 @@ static void apply(const struct edit *edit, struct former *former)
 
 static int copy_of(int fd, int more, uint8_t flags)
 {
-	size_t bytes = memory_bytes(fd);
+	size_t bytes = memfd_bytes(fd);
 	size_t less = more < 0 ? (size_t)-more : 0;
 	size_t left = less < bytes ? bytes - less : 0;
 	int copy = memfd_new("fuzzed", more > 0 ? left + (size_t)more : left, 0600);
@@ -216,70 +215,61 @@ int sd_notifyf(int unset, const char *format, ...)
 
 /* --- the present process --- */
 
-static void sweep(struct counters *counters, unsigned socket)
+static void sweep_once(const struct generation *generation, unsigned socket)
 {
-	const struct reader_options options = {
-		.socket = socket, .affinity.cpu = -1, .stopped_fd = -1, .rules = { .quantum = 1 }
-	};
-	const struct plan_socket *s = &counters->plan.sockets[socket];
-	struct reader reader;
-	struct tally tally;
+	struct sweep sweep;
 
-	if (tally_init(&tally, &counters->plan, socket, counters->publication.whys[socket]) < 0)
+	if (sweep_init(&sweep, generation, socket, 1) < 0)
 		abort();
-	if (reader_init(&reader, &options, &counters->boxes[s->first_box], s->n_boxes, &tally,
-		    counters->publication.header, ledger_book(&counters->ledger, socket)) < 0)
-		abort();
-	reader_done(&reader);
+	sweep_make(&sweep);
+	sweep_done(&sweep);
 }
 
-static void go_on(struct counters *counters)
+static void go_on(struct generation *generation)
 {
 	struct publication old;
 
-	resume_hand_over(counters);
-	for (unsigned s = 0; s < counters->plan.n_sockets; s++)
-		sweep(counters, s);
-	if (resume_replace_page(counters, 1000, &old) < 0)
+	generation_keep(generation);
+	for (unsigned s = 0; s < generation->plan->n_sockets; s++)
+		sweep_once(generation, s);
+	if (generation_replace_page(generation, 1000, &old) < 0)
 		return;
-	if (!publication_has(&counters->publication, counters->publication.write_fd) ||
-		publication_has(&counters->publication, old.write_fd) ||
-		publication_has(&counters->publication, -1))
+	if (!publication_has(&generation->publication, generation->publication.write_fd) ||
+		publication_has(&generation->publication, old.write_fd) ||
+		publication_has(&generation->publication, -1))
 		abort();
-	publication_copy_cells(&old, &counters->publication);
+	publication_copy_cells(&old, &generation->publication);
 	publication_retire(&old);
 	publication_done(&old);
-	resume_forget_page(counters);
+	generation_forget_page(generation);
 }
 
-static void check_counts(const struct counters *counters)
+static void check_counts(const struct generation *generation)
 {
-	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
-		for (unsigned k = 0; k < counters->plan.boxes[i].n_events; k++)
-			if (counters->boxes[i].events[k].count != count_of(i, k) ||
-				counters->boxes[i].events[k].id != id_of(i, k))
+	for (unsigned i = 0; i < generation->plan->n_boxes; i++)
+		for (unsigned k = 0; k < generation->plan->boxes[i].n_events; k++)
+			if (generation->boxes[i].events[k].count != count_of(i, k) ||
+				generation->boxes[i].events[k].id != id_of(i, k))
 				abort();
 }
 
 static void resume(const struct plan *plan, struct fdstore *store, bool untouched)
 {
-	struct box boxes[MACHINE_BOXES] = {};
-	struct counters counters = { .plan = *plan, .boxes = boxes };
+	struct generation generation;
 	struct fault why = {};
 	bool anything = store->n;
-	bool resumed = resume_generation(&counters, store, &why);
+	bool resumed;
 
+	if (generation_init(&generation, plan) < 0)
+		abort();
+	resumed = generation_resume(&generation, store, &why);
 	if (store->n || (untouched && !resumed) || (anything && !resumed && !why.text[0]))
 		abort();
-	if (!resumed)
-		return;
-	if (untouched)
-		check_counts(&counters);
-	go_on(&counters);
-	for (unsigned i = 0; i < plan->n_boxes; i++)
-		box_close(&boxes[i]);
-	ledger_done(&counters.ledger);
-	publication_done(&counters.publication);
+	if (resumed && untouched)
+		check_counts(&generation);
+	if (resumed)
+		go_on(&generation);
+	generation_done(&generation);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
@@ -303,8 +293,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		apply(&edit, &former);
 	}
 	store = make_store(&former, plan, &b);
-	munmap(former.ledger.header, memory_bytes(former.ledger.fd));
-	munmap(former.page.header, memory_bytes(former.page.write_fd));
+	munmap(former.ledger.header, memfd_bytes(former.ledger.fd));
+	munmap(former.page.header, memfd_bytes(former.page.write_fd));
 	close(former.ledger.fd);
 	close(former.page.write_fd);
 	close(former.page.read_fd);

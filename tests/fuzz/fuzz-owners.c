@@ -269,7 +269,7 @@ static void step_no_threads(unsigned n)
 /* Something else under the name of the table: of another size, or of other contents. */
 static int something_else(bool same_size)
 {
-	size_t size_bytes = same_size ? memory_bytes(kept_fd) : 4096;
+	size_t size_bytes = same_size ? memfd_bytes(kept_fd) : 4096;
 
 	return memfd_new("something-else", size_bytes ? size_bytes : 4096, 0600);
 }

@@ -25,6 +25,7 @@
 
 #include "common/macro.h"
 #include "common/wire.h"
+#include "daemon/read/reader-thread.h"
 #include "daemon/serve/server.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/machine.h"
@@ -73,24 +74,18 @@ static const char *const configurations[] = {
 /* --- the counters, which live as long as the process --- */
 
 static struct counters counters;
-static struct box boxes[MACHINE_BOXES];
 static struct reader readers[MACHINE_SOCKETS];
 
 static void start_reader(unsigned socket)
 {
-	const struct plan_socket *s = &counters.plan.sockets[socket];
 	const struct reader_options options = {
-		.socket = socket,
 		.affinity.cpu = -1,
 		.rules = { .budget = { .percent = 100, .burst_ms = 100 }, .quantum = 1 },
 		.stopped_fd = -1,
 	};
-	struct tally tally;
 
-	if (tally_init(&tally, &counters.plan, socket, counters.publication.whys[socket]) < 0 ||
-		reader_init(&readers[socket], &options, &boxes[s->first_box], s->n_boxes, &tally,
-			counters.publication.header, ledger_book(&counters.ledger, socket)) < 0 ||
-		reader_start(&readers[socket]) < 0)
+	if (reader_init(&readers[socket], &options, &counters.generation, socket) < 0 ||
+		reader_thread_start(&readers[socket]) < 0)
 		errx(1, "Cannot start a reader.");
 }
 
@@ -110,16 +105,14 @@ static void start_counters(void)
 		.platform_dirs = platform_dirs,
 		.plan = *machine_plan(),
 		.platform = (struct platform *)machine_plan()->platform,
-		.boxes = boxes,
 		.stopped_fd = -1,
 		.readers = readers,
 		.n_readers = MACHINE_SOCKETS,
 	};
-	for (unsigned i = 0; i < MACHINE_BOXES; i++)
-		box_open(&boxes[i], &counters.plan.boxes[i], &perf_calls);
-	if (publication_init(&counters.publication, &counters.plan, &fault) < 0 ||
-		ledger_init(&counters.ledger, &counters.plan, boxes, counters.publication.header,
-			counters.publication.whys, &fault) < 0)
+	if (generation_init(&counters.generation, &counters.plan) < 0)
+		errx(1, "No memory.");
+	generation_open(&counters.generation);
+	if (generation_publish(&counters.generation, &fault) < 0)
 		errx(1, "%s", fault.text);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -133,7 +126,7 @@ static void reset_counters(const struct config *config)
 	if (!counters.readers)
 		start_counters();
 	counters_apply(&counters, config);
-	ledger_set_current(&counters.ledger,
+	ledger_set_current(&counters.generation.ledger,
 		(struct ledger_current){ .page = 1, .owner = (uint32_t)LEDGER_NO_OWNER });
 }
 
@@ -652,7 +645,7 @@ static void run(enum beginning beginning, unsigned which_limit, const struct con
 	for (unsigned i = 0; i < CLIENTS; i += 2)
 		hang_up(i);
 	server_done(&server);
-	if (r >= 0 && counters.publication.header->daemon.n_clients)
+	if (r >= 0 && counters.generation.publication.header->daemon.n_clients)
 		abort();
 	fdstore_done(&store);
 	unlink(address.sun_path);

@@ -247,11 +247,11 @@ static struct part lay_out(const struct part *differences)
 		err(1, "Cannot make a page");
 	*page = header;
 	for (uint32_t i = 0; i < header.n_sockets; i++) {
-		((struct page_socket *)page_sockets(page))[i] =
+		page_write_sockets(page)[i] =
 			(struct page_socket){ .first_channel = i, .n_channels = 1 };
-		((struct page_channel *)page_channels(page))[i].socket = i;
-		((struct page_cell *)page_cell(page, i))->sweep.number = 1;
-		((struct page_cell *)page_cell(page, i))->finished = !!(fake.plan.more & SWEPT);
+		page_write_channels(page)[i].socket = i;
+		page_write_cell(page, i)->sweep.number = 1;
+		page_write_cell(page, i)->finished = !!(fake.plan.more & SWEPT);
 	}
 	for (size_t i = 0; i < differences->size_bytes && i < header.page_bytes; i++)
 		((uint8_t *)page)[i] ^= differences->data[i];

@@ -19,7 +19,7 @@
 
 struct page_cell *fake_daemon_cell(struct fake_daemon *daemon, uint32_t socket)
 {
-	return (struct page_cell *)page_cell(daemon->page, socket);
+	return page_write_cell(daemon->page, socket);
 }
 
 void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
@@ -38,7 +38,8 @@ void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
 		channels[c].count = number * 10 + c;
 	sweep.end_ns = clock_now_ns();
 	atomic_fetch_add(&daemon->sweeps, 1);
-	page_sweep_end(cell, started, &sweep, FAKE_METRICS, channels, FAKE_CHANNELS);
+	page_sweep_end(cell, started,
+		&(struct page_result){ &sweep, FAKE_METRICS, channels, FAKE_CHANNELS });
 	page_wakeup_announce(&daemon->wakeups[socket]);
 	page_wakeup_wake(&daemon->wakeups[socket], INT_MAX);
 }
@@ -48,9 +49,9 @@ void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
 static void fill_tables(struct page_header *page)
 {
 	static const char *const names[] = { "dram.read", "dram.write", "clock", "itom" };
-	struct page_metric *metrics = (void *)page_metrics(page);
-	struct page_socket *sockets = (void *)page_sockets(page);
-	struct page_channel *channels = (void *)page_channels(page);
+	struct page_metric *metrics = page_write_metrics(page);
+	struct page_socket *sockets = page_write_sockets(page);
+	struct page_channel *channels = page_write_channels(page);
 
 	for (uint32_t m = 0; m < FAKE_METRICS; m++) {
 		strcpy(metrics[m].name, names[m]);
@@ -70,7 +71,7 @@ static void fill_tables(struct page_header *page)
 			c % FAKE_CHANNELS);
 		strcpy(channels[c].event, "cas_count_read");
 	}
-	strcpy(((struct page_text *)page_texts(page))[1].text, "this machine has no such event");
+	strcpy(page_write_texts(page)[1].text, "this machine has no such event");
 }
 
 static void make_page(struct fake_daemon *daemon, uint64_t generation)

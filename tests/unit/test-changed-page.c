@@ -135,8 +135,8 @@ static void the_cpu_is_the_one_that_is_read_now(void **state)
 	(void)state;
 	link_open(&link);
 	page = link.daemon.page;
-	((struct page_socket *)page_sockets(page))[1].cpu = 41;
-	((struct page_channel *)page_channels(page))[4].cpu = 42;
+	page_write_sockets(page)[1].cpu = 41;
+	page_write_channels(page)[4].cpu = 42;
 	assert_int_equal(uncore_describe_socket(link.handle, 1, &socket), 0);
 	assert_int_equal(uncore_describe_channel(link.handle, 4, &channel), 0);
 	assert_int_equal(socket.cpu, 41);

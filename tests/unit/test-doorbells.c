@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The turns of a reader, made by hand, at times that the case chooses. */
+#include "daemon/read/batch.h"
+#include "daemon/read/claims.h"
 #include "daemon/read/doorbells.h"
 
 #include <pthread.h>
@@ -63,14 +65,14 @@ static bool listen_at(uint64_t now_ns)
 {
 	doorbells_wait(&doorbells, 0);
 	assert_false(doorbells_note(&doorbells, now_ns));
-	return doorbells_admit(&doorbells, now_ns);
+	return claims_admit(&doorbells, now_ns);
 }
 
 static void wake(void)
 {
 	for (int many = 0; many <= 1; many++)
 		for (unsigned i = 0; i < doorbells.n_busy; i++)
-			doorbells_wake(&doorbells, i, many);
+			claims_wake(&doorbells, i, many);
 }
 
 /* A turn, with a sweep if one is admitted. True: it was. */
@@ -79,9 +81,9 @@ static bool turn_at(uint64_t now_ns, uint64_t cost_ns)
 	bool admitted = listen_at(now_ns);
 
 	if (admitted)
-		doorbells_join(&doorbells, now_ns, 0);
+		claims_join(&doorbells, now_ns, 0);
 	wake();
-	doorbells_charge(&doorbells, admitted ? now_ns : 0, cost_ns, now_ns);
+	claims_charge(&doorbells, admitted ? now_ns : 0, cost_ns, now_ns);
 	return admitted;
 }
 
@@ -127,7 +129,7 @@ static void many_rings_are_one_claim(void **state)
 	assert_int_equal(wakeups[1].n_rung, 0);
 	assert_false(turn_at(BEGIN_NS + 1, 0));
 	assert_int_equal(wakeups[0].n_rung, 1);
-	assert_int_equal(doorbells_due_ns(&doorbells, BEGIN_NS + 1), -1);
+	assert_int_equal(claims_due_ns(&doorbells, BEGIN_NS + 1), -1);
 }
 
 static void a_claim_that_is_put_off_says_so(void **state)
@@ -135,17 +137,17 @@ static void a_claim_that_is_put_off_says_so(void **state)
 	(void)state;
 	put_off(10);
 	assert_int_equal(page_wakeup_due_ns(&wakeups[0]), BEGIN_NS + 10 * MS);
-	assert_int_equal(doorbells_due_ns(&doorbells, BEGIN_NS + 1), 10 * MS - 1);
+	assert_int_equal(claims_due_ns(&doorbells, BEGIN_NS + 1), 10 * MS - 1);
 	assert_int_equal(doorbells.throttled, 1);
 	assert_false(turn_at(BEGIN_NS + 10 * MS - 1, 0));
 	assert_true(listen_at(BEGIN_NS + 10 * MS));
 	assert_true(page_wakeup_is_claimed(&wakeups[0]));
-	assert_true(doorbells_join(&doorbells, BEGIN_NS + 10 * MS, 0));
+	assert_true(claims_join(&doorbells, BEGIN_NS + 10 * MS, 0));
 	assert_false(page_wakeup_is_claimed(&wakeups[0]));
 	assert_int_equal(wakeups[0].n_rung, 1); /* not before the sweep */
 	wake();
 	assert_int_equal(wakeups[0].n_rung, 2);
-	doorbells_charge(&doorbells, BEGIN_NS + 10 * MS, COST_NS, BEGIN_NS + 10 * MS);
+	claims_charge(&doorbells, BEGIN_NS + 10 * MS, COST_NS, BEGIN_NS + 10 * MS);
 	assert_int_equal(doorbells.throttled, 1);
 }
 
@@ -209,9 +211,9 @@ static void users_in_debt_by_less_than_a_sweep_join(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		ring(i);
 	assert_true(listen_at(BEGIN_NS));
-	assert_false(doorbells_join(&doorbells, BEGIN_NS, 0));
+	assert_false(claims_join(&doorbells, BEGIN_NS, 0));
 	wake();
-	doorbells_charge(&doorbells, BEGIN_NS, COST_NS, BEGIN_NS);
+	claims_charge(&doorbells, BEGIN_NS, COST_NS, BEGIN_NS);
 	assert_false(page_wakeup_is_claimed(&wakeups[1]));
 	assert_true(page_wakeup_is_claimed(&wakeups[2]));
 	assert_int_equal(wakeups[1].n_rung, 1);
@@ -238,10 +240,10 @@ static unsigned ring_often(unsigned n_times)
 	for (unsigned i = 0; i < n_times; i++) {
 		ring(0);
 		assert_true(listen_at(++now_ns));
-		moments = doorbells_expect_more(&doorbells);
-		doorbells_join(&doorbells, now_ns, 0);
+		moments = batch_moments(&doorbells);
+		claims_join(&doorbells, now_ns, 0);
 		wake();
-		doorbells_charge(&doorbells, now_ns, 0, now_ns);
+		claims_charge(&doorbells, now_ns, 0, now_ns);
 	}
 	return moments;
 }
@@ -252,13 +254,13 @@ static void late_rings_make_a_batch(void **state)
 	doorbells.places[0].n_clients = 100;
 	assert_int_equal(ring_often(3), 0);
 	assert_int_equal(ring_often(30), 17);
-	assert_int_equal(ring_often(30), DOORBELLS_MOMENTS);
+	assert_int_equal(ring_often(30), BATCH_MOMENTS);
 	ring(0);
 	assert_true(listen_at(BEGIN_NS + 10 * MS));
-	doorbells_expect_fewer(&doorbells);
-	assert_int_equal(doorbells_expect_more(&doorbells), DOORBELLS_MOMENTS);
-	doorbells_expect_fewer(&doorbells);
-	assert_int_equal(doorbells_expect_more(&doorbells), DOORBELLS_MOMENTS - 1);
+	batch_note_quiet(&doorbells);
+	assert_int_equal(batch_moments(&doorbells), BATCH_MOMENTS);
+	batch_note_quiet(&doorbells);
+	assert_int_equal(batch_moments(&doorbells), BATCH_MOMENTS - 1);
 }
 
 static void a_batch_has_a_moment_for_each_client(void **state)
@@ -310,12 +312,12 @@ static void who_leaves_within_a_turn_pays_for_it(void **state)
 	spend_all_but_of(0, BEGIN_NS);
 	ring(0);
 	assert_true(listen_at(BEGIN_NS));
-	doorbells_join(&doorbells, BEGIN_NS, 0);
+	claims_join(&doorbells, BEGIN_NS, 0);
 	wake();
 	doorbells_remove(&doorbells, 0);
 	close(fds[0]);
 	add(0, 3);
-	doorbells_charge(&doorbells, BEGIN_NS, COST_NS, BEGIN_NS);
+	claims_charge(&doorbells, BEGIN_NS, COST_NS, BEGIN_NS);
 	assert_int_equal(credit(0), 1 - COST_NS);
 	assert_int_equal(credit(3), 0);
 	spend_all_but_of(3, BEGIN_NS + MS);
@@ -331,7 +333,7 @@ static void one_that_waits_can_be_removed(void **state)
 	put_off(10);
 	doorbells_remove(&doorbells, 0);
 	assert_false(turn_at(BEGIN_NS + 10 * MS, 0));
-	assert_int_equal(doorbells_due_ns(&doorbells, BEGIN_NS), -1);
+	assert_int_equal(claims_due_ns(&doorbells, BEGIN_NS), -1);
 	close(fds[0]);
 	add(0, 0);
 	assert_false(page_wakeup_is_claimed(&wakeups[0]));
@@ -346,7 +348,7 @@ static void new_rules_are_looked_at_at_once(void **state)
 	(void)state;
 	put_off(10000);
 	doorbells_set_rules(&doorbells, &rules);
-	assert_int_equal(doorbells_due_ns(&doorbells, BEGIN_NS + 2), 0);
+	assert_int_equal(claims_due_ns(&doorbells, BEGIN_NS + 2), 0);
 	assert_true(turn_at(BEGIN_NS + 2, COST_NS));
 	assert_int_equal(wakeups[0].n_rung, 2);
 }
@@ -421,9 +423,9 @@ static uint32_t spin_allowed(unsigned n_clients)
 	doorbells.places[0].n_clients = n_clients;
 	ring(0);
 	assert_true(listen_at(BEGIN_NS));
-	doorbells_join(&doorbells, BEGIN_NS, spin_ns);
+	claims_join(&doorbells, BEGIN_NS, spin_ns);
 	wake();
-	doorbells_charge(&doorbells, BEGIN_NS, 0, BEGIN_NS);
+	claims_charge(&doorbells, BEGIN_NS, 0, BEGIN_NS);
 	return wakeups[0].spin_ns;
 }
 
@@ -456,15 +458,15 @@ static void turn_for_one_beside_many(void)
 
 	ring(0);
 	assert_true(listen_at(now_ns));
-	doorbells_join(&doorbells, now_ns, 0);
+	claims_join(&doorbells, now_ns, 0);
 	for (unsigned i = 0; i < doorbells.n_busy; i++)
-		doorbells_wake(&doorbells, i, false);
+		claims_wake(&doorbells, i, false);
 	assert_int_equal(wakeups[0].n_rung, 1);
 	assert_int_equal(doorbells.places[1].n_woken, n_before);
 	for (unsigned i = 0; i < doorbells.n_busy; i++)
-		doorbells_wake(&doorbells, i, true);
-	assert_int_equal(doorbells.places[1].n_woken, n_before + DOORBELLS_PORTION);
-	doorbells_charge(&doorbells, now_ns, 0, now_ns);
+		claims_wake(&doorbells, i, true);
+	assert_int_equal(doorbells.places[1].n_woken, n_before + CLAIMS_PORTION);
+	claims_charge(&doorbells, now_ns, 0, now_ns);
 }
 
 static void many_sleepers_are_woken_in_portions(void **state)
@@ -477,17 +479,17 @@ static void many_sleepers_are_woken_in_portions(void **state)
 	put_to_sleep(sleepers);
 	ring(1);
 	assert_true(listen_at(now_ns));
-	doorbells_join(&doorbells, now_ns, 0);
+	claims_join(&doorbells, now_ns, 0);
 	__atomic_store_n(&cell.finished, 1, __ATOMIC_RELEASE);
 	wake();
-	doorbells_charge(&doorbells, now_ns, 0, now_ns);
-	assert_int_equal(doorbells.places[1].n_woken, DOORBELLS_PORTION);
+	claims_charge(&doorbells, now_ns, 0, now_ns);
+	assert_int_equal(doorbells.places[1].n_woken, CLAIMS_PORTION);
 	turn_for_one_beside_many();
-	for (; doorbells_due_ns(&doorbells, clock_now_ns()) >= 0; n_turns++)
+	for (; claims_due_ns(&doorbells, clock_now_ns()) >= 0; n_turns++)
 		turn_at(clock_now_ns(), 0);
 	join_sleepers(sleepers);
 	assert_int_equal(doorbells.places[1].n_woken, SLEEPERS);
-	assert_int_equal(n_turns, SLEEPERS / DOORBELLS_PORTION - 1);
+	assert_int_equal(n_turns, SLEEPERS / CLAIMS_PORTION - 1);
 	assert_int_equal(wakeups[1].n_rung, 1);
 }
 
@@ -506,12 +508,12 @@ static void intervals_do_not_keep_sleepers(void **state)
 	put_to_sleep(sleepers);
 	ring(1);
 	assert_true(listen_at(now_ns));
-	doorbells_join(&doorbells, now_ns, 0);
+	claims_join(&doorbells, now_ns, 0);
 	__atomic_store_n(&cell.finished, 1, __ATOMIC_RELEASE);
 	wake();
-	doorbells_charge(&doorbells, now_ns, 0, now_ns);
+	claims_charge(&doorbells, now_ns, 0, now_ns);
 	ring(1); /* one that was woken wants the next sweep */
-	for (unsigned i = 0; i < SLEEPERS / DOORBELLS_PORTION; i++)
+	for (unsigned i = 0; i < SLEEPERS / CLAIMS_PORTION; i++)
 		turn_at(clock_now_ns(), 0);
 	assert_int_equal(doorbells.places[1].n_woken, SLEEPERS);
 	assert_true(page_wakeup_is_claimed(&wakeups[1]));
@@ -586,7 +588,7 @@ static void follow(uint32_t seed)
 	/* Asleep until the next claim is due: the edge of each ring is seen once. */
 	turn_at(now_ns, 0);
 	for (unsigned i = 0; i < 10000; i++) {
-		due_ns = doorbells_due_ns(&doorbells, now_ns);
+		due_ns = claims_due_ns(&doorbells, now_ns);
 		if (due_ns < 0)
 			break;
 		now_ns += (uint64_t)due_ns;

@@ -26,7 +26,7 @@ struct fixture {
 	struct plan plan;
 	struct box boxes[BOXES];
 	struct page_header page;
-	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX];
+	struct publication publication; /* no more of it than the ledger takes */
 	struct ledger ledger;
 	struct fault fault;
 };
@@ -38,7 +38,7 @@ static void make(struct fixture *f)
 		.platform = { .name = "icelake-sp", .n_metrics = 1 },
 		.sockets = { { .n_boxes = 2 }, { .first_box = 2, .n_boxes = 1 } },
 		.page = { .generation = { 3, 4 }, .platform = "icelake-sp" },
-		.whys = { { 7 } },
+		.publication = { .header = &f->page, .whys = { { 7 } } },
 	};
 	f->plan = (struct plan){ .platform = &f->platform,
 		.n_sockets = SOCKETS,
@@ -57,7 +57,7 @@ static void make(struct fixture *f)
 		box_open(&f->boxes[i], &f->plan_boxes[i], &f->perf);
 	}
 	assert_int_equal(
-		ledger_init(&f->ledger, &f->plan, f->boxes, &f->page, f->whys, &f->fault), 0);
+		ledger_init(&f->ledger, &f->plan, f->boxes, &f->publication, &f->fault), 0);
 	ledger_complete(&f->ledger);
 }
 
@@ -157,7 +157,7 @@ static void what_was_refused_then_is_remembered(void **state)
 	(void)state;
 	make(&f);
 	f.boxes[1].error = -ENODEV;
-	assert_int_equal(ledger_init(&other, &f.plan, f.boxes, &f.page, f.whys, &f.fault), 0);
+	assert_int_equal(ledger_init(&other, &f.plan, f.boxes, &f.publication, &f.fault), 0);
 	assert_int_equal(ledger_refused(&other, 0), 0);
 	assert_int_equal(ledger_refused(&other, 1), -ENODEV);
 	ledger_done(&other);

@@ -40,7 +40,7 @@ static struct page_header *new_page(void)
 	memset(page, 0, header.page_bytes);
 	*page = header;
 	for (uint32_t i = 0; i < SOCKETS; i++) {
-		struct page_socket *socket = (struct page_socket *)page_sockets(page) + i;
+		struct page_socket *socket = page_write_sockets(page) + i;
 
 		socket->first_channel = i * CHANNELS;
 		socket->n_channels = CHANNELS;
@@ -50,7 +50,7 @@ static struct page_header *new_page(void)
 
 static struct page_cell *cell_of(struct page_header *page, uint32_t socket)
 {
-	return (struct page_cell *)page_cell(page, socket);
+	return page_write_cell(page, socket);
 }
 
 /* Sweep number @number, in which every word says so. */
@@ -63,7 +63,8 @@ static void publish(struct page_cell *cell, uint64_t number)
 		sweep.values[i].count = number;
 	for (int i = 0; i < CHANNELS; i++)
 		channels[i] = (struct page_channel_value){ .count = number };
-	page_sweep_end(cell, page_sweep_begin(cell), &sweep, METRICS, channels, CHANNELS);
+	page_sweep_end(cell, page_sweep_begin(cell),
+		&(struct page_result){ &sweep, METRICS, channels, CHANNELS });
 	page_wakeup_announce(&wakeup);
 	page_wakeup_wake(&wakeup, INT_MAX);
 }
@@ -195,8 +196,8 @@ static void a_cell_too_small_for_its_channels_is_refused(void **state)
 static void wrong_indexes_in_tables_are_refused(void **state)
 {
 	struct page_header *page = new_page();
-	struct page_channel *channel = (struct page_channel *)page_channels(page);
-	struct page_socket *socket = (struct page_socket *)page_sockets(page);
+	struct page_channel *channel = page_write_channels(page);
+	struct page_socket *socket = page_write_sockets(page);
 
 	(void)state;
 	channel->socket = SOCKETS;
@@ -308,7 +309,7 @@ static void a_sweep_under_way_is_not_fresh(void **state)
 	uint32_t started = page_started(cell);
 
 	(void)state;
-	page_sweep_end(cell, under_way, &sweep, METRICS, NULL, 0);
+	page_sweep_end(cell, under_way, &(struct page_result){ &sweep, METRICS, NULL, 0 });
 	assert_int_equal(page_wait(cell, &wakeup, started, now_ns() + 1000000), -ETIMEDOUT);
 	publish(cell, 2);
 	assert_int_equal(page_wait(cell, &wakeup, started, 0), 0);

@@ -141,9 +141,10 @@ static void more_reasons_than_fit_do_no_harm(void **state)
 static int adopt(const struct publication *p, const struct plan *by, const uint64_t generation[2],
 	struct fault *fault)
 {
+	const struct publication_origin origin = { generation, p->whys };
 	struct publication adopted;
 	int r = publication_adopt(
-		&adopted, fcntl(p->write_fd, F_DUPFD_CLOEXEC, 0), by, generation, p->whys, fault);
+		&adopted, fcntl(p->write_fd, F_DUPFD_CLOEXEC, 0), by, &origin, fault);
 
 	if (r == 0) {
 		assert_int_equal(adopted.whys[0][1], p->whys[0][1]);
@@ -207,7 +208,7 @@ static void a_page_of_another_version_is_withdrawn(void **state)
 	p.header->magic++; /* no page at all */
 	publication_retire_fd(p.write_fd);
 	assert_int_equal(p.header->state, PAGE_LIVE);
-	munmap(p.header, memory_bytes(p.write_fd));
+	munmap(p.header, memfd_bytes(p.write_fd));
 	p.header = NULL;
 	publication_done(&p);
 }

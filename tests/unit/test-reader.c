@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A reader thread with a page and doorbells, on counters that a test plays. */
-#include "daemon/read/reader.h"
+#include "daemon/read/reader-thread.h"
 #include "tests/test.h"
 #include "tests/unit/perf-fake.h"
 
@@ -11,7 +11,7 @@
 
 #include "client/internal.h"
 #include "common/clock.h"
-#include "daemon/count/publication.h"
+#include "daemon/count/generation.h"
 
 enum { BYTES = 64 };
 
@@ -32,8 +32,7 @@ struct fixture {
 	struct page_channel channel;
 	struct plan plan;
 	struct box box;
-	struct publication publication;
-	struct ledger ledger;
+	struct generation generation;
 	struct reader reader;
 	struct page_wakeup wakeup; /* of the one user there is, unless a case says otherwise */
 };
@@ -44,7 +43,6 @@ static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t bu
 		.stopped_fd = -1,
 		.rules = { .budget = { .percent = budget_percent, .burst_ms = burst_ms },
 			.quantum = 1 } };
-	struct tally tally;
 	struct fault fault;
 
 	*f = (struct fixture){ .perf = fake_perf(&f->kernel) };
@@ -62,22 +60,17 @@ static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t bu
 		.boxes = &f->plan_box,
 		.channels = &f->channel };
 	assert_int_equal(box_open(&f->box, &f->plan_box, &f->perf), 0);
-	assert_int_equal(publication_init(&f->publication, &f->plan, &fault), 0);
-	assert_int_equal(ledger_init(&f->ledger, &f->plan, &f->box, f->publication.header,
-				 f->publication.whys, &fault),
-		0);
-	assert_int_equal(tally_init(&tally, &f->plan, 0, f->publication.whys[0]), 0);
-	assert_int_equal(reader_init(&f->reader, &options, &f->box, 1, &tally,
-				 f->publication.header, ledger_book(&f->ledger, 0)),
-		0);
-	assert_int_equal(reader_start(&f->reader), 0);
+	f->generation = (struct generation){ .plan = &f->plan, .boxes = &f->box };
+	assert_int_equal(generation_publish(&f->generation, &fault), 0);
+	assert_int_equal(reader_init(&f->reader, &options, &f->generation, 0), 0);
+	assert_int_equal(reader_thread_start(&f->reader), 0);
 }
 
 static void stop_reader(struct fixture *f)
 {
 	reader_done(&f->reader);
-	ledger_done(&f->ledger);
-	publication_done(&f->publication);
+	ledger_done(&f->generation.ledger);
+	publication_done(&f->generation.publication);
 	box_close(&f->box);
 }
 
@@ -95,7 +88,7 @@ static int hang_doorbell(struct fixture *f, unsigned place)
 /* A fresh read: 0, and the sweep; or what page_wait() says. */
 static int read_fresh(struct fixture *f, int doorbell_fd, uint64_t wait_ns, struct page_sweep *ret)
 {
-	const struct page_cell *cell = page_cell(f->publication.header, 0);
+	const struct page_cell *cell = page_cell(f->generation.publication.header, 0);
 	uint32_t started = page_started(cell);
 	int r;
 
@@ -112,7 +105,9 @@ static void the_first_sweep_is_there_before_the_thread(void **state)
 
 	(void)state;
 	start_reader(&f, 100, 100);
-	assert_int_equal(page_copy(page_cell(f.publication.header, 0), &sweep, 1, &channel, 1), 0);
+	assert_int_equal(
+		page_copy(page_cell(f.generation.publication.header, 0), &sweep, 1, &channel, 1),
+		0);
 	assert_int_equal(sweep.number, 1);
 	assert_int_equal(sweep.values[0].quality, 0);
 	assert_int_equal(reader_state(&f.reader).sweeps, 1);
@@ -410,11 +405,12 @@ static void moves_to_another_page(void **state)
 	start_reader(&f, 100, 100);
 	fd = hang_doorbell(&f, 0);
 	assert_int_equal(read_fresh(&f, fd, SECOND, &before), 0);
-	assert_int_equal(publication_copy(&f.publication, &page), 0);
+	assert_int_equal(publication_copy(&f.generation.publication, &page), 0);
 	assert_int_equal(page_check(page.header, page.header->page_bytes), 0);
-	assert_memory_equal(page.header->generation, f.publication.header->generation, 16);
-	old = f.publication;
-	f.publication = page;
+	assert_memory_equal(
+		page.header->generation, f.generation.publication.header->generation, 16);
+	old = f.generation.publication;
+	f.generation.publication = page;
 	reader_move(&f.reader, page.header);
 	/* The next sweep is there at once, and what there was is not touched any more. */
 	assert_int_equal(page_copy(page_cell(page.header, 0), &after, 1, NULL, 0), 0);
@@ -426,7 +422,7 @@ static void moves_to_another_page(void **state)
 	assert_int_equal(after.number, before.number);
 	publication_retire(&old);
 	assert_int_equal(old.header->state, PAGE_RETIRED);
-	assert_int_equal(f.publication.header->state, PAGE_LIVE);
+	assert_int_equal(f.generation.publication.header->state, PAGE_LIVE);
 	publication_done(&old);
 	reader_remove(&f.reader, 0);
 	close(fd);
@@ -436,20 +432,17 @@ static void moves_to_another_page(void **state)
 static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
 {
 	struct reader_options options = { .affinity.cpu = -1, .stopped_fd = -1 };
-	struct tally tally;
 	struct fixture f;
 
 	(void)state;
 	start_reader(&f, 100, 100);
 	f.kernel.events[0].value = 10;
 	reader_done(&f.reader);
-	assert_int_equal(tally_init(&tally, &f.plan, 0, f.publication.whys[0]), 0);
-	assert_int_equal(reader_init(&f.reader, &options, &f.box, 1, &tally, f.publication.header,
-				 ledger_book(&f.ledger, 0)),
-		0);
+	assert_int_equal(reader_init(&f.reader, &options, &f.generation, 0), 0);
 	assert_int_equal(reader_state(&f.reader).sweeps, 2);
-	assert_int_equal(ledger_sweep(ledger_book(&f.ledger, 0))->number, 2);
-	assert_int_equal(ledger_sweep(ledger_book(&f.ledger, 0))->values[0].count, 10 * BYTES);
+	assert_int_equal(ledger_sweep(ledger_book(&f.generation.ledger, 0))->number, 2);
+	assert_int_equal(
+		ledger_sweep(ledger_book(&f.generation.ledger, 0))->values[0].count, 10 * BYTES);
 	stop_reader(&f);
 }
 
@@ -485,7 +478,7 @@ static void the_library_reads_while_it_sweeps(void **state)
 
 	(void)state;
 	start_reader(&f, 100, 100);
-	handle.shared = handle.tables = f.publication.header;
+	handle.shared = handle.tables = f.generation.publication.header;
 	handle.wakeups = &f.wakeup;
 	handle.n_doorbells = 1;
 	handle.doorbells[0] = hang_doorbell(&f, 0);
@@ -494,7 +487,7 @@ static void the_library_reads_while_it_sweeps(void **state)
 	for (unsigned i = 0; i < 100; i++) {
 		int fd = hang_doorbell(&f, 1);
 
-		publication_tell_clients(&f.publication, i, i);
+		publication_tell_clients(&f.generation.publication, i, i);
 		assert_int_equal(reader_state(&f.reader).n_clients, 2);
 		reader_remove(&f.reader, 1);
 		close(fd);

@@ -326,7 +326,7 @@ static void channels_go_on_from_what_the_page_shows(void **state)
 
 	(void)state;
 	set_up(&f);
-	tally_resume_channels(&f.tally, shown);
+	tally_resume(&f.tally, &f.tally.sweep, shown);
 	f.tally.quantum = 4096; /* coarser than that of the process before */
 	f.boxes[0].events[0].count = 81;
 	f.boxes[1].events[0].count = 65;

@@ -5,7 +5,7 @@
 
 static const uint64_t S = 1000000000;
 
-static struct reader readers[2] = { { .options.socket = 0 }, { .options.socket = 1 } };
+static struct reader readers[2] = { { .sweep.socket = 0 }, { .sweep.socket = 1 } };
 static struct watchdog watchdog = { .readers = readers, .n_readers = 2, .interval_us = 300000000 };
 
 static void a_reader_that_sleeps_does_not_hang(void **state)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/count/sweep.h"
+
+#include "common/clock.h"
+
+int sweep_init(
+	struct sweep *sweep, const struct generation *generation, unsigned socket, uint32_t quantum)
+{
+	const struct plan *plan = generation->plan;
+	const struct plan_socket *s = &plan->sockets[socket];
+	int r;
+
+	*sweep = (struct sweep){
+		.socket = socket,
+		.boxes = &generation->boxes[s->first_box],
+		.n_boxes = s->n_boxes,
+		.book = ledger_book(&generation->ledger, socket),
+	};
+	r = tally_init(&sweep->tally, plan, socket, generation->publication.whys[socket]);
+	if (r < 0)
+		return r;
+	sweep_set_page(sweep, generation->publication.header);
+	sweep->tally.quantum = quantum;
+	tally_resume(&sweep->tally, ledger_sweep(sweep->book), sweep->cell->channels);
+	return 0;
+}
+
+void sweep_done(struct sweep *sweep)
+{
+	tally_done(&sweep->tally);
+}
+
+/* The counters are read in one go, so that the window of the values is as short as it can be. */
+void sweep_make(struct sweep *sweep)
+{
+	struct page_sweep *found = &sweep->tally.sweep;
+	uint32_t started = page_sweep_begin(sweep->cell);
+	struct page_result result;
+
+	found->number++;
+	found->begin_ns = clock_now_ns();
+	for (unsigned i = 0; i < sweep->n_boxes; i++)
+		box_read(&sweep->boxes[i], found->begin_ns);
+	found->end_ns = clock_now_ns();
+	tally_sum(&sweep->tally, sweep->boxes, sweep->n_boxes);
+	ledger_commit(sweep->book, found, sweep->boxes, sweep->n_boxes);
+	result = tally_result(&sweep->tally);
+	page_sweep_end(sweep->cell, started, &result);
+}
+
+void sweep_set_page(struct sweep *sweep, struct page_header *page)
+{
+	sweep->page = page;
+	sweep->cell = page_write_cell(page, sweep->socket);
+}
+
+void sweep_set_quantum(struct sweep *sweep, uint32_t quantum)
+{
+	sweep->tally.quantum = quantum;
+}
+
+void sweep_tell_cpu(struct sweep *sweep, int cpu)
+{
+	struct page_socket *socket = &page_write_sockets(sweep->page)[sweep->socket];
+
+	__atomic_store_n(&socket->cpu, cpu, __ATOMIC_RELAXED);
+}
+
+int sweep_find_stopped(const struct sweep *sweep)
+{
+	for (unsigned i = 0; i < sweep->n_boxes; i++)
+		if (sweep->boxes[i].stopped)
+			return (int)i;
+	return -1;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Claims: all rings of a user that wait for one sweep are one claim. Here is which claims are
+ * admitted to a sweep, who is woken after it, and who pays for it.
+ *
+ * A claim waits for budget and intervals (budget.h); while it does, the page says until when, and
+ * the library does not ring. Waiters are woken in portions, with the lock free in between, and the
+ * users with few waiters come first. What waking a user's clients takes is charged to that user
+ * alone.
+ *
+ * All functions are called with the reader's lock held, in this order in each turn of the reader.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/read/doorbells.h"
+
+enum { CLAIMS_PORTION = 64 }; /* waiters woken in one go */
+
+/* Looks at the claims. True: one is admitted, so a sweep is to be made. */
+bool claims_admit(struct doorbells *doorbells, uint64_t now_ns);
+
+/*
+ * All others that can pay their part join the sweep, which is about to begin. One or two clients of
+ * a user may spin for @spin_ns when they wait next: on a busy machine, one that sleeps may get its
+ * CPU back a tick later. True: the sweep answers a single client.
+ */
+bool claims_join(struct doorbells *doorbells, uint64_t now_ns, uint32_t spin_ns);
+
+/*
+ * After the sweep: wakes a portion of the waiters at doorbells.busy[@i], if they are answered or
+ * half woken; @many: only if the last answer woke many, else only if it did not.
+ */
+void claims_wake(struct doorbells *doorbells, unsigned i, bool many);
+
+/*
+ * The turn cost @cost_ns, with a sweep that began at @begin_ns (0: none), and is over. Users who
+ * wait on are told until when.
+ */
+void claims_charge(
+	struct doorbells *doorbells, uint64_t begin_ns, uint64_t cost_ns, uint64_t now_ns);
+
+/* When to look at the claims again if nobody rings: in so many ns; negative: never. */
+int64_t claims_due_ns(const struct doorbells *doorbells, uint64_t now_ns);

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/read/reader-thread.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+
+#include "common/clock.h"
+#include "daemon/base/privilege.h"
+#include "daemon/read/batch.h"
+#include "daemon/read/claims.h"
+
+static const uint64_t REST_EVERY_NS = 1000000000;
+
+enum {
+	STACK_BYTES = 128 * 1024,
+	SPIN_SWEEP_NS = 100000, /* a sweep that is short enough to spin for */
+	SPIN_MAX_NS = 200000,
+	REST_NS = 50000,   /* what is shorter may be over before it begins */
+	GATHER_NS = 20000, /* a moment for others to ring */
+};
+
+/* --- where it runs --- */
+
+static void follow_counters(struct reader *reader)
+{
+	if (affinity_follow(&reader->options.affinity, sweep_last(&reader->sweep)->end_ns))
+		sweep_tell_cpu(&reader->sweep, reader->options.affinity.cpu);
+}
+
+/* --- whom it answers --- */
+
+/* Waits for the rest of a batch. */
+static void gather(struct reader *reader)
+{
+	const struct timespec moment = { .tv_nsec = GATHER_NS };
+	struct doorbells *doorbells = &reader->doorbells;
+	bool quiet = false;
+
+	pthread_mutex_lock(&reader->lock);
+	for (unsigned i = 0; i < batch_moments(doorbells); i++) {
+		pthread_mutex_unlock(&reader->lock);
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+		doorbells_wait(doorbells, 0);
+		pthread_mutex_lock(&reader->lock);
+		quiet = doorbells->n_events <= 0;
+		reader->ordered |= doorbells_note(doorbells, clock_now_ns());
+	}
+	if (quiet)
+		batch_note_quiet(doorbells);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/*
+ * Few clients may spin while a short sweep runs: on an idle machine, being woken takes about as
+ * long again. In a batch, or for long sweeps, waiters had better sleep.
+ */
+static uint32_t spin_ns(const struct reader *reader)
+{
+	const struct page_sweep *last = sweep_last(&reader->sweep);
+	uint64_t took_ns = last->end_ns - last->begin_ns;
+
+	return took_ns < SPIN_SWEEP_NS ? SPIN_MAX_NS : 0;
+}
+
+/* Those of whom few wait come first. The lock is free between two portions. */
+static void wake_waiters(struct reader *reader)
+{
+	for (int many = 0; many <= 1; many++)
+		for (unsigned i = 0; i < reader->doorbells.n_busy; i++) {
+			pthread_mutex_lock(&reader->lock);
+			claims_wake(&reader->doorbells, i, many);
+			pthread_mutex_unlock(&reader->lock);
+		}
+}
+
+/* All CPU time since the last time counts: a ring costs more than its sweep. */
+static uint64_t cpu_time_spent(struct reader *reader)
+{
+	uint64_t before_ns = reader->cpu_ns;
+
+	reader->cpu_ns = clock_thread_ns();
+	return reader->cpu_ns - before_ns;
+}
+
+/* Ends a turn, in which there was a sweep or not. */
+static void charge(struct reader *reader, bool swept)
+{
+	uint64_t cost_ns = cpu_time_spent(reader);
+
+	pthread_mutex_lock(&reader->lock);
+	if (swept)
+		reader_note_sweep(reader);
+	reader->state.cpu_ns += cost_ns;
+	claims_charge(&reader->doorbells, swept ? sweep_last(&reader->sweep)->begin_ns : 0, cost_ns,
+		clock_now_ns());
+	page_tell_cost(reader->sweep.cell, reader->state.cpu_ns, reader->doorbells.throttled);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/* --- the thread --- */
+
+/* When counters that saturate must be read, asked or not. In ns from now; -1: never. */
+static int64_t sweep_due_ns(const struct reader *reader, uint64_t now_ns)
+{
+	uint64_t every_ns = reader->options.sweep_every_s * UINT64_C(1000000000);
+	uint64_t since_ns = now_ns - sweep_last(&reader->sweep)->end_ns;
+
+	if (!every_ns)
+		return -1;
+	return since_ns < every_ns ? (int64_t)(every_ns - since_ns) : 0;
+}
+
+static int64_t next_timeout_ns(struct reader *reader)
+{
+	uint64_t now_ns = clock_now_ns();
+	int64_t claim_ns, sweep_ns = sweep_due_ns(reader, now_ns);
+
+	pthread_mutex_lock(&reader->lock);
+	claim_ns = claims_due_ns(&reader->doorbells, now_ns);
+	pthread_mutex_unlock(&reader->lock);
+	return claim_ns < 0 || (sweep_ns >= 0 && sweep_ns < claim_ns) ? sweep_ns : claim_ns;
+}
+
+static void move(struct reader *reader, struct page_header *page)
+{
+	sweep_set_page(&reader->sweep, page);
+	sweep_tell_cpu(&reader->sweep, reader->options.affinity.cpu);
+	sweep_make(&reader->sweep);
+	charge(reader, true);
+	pthread_mutex_lock(&reader->lock);
+	reader->next_page = NULL;
+	pthread_cond_signal(&reader->carried_out);
+	pthread_mutex_unlock(&reader->lock);
+}
+
+/* False: it is time to stop. */
+static bool carry_out_orders(struct reader *reader)
+{
+	struct page_header *next_page;
+	bool stop;
+
+	pthread_mutex_lock(&reader->lock);
+	next_page = reader->next_page;
+	stop = reader->stop;
+	pthread_mutex_unlock(&reader->lock);
+	if (next_page) {
+		heartbeat_begin(&reader->heartbeat, "carrying out an order", clock_now_ns());
+		move(reader, next_page);
+	}
+	return !stop;
+}
+
+/* Notes the rings. True: a claim is admitted, so a sweep is to be made. */
+static bool admit(struct reader *reader)
+{
+	uint64_t now_ns = clock_now_ns();
+	bool admitted;
+
+	pthread_mutex_lock(&reader->lock);
+	reader->ordered = doorbells_note(&reader->doorbells, now_ns);
+	admitted = claims_admit(&reader->doorbells, now_ns);
+	sweep_set_quantum(&reader->sweep, reader->options.rules.quantum);
+	pthread_mutex_unlock(&reader->lock);
+	return admitted;
+}
+
+/* One sweep for the claims that are admitted, and all that can join them. */
+static void answer(struct reader *reader)
+{
+	bool is_one;
+
+	gather(reader);
+	pthread_mutex_lock(&reader->lock);
+	is_one = claims_join(&reader->doorbells, clock_now_ns(), spin_ns(reader));
+	pthread_mutex_unlock(&reader->lock);
+	sweep_make(&reader->sweep);
+	page_let_spin(reader->sweep.cell, is_one ? spin_ns(reader) : 0);
+}
+
+/* Waits for rings, busy with nothing meanwhile. */
+static void wait_for_rings(struct reader *reader)
+{
+	int64_t timeout_ns = next_timeout_ns(reader);
+
+	heartbeat_end(&reader->heartbeat);
+	doorbells_wait(&reader->doorbells, timeout_ns);
+	heartbeat_begin(&reader->heartbeat, "answering rings", clock_now_ns());
+}
+
+/*
+ * With a budget of 100 % and rings without pause, the thread would never block. At real-time
+ * priority that is what a thread that loops looks like, and what LimitRTTIME= of the unit kills.
+ */
+static void rest(struct reader *reader)
+{
+	const struct timespec moment = { .tv_nsec = REST_NS };
+	uint64_t now_ns = sweep_last(&reader->sweep)->end_ns;
+
+	if (now_ns - reader->rested_ns < REST_EVERY_NS)
+		return;
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+	reader->rested_ns = now_ns;
+}
+
+/* Waits for rings and answers them once. False: it is time to stop. */
+static bool turn(struct reader *reader)
+{
+	bool swept = true;
+
+	wait_for_rings(reader);
+	if (admit(reader))
+		answer(reader);
+	else if (sweep_due_ns(reader, clock_now_ns()) == 0)
+		sweep_make(&reader->sweep);
+	else
+		swept = false;
+	wake_waiters(reader);
+	follow_counters(reader);
+	charge(reader, swept);
+	rest(reader);
+	return !reader->ordered || carry_out_orders(reader);
+}
+
+static void *run(void *argument)
+{
+	struct reader *reader = argument;
+
+	privilege_drop();
+	prctl(PR_SET_TIMERSLACK, 1); /* for gather(); real-time threads have none anyway */
+	while (turn(reader))
+		;
+	return NULL;
+}
+
+/* The lowest real-time priority: with every CPU busy the tail of a fresh read depends on it. */
+static bool ask_for_realtime(pthread_t thread)
+{
+	struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+
+	return pthread_setschedparam(thread, SCHED_FIFO, &param) == 0;
+}
+
+int reader_thread_start(struct reader *reader)
+{
+	pthread_attr_t attr;
+	char name[16];
+	int r;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	r = pthread_create(&reader->thread, &attr, run, reader);
+	pthread_attr_destroy(&attr);
+	if (r)
+		return -r;
+	reader->running = true;
+	snprintf(name, sizeof name, "socket%u", reader->sweep.socket);
+	pthread_setname_np(reader->thread, name);
+	reader->state.pinned = reader->options.affinity.cpu < 0 ||
+			       affinity_set(&reader->options.affinity, reader->thread);
+	if (reader->options.realtime)
+		reader->state.realtime = ask_for_realtime(reader->thread);
+	return 0;
+}
