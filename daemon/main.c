@@ -9,10 +9,10 @@
 #include "common/macro.h"
 #include "daemon/base/log.h"
 #include "daemon/base/privilege.h"
+#include "daemon/plan/plan-report.h"
 #include "daemon/read/counters.h"
 #include "daemon/serve/refusing.h"
-#include "daemon/serve/report.h"
-#include "daemon/serve/server.h"
+#include "daemon/serve/serving.h"
 #include "daemon/site/config.h"
 #include "daemon/site/saved-config.h"
 
@@ -147,7 +147,7 @@ static int check(const struct options *options, struct fdstore *store, struct fa
 	if (r < 0)
 		return r;
 	plan_take_checks(&counters.plan);
-	(options->json ? report_plan_json : report_plan_text)(&counters.plan, stdout);
+	(options->json ? plan_report_json : plan_report_text)(&counters.plan, stdout);
 	if (fflush(stdout) || ferror(stdout))
 		return fault_set(fault, -EIO, "Cannot write the report: %m.");
 	return 0;
@@ -188,7 +188,7 @@ static int serve(struct server *server, struct counters *counters, struct config
 		log_warning("Whose each uid is could not be left with the service manager: a "
 			    "restart has it looked up again.");
 	log_start(counters);
-	return server_run(server, counters, fault);
+	return serving_run(server, counters, fault);
 }
 
 /* Plans and opens the counters, unless the configuration was wrong already. */
@@ -204,17 +204,31 @@ static void open_counters(struct refusing *refusing, struct counters *counters,
 	refusing->denied = privilege_is_denial(refusing->error);
 }
 
-/* Where nobody can be served, everybody is told why. Only what concerns the socket is an error. */
+/* Where nobody can be served, everybody is told why. */
+static int serve_or_refuse(struct refusing *refusing, struct server *server,
+	struct counters *counters, struct fdstore *store, struct fault *fault)
+{
+	open_counters(refusing, counters, server->config, store);
+	if (refusing->error >= 0)
+		return serve(server, counters, server->config, fault);
+	counters_done(counters);
+	return refusing_run(refusing, fault);
+}
+
+/* Only what concerns the socket is an error. */
 static int run(const struct options *options, struct fdstore *store, struct fault *fault)
 {
 	_cleanup_(counters_done) struct counters counters = {};
+	struct config config;
+	struct listener listener;
+	struct server server;
 	struct refusing refusing = {
 		.origin = origin_of(options),
 		.root = options->root,
 		.platform_dirs = platform_dirs(options),
+		.config = &config,
+		.listener = &listener,
 	};
-	struct config config;
-	struct server server;
 	int r = 0;
 
 	block_signals();
@@ -224,17 +238,14 @@ static int run(const struct options *options, struct fdstore *store, struct faul
 		r = config_default(&refusing.origin, &config, fault);
 	if (r < 0)
 		return r;
-	r = server_listen(&server, &config, store, fault);
+	r = listener_open(&listener, &config, store, fault);
 	if (r >= 0) {
-		open_counters(&refusing, &counters, &config, store);
-		if (refusing.error >= 0) {
-			r = serve(&server, &counters, &config, fault);
-		} else {
-			counters_done(&counters);
-			r = refusing_run(&refusing, &server, fault);
-		}
+		r = server_init(&server, &config, &listener, store, fault);
+		if (r >= 0)
+			r = serve_or_refuse(&refusing, &server, &counters, store, fault);
+		server_done(&server);
 	}
-	server_done(&server);
+	listener_close(&listener);
 	return r;
 }
 

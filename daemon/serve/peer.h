@@ -8,9 +8,12 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
+#include "common/wire.h"
 #include "daemon/serve/server.h"
 
 struct peer {
@@ -26,21 +29,37 @@ struct peer {
 	unsigned n_dear;    /* messages from or to it that were */
 };
 
-/*
- * Takes over *@fd, just accepted, and links a peer into @server. Whom the policy refuses gets an
- * error message and is closed. 0 also then; -ENOMEM and errno of the event loop. -EAGAIN, with *@fd
- * still the caller's: there is no room, and not all @others_are_heard, some of which may have left.
- */
-int peer_accept(struct server *server, int *fd, bool others_are_heard);
+/* Edge-triggered: what is readable and waits for its turn is reported once, not at each turn of the
+ * loop for every other peer. */
+enum { PEER_READABLE = EPOLLIN | (int)EPOLLET };
 
-/* Applies a configuration that has changed: frees the peer if it may not connect any more. */
-void peer_review(struct peer *peer);
+/* Takes over *@fd, a connection of @uid, and links a peer into @server. -ENOMEM, errno of
+ * setsockopt(2): *@fd is still the caller's. */
+int peer_new(struct server *server, int *fd, uid_t uid, unsigned account, struct peer **ret);
 
-/* Reads from it again. */
-void peer_unpark(struct peer *peer);
+/* Unlinks and frees the peer and all it holds. Returns NULL. */
+struct peer *peer_free(struct peer *peer);
 
 /* Its uid is charged as @account from now on. */
 void peer_set_account(struct peer *peer, unsigned account);
 
-/* Unlinks and frees the peer and all it holds. */
-struct peer *peer_free(struct peer *peer);
+/* Reads nothing from it for @wait_ns, or less. Its event comes no more until then. */
+void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns);
+
+/* Reads from it again. */
+void peer_unpark(struct peer *peer);
+
+/* Has its event come again if there is something to be read. */
+void peer_look_again(struct peer *peer);
+
+/* As wire_send() and wire_receive(). -ECONNABORTED: messages of this peer are too dear. */
+int peer_send(
+	struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds);
+int peer_receive(struct peer *peer, struct wire_packet *ret);
+
+/* Answers a request with a refusal, as server_refuse(). */
+int peer_refuse(struct peer *peer, enum policy_rule rule, const char *text);
+
+/* Takes the configured rate: a client that floods its connection is read no further until the
+ * second is over. */
+int peer_limit_rate(struct peer *peer);

@@ -84,7 +84,7 @@ static void answer(struct refusing *refusing, int fd)
 {
 	union wire_message reply;
 
-	server_take_bare_messages(fd);
+	listener_take_bare_messages(fd);
 	wire_error(&reply, refusing_error(refusing->error), "%s %s", refusing->why.text,
 		wants_memory(refusing) ? "uncored looks again each minute."
 				       : "After a change it takes `systemctl restart uncored`.");
@@ -144,7 +144,7 @@ static int look(const struct refusing *refusing, struct fault *why)
 {
 	_cleanup_(counters_done) struct counters counters = {};
 	struct config config;
-	int r = config_find(&refusing->origin, &refusing->server->config->access, &config, why);
+	int r = config_find(&refusing->origin, &refusing->config->access, &config, why);
 
 	if (r >= 0)
 		r = counters_plan(&counters, refusing->root, refusing->platform_dirs, &config, why);
@@ -265,8 +265,8 @@ static int add_sources(struct refusing *refusing)
 	if (r >= 0)
 		r = sd_event_set_watchdog(refusing->event, true);
 	if (r >= 0)
-		r = sd_event_add_io(refusing->event, &connections, refusing->server->listen_fd,
-			EPOLLIN, on_connection, refusing);
+		r = sd_event_add_io(refusing->event, &connections, refusing->listener->fd, EPOLLIN,
+			on_connection, refusing);
 	if (r >= 0)
 		r = sd_event_source_set_ratelimit(connections, TURNS_USEC, TURNS);
 	if (r >= 0)
@@ -275,12 +275,11 @@ static int add_sources(struct refusing *refusing)
 	return r;
 }
 
-int refusing_run(struct refusing *refusing, struct server *server, struct fault *fault)
+int refusing_run(struct refusing *refusing, struct fault *fault)
 {
 	int r = privilege_drop();
 
 	call_filter_set(); /* where the kernel has no such filters, there is nothing to give up */
-	refusing->server = server;
 	refusing->paranoid = privilege_paranoid();
 	if (r >= 0)
 		r = add_sources(refusing);

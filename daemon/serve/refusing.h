@@ -18,10 +18,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <systemd/sd-event.h>
 
 #include "daemon/base/fault.h"
 #include "daemon/base/fdstore.h"
-#include "daemon/serve/server.h"
+#include "daemon/read/counters.h"
+#include "daemon/serve/listener.h"
 #include "daemon/serve/socket-closer.h"
 #include "daemon/site/config.h"
 
@@ -31,8 +33,9 @@ struct refusing {
 	const char *root;
 	const char *const *platform_dirs;
 
-	struct server *server; /* borrowed; it listens, and has no counters */
-	int error;             /* negative errno, see refusing_error() */
+	struct config *config;     /* borrowed: as it was when uncored started */
+	struct listener *listener; /* borrowed */
+	int error;                 /* negative errno, see refusing_error() */
 	struct fault why;
 	bool denied;       /* the kernel refused the counters */
 	int paranoid;      /* perf_event_paranoid at that time */
@@ -50,7 +53,7 @@ void refusing_init(struct refusing *refusing, struct fdstore *store);
  * Refuses with ->error, ->why and ->denied until SIGTERM or SIGINT, or until there is something to
  * open. Says READY. Returns the exit status, or an error of the event loop.
  */
-int refusing_run(struct refusing *refusing, struct server *server, struct fault *fault);
+int refusing_run(struct refusing *refusing, struct fault *fault);
 
 /*
  * The errno for clients: -EPERM: uncored lacks a permission; -EINVAL: a file is wrong; -ENOMEM: no

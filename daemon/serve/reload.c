@@ -7,6 +7,8 @@
 
 #include "common/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/serve/admission.h"
+#include "daemon/serve/job-owner.h"
 #include "daemon/serve/peer.h"
 #include "daemon/serve/restart.h"
 #include "daemon/site/saved-config.h"
@@ -23,7 +25,7 @@ static void review_peers(struct server *server)
 
 	for (struct peer *peer = server->peers, *next; peer; peer = next) {
 		next = peer->next;
-		peer_review(peer);
+		admission_review(peer);
 	}
 	n_gone -= server->n_peers;
 	if (n_gone)
@@ -37,7 +39,7 @@ static void withdraw_if_selective(struct server *server, const struct policy_acc
 
 	if (!policy_is_selective(now) || !memcmp(before, now, sizeof *now))
 		return;
-	if (server_withdraw(server, server_owner(server), NULL) == 0)
+	if (job_owner_withdraw(server, server_owner(server), NULL) == 0)
 		return;
 	log_error("uncored has no memory or descriptors for another page, and cannot withdraw the "
 		  "one that others have: it ends, and does so when it is started again.");
@@ -48,7 +50,7 @@ static void apply(struct server *server, const struct policy_access *before)
 {
 	struct fault fault;
 
-	if (server_set_permissions(server, &fault) < 0)
+	if (listener_set_permissions(server->listener, &fault) < 0)
 		log_warning("%s", fault.text);
 	server_limit_peers(server);
 	server_apply_budget(server);
@@ -56,7 +58,7 @@ static void apply(struct server *server, const struct policy_access *before)
 	server_tell_users(server);
 	review_peers(server);
 	withdraw_if_selective(server, before);
-	server->reports[WIRE_STATE].made_ns = 0;
+	report_invalidate(&server->reports[WIRE_STATE]);
 	if (server->counters->is_kept)
 		saved_config_keep(server->config);
 	log_info("The configuration was read again.");
@@ -73,5 +75,4 @@ void reload(struct server *server)
 			"The configuration is as it was, for the new one is wrong: %s", fault.text);
 	else
 		apply(server, &before);
-	server_say_ready(server);
 }

@@ -1,20 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the daemon says of itself: `uncored --check`, and the JSON behind `uncore info`. */
+/*
+ * A report: JSON in memory that clients may map for reading. All reports on one topic are written
+ * into the same memory, one over the other, so that asking often costs no memory.
+ */
 #pragma once
 
-#include <stdio.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "daemon/plan/plan.h"
-#include "daemon/serve/server.h"
+struct report {
+	int write_fd, read_fd; /* the same memory; -1: there is none yet */
+	uint64_t size_bytes;   /* of the last report */
+	uint64_t made_ns;      /* CLOCK_MONOTONIC; 0: it is out of date */
+};
 
-/* Prints what would be opened and what is absent, for people. */
-void report_plan_text(const struct plan *plan, FILE *out);
+#define REPORT_INIT                                                                                \
+	{                                                                                          \
+		.write_fd = -1, .read_fd = -1                                                      \
+	}
 
-/* The same as JSON on one line. Its keys are fixed: uncored(8). */
-void report_plan_json(const struct plan *plan, FILE *out);
+/* -ENOMEM, -EMFILE and other errno of memfd_create(2) and pwrite(2). */
+int report_write(struct report *report, const char *json);
 
-/* The whole state as JSON, for free(3); NULL: out of memory. */
-char *report_state(const struct server *server);
+/* Was it written within the last @age_ns, and not invalidated since? */
+bool report_is_recent(const struct report *report, uint64_t age_ns);
 
-/* All platforms in @directories as JSON, likewise; @fault says which file is wrong, or "". */
-char *report_platforms(const char *const directories[], struct fault *fault);
+void report_invalidate(struct report *report);
+
+/* Lets go of the memory; the next report_write() makes another. */
+void report_close(struct report *report);

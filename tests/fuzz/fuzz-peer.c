@@ -26,7 +26,7 @@
 #include "common/macro.h"
 #include "common/wire.h"
 #include "daemon/read/reader-thread.h"
-#include "daemon/serve/server.h"
+#include "daemon/serve/serving.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/machine.h"
 #include "tests/fuzz/scratch.h"
@@ -380,6 +380,7 @@ static_assert(ARRAY_SIZE(steps) == 16, "half a byte");
 
 static FILE *complaints; /* stderr, while the daemon's log goes nowhere */
 
+static struct listener listener;
 static struct server server;
 
 static bool close_hangs; /* at this moment */
@@ -628,23 +629,29 @@ static void run(enum beginning beginning, unsigned which_limit, const struct con
 	struct fdstore store = prepare(beginning);
 	struct config copy = *config;
 	struct fault fault = { "" };
+	bool listens;
 	int r;
 
 	if (beginning == NO_FOLDER)
 		strcpy(copy.socket_path, "/nowhere/at/all");
-	r = server_listen(&server, &copy, &store, &fault);
+	r = listener_open(&listener, &copy, &store, &fault);
+	listens = r >= 0;
+	if (listens && server_init(&server, &copy, &listener, &store, &fault) < 0)
+		abort();
 	if ((r < 0) != (beginning > ACTIVATED) || (r < 0 && !fault.text[0]))
 		abort();
 	if (r >= 0) {
 		limit_descriptors(limit_of(which_limit));
-		r = server_run(&server, &counters, &fault);
+		r = serving_run(&server, &counters, &fault);
 		limit_descriptors(usual_limit);
 		if (r < 0 && (which_limit < FEWEST || !fault.text[0]))
 			abort();
 	}
 	for (unsigned i = 0; i < CLIENTS; i += 2)
 		hang_up(i);
-	server_done(&server);
+	if (listens)
+		server_done(&server);
+	listener_close(&listener);
 	if (r >= 0 && counters.generation.publication.header->daemon.n_clients)
 		abort();
 	fdstore_done(&store);

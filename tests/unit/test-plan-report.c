@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `uncored --check --json` of a machine tree, key by key: these keys are promised. */
-#include "daemon/serve/report.h"
+#include "daemon/plan/plan-report.h"
 #include "tests/test.h"
 
 #include <json-c/json.h>
@@ -25,7 +25,7 @@ static struct json_object *check_machine(const char *machine)
 	snprintf(platforms, sizeof platforms, "%s/conf/platforms", getenv("UNCORE_SOURCE_ROOT"));
 	if (counters_plan(&counters, root, directories, &config, &fault) < 0)
 		fail_msg("%s", fault.text);
-	report_plan_json(&counters.plan, out);
+	plan_report_json(&counters.plan, out);
 	fclose(out);
 	counters_done(&counters);
 	report = json_tokener_parse(text);
@@ -128,6 +128,6 @@ int main(void)
 		CASE("differences say what is subtracted", differences_say_what_is_subtracted),
 	};
 
-	return cmocka_run_group_tests_name("report", cases, NULL, NULL);
+	return cmocka_run_group_tests_name("plan-report", cases, NULL, NULL);
 }
 const struct config config = {};

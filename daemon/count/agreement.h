@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether a metric agrees with its check: a metric that counts the same by other counters. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/count/generation.h"
+
+/*
+ * *@ret_ratio is the value of @metric / that of its check on @socket, since the generation began.
+ * Both are rounded down to @quantum bytes. 1e9 stands for a check that is 0 while the metric
+ * counts. False: nothing can be said, for there is no check, or one of the two is not whole, or
+ * neither has counted much yet.
+ */
+bool agreement_find(const struct generation *generation, unsigned socket, unsigned metric,
+	uint32_t quantum, double *ret_ratio);

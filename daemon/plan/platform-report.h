@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What platform files say, as JSON. */
+#pragma once
+
+#include <json-c/json.h>
+
+#include "daemon/base/fault.h"
+#include "daemon/plan/platform.h"
+
+/* All platforms in @directories, for free(3). NULL: out of memory, and @fault is ""; or @fault says
+ * which file is wrong. */
+char *platform_report_json(const char *const directories[], struct fault *fault);
+
+/* How @metric is computed, for json_object_put(3). */
+struct json_object *platform_report_terms(const struct platform_metric *metric);

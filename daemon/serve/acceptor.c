@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/acceptor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/base/log.h"
+#include "daemon/serve/admission.h"
+
+enum {
+	/* Connections yet to be closed, while others are taken in: an eighth of LimitNOFILE= of the
+	 * unit. With 4096 one client, whose refused messages linger, shut others out for 240 ms. */
+	CLOSING_MAX = 65536,
+	CLOSING_PAUSE_US = 20000,
+	NO_ROOM_PAUSE_US = 50000,
+};
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct acceptor *acceptor = userdata;
+
+	(void)source;
+	(void)usec;
+	server_resume_accepting(acceptor->server);
+	return 0;
+}
+
+/* Clients can cause it as often as they like. */
+static void warn_at_times(struct log_limit *limit, const char *what, int error)
+{
+	uint64_t n_silent;
+
+	if (log_limit_permits(limit, clock_now_ns(), &n_silent))
+		log_warning("%s (%" PRIu64 " more times since the last such line): %s.", what,
+			n_silent, strerror(error));
+}
+
+static void pause_accepting(struct acceptor *acceptor, uint64_t pause_us)
+{
+	sd_event_source_set_enabled(acceptor->server->listen_source, SD_EVENT_OFF);
+	sd_event_source_set_time_relative(acceptor->retry_source, pause_us);
+	sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_ONESHOT);
+}
+
+/* Trying again at once would spin: wait until somebody leaves, or for some time. */
+static void pause_without_room(struct acceptor *acceptor, int error)
+{
+	warn_at_times(&acceptor->paused, "No new client can be taken in for now", error);
+	pause_accepting(acceptor, NO_ROOM_PAUSE_US);
+}
+
+/* A connection, or -1: that was all for now. */
+static int accept_one(struct acceptor *acceptor, int fd)
+{
+	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (accepted < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		pause_without_room(acceptor, errno);
+	return accepted;
+}
+
+/* One for whom there is no room goes on waiting until others_are_heard(). */
+static void take_in(struct acceptor *acceptor, int fd, bool others_are_heard)
+{
+	int r = admission_accept(acceptor->server, &fd, others_are_heard);
+
+	if (r == -EAGAIN)
+		acceptor->waiting[acceptor->n_waiting++] = fd;
+	else if (r < 0)
+		warn_at_times(&acceptor->lost, "A client could not be taken in", -r);
+}
+
+/*
+ * All that wait, and only then the first of them is looked at. Where many connect without end, the
+ * places in the queue are taken by those that happen to run, and one that waits for a place is
+ * woken in vain, again and again. If all places become free at once, there is one for it.
+ */
+static void accept_all(struct acceptor *acceptor, int fd)
+{
+	int accepted[LISTENER_AT_ONCE];
+	unsigned n = 0;
+
+	while (n < ARRAY_SIZE(accepted) && (accepted[n] = accept_one(acceptor, fd)) >= 0)
+		n++;
+	for (unsigned i = 0; i < n; i++)
+		take_in(acceptor, accepted[i], false);
+}
+
+/*
+ * A newcomer goes before the requests of those that are there, of which one client may have sent
+ * hundreds; further ones, which may come without end, take their turn until none is left waiting.
+ */
+static void prefer_newcomers(struct acceptor *acceptor, bool prefer)
+{
+	sd_event_source_set_priority(acceptor->server->listen_source,
+		prefer ? SD_EVENT_PRIORITY_IMPORTANT : SD_EVENT_PRIORITY_NORMAL);
+}
+
+/* All that was pending when they were accepted is done: those that have left have made room. */
+static void others_are_heard(struct acceptor *acceptor)
+{
+	unsigned n = acceptor->n_waiting;
+
+	acceptor->n_waiting = 0;
+	for (unsigned i = 0; i < n; i++)
+		take_in(acceptor, acceptor->waiting[i], true);
+}
+
+static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct acceptor *acceptor = userdata;
+
+	(void)source;
+	(void)events;
+	others_are_heard(acceptor);
+	closers_charge(acceptor->server->closers, &acceptor->server->budget);
+	if (closers_pending(acceptor->server->closers) > CLOSING_MAX)
+		pause_accepting(acceptor, CLOSING_PAUSE_US);
+	else
+		accept_all(acceptor, fd);
+	prefer_newcomers(acceptor, false);
+	return 0;
+}
+
+void acceptor_at_rest(struct acceptor *acceptor)
+{
+	others_are_heard(acceptor);
+	prefer_newcomers(acceptor, true);
+	closers_hand_over(
+		acceptor->server->closers); /* one waking is for all that was closed since */
+}
+
+/*
+ * Made before it is needed, which is when there may be no descriptor left for it. The loop's own
+ * timer comes with it: a loop that cannot make one when a client is over its rate fails.
+ */
+static int add_retry(struct acceptor *acceptor)
+{
+	int r = sd_event_add_time(acceptor->server->event, &acceptor->retry_source, CLOCK_MONOTONIC,
+		0, 0, on_retry, acceptor);
+
+	return r < 0 ? r : sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_OFF);
+}
+
+int acceptor_start(struct acceptor *acceptor, struct server *server)
+{
+	int r;
+
+	*acceptor = (struct acceptor){ .server = server };
+	r = sd_event_add_io(server->event, &server->listen_source, server->listener->fd, EPOLLIN,
+		on_connection, acceptor);
+	return r < 0 ? r : add_retry(acceptor);
+}
+
+void acceptor_stop(struct acceptor *acceptor)
+{
+	while (acceptor->n_waiting)
+		closers_close_connection(acceptor->server->closers, ACCOUNTS_NONE,
+			&acceptor->waiting[--acceptor->n_waiting]);
+	acceptor->retry_source = sd_event_source_unref(acceptor->retry_source);
+}

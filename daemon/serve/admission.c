@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/admission.h"
+
+#include <errno.h>
+
+#include "common/macro.h"
+#include "daemon/serve/conversation.h"
+#include "daemon/serve/credentials.h"
+#include "daemon/serve/socket-closer.h"
+
+/* The newest. */
+static void drop_one_of(struct server *server, unsigned account)
+{
+	struct policy_refusal refusal;
+	struct peer *peer = server->peers;
+
+	while (peer->account != account)
+		peer = peer->next;
+	policy_refuse(&refusal, POLICY_CLIENTS,
+		"All places are taken, and user %u has most of them: this one is another user's "
+		"now.",
+		peer->uid);
+	server_refuse(server, peer->fd, peer->uid, &refusal);
+	peer_free(peer);
+}
+
+/*
+ * May this account have another connection? If all places are taken, the one that has most of them
+ * gives one up, unless that is this one. 1; 0: *ret says why not; -EAGAIN: not unless some leave,
+ * and @others_are_heard, which may have left already, is false.
+ */
+static int has_room(struct server *server, const struct rules_user *who, unsigned account,
+	bool others_are_heard, struct policy_refusal *ret)
+{
+	const struct account *own = &server->accounts.accounts[account];
+	const struct policy_load load = {
+		.n = server->n_peers,
+		.most = server->max_peers,
+		.n_of_user = own->n_peers,
+		.most_of_user = server->max_peers_of_user,
+	};
+	unsigned largest;
+
+	if (closers_hang(server->closers, account)) {
+		policy_refuse(ret, POLICY_CLOSING,
+			"What user %u held is still being closed, for its programs keep that up.",
+			who->uid);
+		return 0;
+	}
+	if (policy_has_room(&load, who->uid, ret))
+		return 1;
+	if (!others_are_heard)
+		return -EAGAIN;
+	largest = accounts_largest(&server->accounts);
+	if (ret->rule != POLICY_CLIENTS ||
+		server->accounts.accounts[largest].n_peers <= own->n_peers + 1)
+		return 0;
+	drop_one_of(server, largest);
+	return 1;
+}
+
+/*
+ * One that has gone without a word, which is what a storm of connections is made of, costs less to
+ * close than to hand to a closer. If the client is there yet, and has only shut its end down, then
+ * this wakes all that watches that end; but to watch costs a client ten times as much as to wake
+ * costs us, and it had no more time for that than we took to accept.
+ */
+static void close_gone(int *fd)
+{
+	if (socket_is_at_end(*fd))
+		close_fd(fd);
+}
+
+/* Whether *@who is taken in; as has_room(). */
+static int may_enter(struct server *server, const struct rules_user *who, unsigned account,
+	bool others_are_heard, struct policy_refusal *ret)
+{
+	if (!policy_admits(&server->config->access, server_owner(server), who, ret))
+		return 0;
+	return has_room(server, who, account, others_are_heard, ret);
+}
+
+/* A peer that is taken in takes over *@fd. *@ret_account is set if this returns 0. */
+static int admit(struct server *server, int *fd, bool others_are_heard, unsigned *ret_account,
+	struct peer **ret)
+{
+	_cleanup_(credentials_done) struct rules_user who = {};
+	struct policy_refusal refusal;
+	unsigned account;
+	int r = credentials_of(*fd, &who);
+
+	if (r < 0)
+		return r;
+	account = server_account_of(server, who.uid);
+	if (account == ACCOUNTS_NONE)
+		return -ENOSPC;
+	*ret_account = account;
+	if (conversation_first_bytes(*fd) == 0) {
+		close_gone(fd);
+		return 0;
+	}
+	listener_take_bare_messages(*fd);
+	r = may_enter(server, &who, account, others_are_heard, &refusal);
+	if (r == 1)
+		return peer_new(server, fd, who.uid, account, ret);
+	if (r == 0)
+		server_refuse(server, *fd, who.uid, &refusal);
+	return r;
+}
+
+int admission_accept(struct server *server, int *fd, bool others_are_heard)
+{
+	unsigned account = ACCOUNTS_NONE;
+	struct peer *peer = NULL;
+	int r = admit(server, fd, others_are_heard, &account, &peer);
+
+	if (r != -EAGAIN)
+		closers_close_connection(server->closers, account, fd);
+	if (account != ACCOUNTS_NONE)
+		budget_charge_unasked(&server->budget, account, server_take_cost(server));
+	return peer ? conversation_begin(peer) : r;
+}
+
+void admission_review(struct peer *peer)
+{
+	_cleanup_(credentials_done) struct rules_user who = {};
+	struct policy_refusal refusal;
+
+	if (credentials_of(peer->fd, &who) < 0) {
+		peer_free(peer);
+	} else if (!policy_admits(&peer->server->config->access, server_owner(peer->server), &who,
+			   &refusal)) {
+		server_refuse(peer->server, peer->fd, peer->uid, &refusal);
+		peer_free(peer);
+	} else {
+		peer_limit_rate(peer);
+	}
+}

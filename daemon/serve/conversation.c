@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/conversation.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "common/clock.h"
+#include "daemon/serve/requests.h"
+
+/* The size of the first message; 0: the client has gone again already, or has sent an empty one,
+ * which is none; -EAGAIN: there is none yet. */
+int conversation_first_bytes(int fd)
+{
+	char first;
+	ssize_t n = recv(fd, &first, sizeof first, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+
+	return n < 0 ? -errno : (int)n;
+}
+
+/*
+ * The three ends of an error. A request that cannot be granted gets an error message. A peer that
+ * breaks the protocol, does not read its answers or has gone is dropped, for which this returns
+ * negative errno. Nothing that a peer does stops the loop.
+ */
+static int answer_next(struct peer *peer)
+{
+	struct wire_packet packet;
+	int r = peer_receive(peer, &packet);
+
+	if (r == -EAGAIN || r == -EINTR)
+		return 0;
+	if (r == 1)
+		return requests_answer(peer, &packet.message);
+	if (r == -EOPNOTSUPP)
+		return peer_refuse(peer, POLICY_REQUEST, "uncored knows no such request.");
+	if (r == -EBADMSG)
+		peer_refuse(peer, POLICY_MESSAGE, "This is not a message of uncored's protocol.");
+	return r < 0 ? r : -ECONNRESET;
+}
+
+/* Serves the next message of a peer, or parks it. False: the peer has been dropped. */
+static bool hear(struct peer *peer)
+{
+	struct server *server = peer->server;
+	unsigned account = peer->account;
+	uint64_t now_ns = clock_now_ns(), wait_ns = budget_ask(&server->budget, account, now_ns);
+	int r;
+
+	if (wait_ns && !peer->is_due) {
+		peer_park(peer, now_ns, wait_ns);
+		budget_charge_unasked(&server->budget, account, server_take_cost(server));
+		return true;
+	}
+	peer->is_due = false;
+	r = answer_next(peer);
+	if (r < 0)
+		peer_free(peer);
+	budget_charge(&server->budget, account, server_take_cost(server));
+	return r >= 0;
+}
+
+static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct peer *peer = userdata;
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	if (!peer->parked_ns && hear(peer) && !peer->parked_ns)
+		peer_look_again(peer);
+	return 0;
+}
+
+static int watch(struct peer *peer)
+{
+	int r = sd_event_add_io(
+		peer->server->event, &peer->source, peer->fd, PEER_READABLE, on_readable, peer);
+
+	return r < 0 ? r : peer_limit_rate(peer);
+}
+
+/* The library says hello at once. It is answered at once, too: another turn of the loop costs as
+ * much as the answer. */
+int conversation_begin(struct peer *peer)
+{
+	int r;
+
+	if (conversation_first_bytes(peer->fd) > 0 && !hear(peer))
+		return 0;
+	r = watch(peer);
+	if (r < 0)
+		peer_free(peer);
+	return r;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The listening socket: made here, or passed by systemd. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/rules.h"
+#include "daemon/base/fault.h"
+#include "daemon/base/fdstore.h"
+#include "daemon/site/config.h"
+
+enum { LISTENER_AT_ONCE = 33 }; /* connections that are accepted in a turn */
+
+struct listener {
+	const struct config *config; /* borrowed; SIGHUP replaces what it says */
+	int fd;
+	bool owns_path; /* we made the socket, not systemd: it is ours to remove */
+};
+
+/*
+ * Takes the socket that systemd passed in @store, or makes config->socket_path. Clients may connect
+ * from now on and wait. -EADDRINUSE: another uncored listens there; -EINVAL: systemd passed
+ * something else; errno of bind(2).
+ */
+int listener_open(struct listener *listener, const struct config *config, struct fdstore *store,
+	struct fault *fault);
+
+/* Removes the socket, if we made it. For every listener_open(), a failed one too. */
+void listener_close(struct listener *listener);
+
+/* Gives the socket, if we made it, the configured mode and group. Errors of chmod(2), chown(2). */
+int listener_set_permissions(const struct listener *listener, struct fault *fault);
+
+/* The file of the socket, which is ours or systemd's. False: it cannot be found. */
+bool listener_socket(const struct listener *listener, struct rules_socket *ret);
+
+/*
+ * Has the kernel keep descriptors from @fd, a listening socket and so all that it accepts from then
+ * on, or one that was accepted; and whatever else may be attached to a message.
+ */
+void listener_take_bare_messages(int fd);

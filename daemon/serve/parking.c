@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/parking.h"
+
+#include "common/clock.h"
+#include "daemon/serve/peer.h"
+
+enum { UNPARK_NS = 500000 };
+
+/* Of each account whose wait is over, the one that is parked longest. */
+static void find_longest(struct server *server, uint64_t now_ns)
+{
+	for (struct peer *peer = server->peers; peer; peer = peer->next) {
+		struct account *account = &server->accounts.accounts[peer->account];
+
+		if (peer->parked_ns && account->unpark_ns <= now_ns &&
+			(!account->longest || peer->parked_ns < account->longest->parked_ns))
+			account->longest = peer;
+	}
+}
+
+/* One at a time: all at once would cost much, for an account that may pay for one. */
+static void unpark_longest(struct server *server, uint64_t now_ns)
+{
+	for (struct peer *peer = server->peers; peer; peer = peer->next) {
+		struct account *account = &server->accounts.accounts[peer->account];
+
+		if (account->longest != peer)
+			continue;
+		account->longest = NULL;
+		account->unpark_ns = now_ns + UNPARK_NS;
+		peer_unpark(peer);
+	}
+}
+
+int parking_on_wake(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct server *server = userdata;
+	uint64_t now_ns = clock_now_ns(), next_ns = UINT64_MAX;
+
+	(void)source;
+	(void)usec;
+	find_longest(server, now_ns);
+	unpark_longest(server, now_ns);
+	for (const struct peer *peer = server->peers; peer; peer = peer->next) {
+		uint64_t unpark_ns = server->accounts.accounts[peer->account].unpark_ns;
+
+		if (peer->parked_ns && unpark_ns < next_ns)
+			next_ns = unpark_ns;
+	}
+	if (next_ns != UINT64_MAX)
+		server_wake_at(server, next_ns);
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Peers that are parked (peer.h), and when they are read from again: those of one account come back
+ * one by one.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "daemon/serve/server.h"
+
+/* When server->wake_source is due; @server is a struct server. */
+int parking_on_wake(sd_event_source *source, uint64_t usec, void *server);

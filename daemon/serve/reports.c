@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/reports.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/macro.h"
+#include "daemon/plan/platform-report.h"
+#include "daemon/serve/state.h"
+
+/* A client that asks sooner gets the same report. */
+static const uint64_t STATE_AGE_NS = 100000000, PLATFORMS_AGE_NS = UINT64_MAX;
+
+static char *make(struct server *server, enum wire_topic topic, struct fault *fault)
+{
+	fault->text[0] = '\0';
+	if (topic == WIRE_PLATFORMS)
+		return platform_report_json(server->counters->platform_dirs, fault);
+	return state_json(server);
+}
+
+int reports_get(struct server *server, enum wire_topic topic, const struct report **ret,
+	struct fault *fault)
+{
+	struct report *report = &server->reports[topic];
+	_cleanup_free_ char *json = NULL;
+	int r;
+
+	*ret = report;
+	if (report_is_recent(report, topic == WIRE_PLATFORMS ? PLATFORMS_AGE_NS : STATE_AGE_NS))
+		return 0;
+	json = make(server, topic, fault);
+	if (!json && fault->text[0])
+		return -EINVAL;
+	r = json ? report_write(report, json) : -ENOMEM;
+	if (r >= 0)
+		return 0;
+	return fault_set(fault, r, "uncored has no memory or descriptor for a report.");
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The reports that clients may ask for: the state of the daemon, and all platforms. */
+#pragma once
+
+#include "common/wire.h"
+#include "daemon/base/fault.h"
+#include "daemon/serve/report.h"
+#include "daemon/serve/server.h"
+
+/*
+ * What there is to say on @topic as JSON: the state at most a tenth of a second old, the platforms
+ * as they were when first asked for. Asking often must cost neither CPU nor memory. *@ret stays the
+ * server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong by now. The fault says it.
+ */
+int reports_get(struct server *server, enum wire_topic topic, const struct report **ret,
+	struct fault *fault);

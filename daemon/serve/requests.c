@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/serve/requests.h"
+
+#include <string.h>
+
+#include "common/macro.h"
+#include "daemon/serve/job-owner.h"
+#include "daemon/serve/reports.h"
+
+static int answer_hello(struct peer *peer, const union wire_message *request)
+{
+	struct counters *counters = peer->server->counters;
+	int fds[WIRE_FDS_MAX] = { counters->generation.publication.read_fd };
+	union wire_message reply;
+	int r;
+
+	if (!request->hello.version)
+		return peer_refuse(
+			peer, POLICY_VERSION, "There is no version 0 of uncored's protocol.");
+	r = users_enter(&peer->server->users, peer->uid, peer->account, &peer->user);
+	if (r < 0)
+		return peer_refuse(peer, POLICY_DESCRIPTORS,
+			"uncored has no descriptors left for another client: try again later.");
+	wire_begin(&reply, WIRE_WELCOME);
+	reply.welcome.version = wire_common_version(request->hello.version);
+	reply.welcome.n_sockets = counters->n_readers;
+	reply.welcome.page_bytes = counters->generation.publication.header->page_bytes;
+	memcpy(&fds[1], peer->user->doorbells, counters->n_readers * sizeof *fds);
+	fds[counters->n_readers + 1] = peer->user->wakeups_fd;
+	return peer_send(peer, &reply, fds, counters->n_readers + 2);
+}
+
+static int answer_renew(struct peer *peer, const union wire_message *request)
+{
+	unsigned n_sockets = peer->server->counters->n_readers;
+	union wire_message reply;
+
+	(void)request;
+	if (closers_hang(peer->server->closers, peer->account))
+		return peer_refuse(peer, POLICY_CLOSING,
+			"The doorbells that this user had are still being closed, for its programs "
+			"keep that up.");
+	if (users_renew_doorbells(&peer->server->users, peer->user) < 0)
+		return peer_refuse(peer, POLICY_DESCRIPTORS,
+			"uncored has no descriptors left for new doorbells: try again later.");
+	wire_begin(&reply, WIRE_RENEWED);
+	reply.renewed.n_sockets = n_sockets;
+	return peer_send(peer, &reply, peer->user->doorbells, n_sockets);
+}
+
+static int answer_info(struct peer *peer, const union wire_message *request)
+{
+	const struct report *report;
+	union wire_message reply;
+	struct fault fault;
+	int r;
+
+	if (request->info.topic > WIRE_PLATFORMS)
+		return peer_refuse(
+			peer, POLICY_TOPIC, "uncored has nothing to say on such a topic.");
+	r = reports_get(peer->server, request->info.topic, &report, &fault);
+	if (r < 0)
+		return peer_refuse(peer, POLICY_REPORT, fault.text);
+	wire_begin(&reply, WIRE_REPORT);
+	reply.report.json_bytes = report->size_bytes;
+	return peer_send(peer, &reply, &report->read_fd, 1);
+}
+
+static int answer_owner(struct peer *peer, const union wire_message *request)
+{
+	union wire_message reply;
+
+	if (peer->uid != 0)
+		return peer_refuse(peer, POLICY_ROOT, "Only root may say whose job the node runs.");
+	if (job_owner_set(peer->server, request->owner.uid, peer) < 0)
+		return peer_refuse(peer, POLICY_PAGE,
+			"uncored has no memory or descriptors for another page: the owner is as "
+			"it was.");
+	wire_begin(&reply, WIRE_DONE);
+	return peer_send(peer, &reply, NULL, 0);
+}
+
+static const struct {
+	enum wire_opcode opcode;
+	bool welcomed; /* the state in which it may come */
+	int (*answer)(struct peer *peer, const union wire_message *request);
+} requests[] = {
+	{ WIRE_HELLO, false, answer_hello },
+	{ WIRE_INFO, true, answer_info },
+	{ WIRE_OWNER, true, answer_owner },
+	{ WIRE_RENEW, true, answer_renew },
+};
+
+int requests_answer(struct peer *peer, const union wire_message *request)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
+		if (requests[i].opcode == request->header.opcode) {
+			if (requests[i].welcomed == (peer->user != NULL))
+				return requests[i].answer(peer, request);
+			return peer_refuse(peer, POLICY_ORDER,
+				"HELLO must be the first message of a connection, and the only "
+				"HELLO.");
+		}
+	return peer_refuse(peer, POLICY_REQUEST, "uncored knows no such request.");
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of the daemon as JSON: what `uncore info` shows. Its keys are fixed: uncored(8). */
+#pragma once
+
+#include "daemon/serve/server.h"
+
+/* For free(3); NULL: out of memory. */
+char *state_json(const struct server *server);
