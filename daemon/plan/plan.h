@@ -78,15 +78,16 @@ struct plan {
 	struct plan_missing *missing;
 };
 
-/*
- * Matches @platform with the machine below @root_fd.
- * A metric is absent on a socket where one of its terms has no usable box there (half of a sum is
- * worse than none), and partial where a term has fewer boxes than the PMUs found for it.
- * 0 also if everything is absent. -ENOMEM; -E2BIG: more sockets, channels or events than we hold;
- * errors of pmu_list_load().
- */
-int plan_make(const struct platform *platform, int root_fd, const struct topology *topology,
-	struct plan *ret, struct fault *fault);
+/* Adds a PMU or an event that cannot be used, once. -ENOMEM. */
+int plan_add_missing(struct plan *plan, const char *pmu, int metric, const char *why);
+
+/* The box of @pmu on @cpu, which is added to @socket if need be; boxes of later sockets must not be
+ * there yet. -ENOMEM. */
+int plan_take_box(
+	struct plan *plan, unsigned socket, const struct pmu *pmu, int cpu, struct plan_box **ret);
+
+/* Adds a channel to channel->socket. -ENOMEM. */
+int plan_add_channel(struct plan *plan, const struct page_channel *channel);
 
 /*
  * Where a metric is absent on a socket, but its check (platform_check_of()) is there: takes that

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Everything a platform file may say is in the tables of keys below; what the keys mean together is
- * checked where their section is read.
- */
+/* What keys mean together is checked here, where their section is read. */
 #include "daemon/plan/platform-file.h"
 
 #include <errno.h>
@@ -11,219 +8,11 @@
 #include <string.h>
 
 #include "common/macro.h"
-#include "common/number.h"
 #include "daemon/base/inifile.h"
+#include "daemon/plan/platform-keys.h"
 
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
-#define UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
-#define KINDS  "known alternatives are sysfs:NAME, raw:FIELD=NUMBER,... and pfm:NAME"
-
-/* --- values --- */
-
-static int parse_list(
-	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
-{
-	if (!machine_is_list(value))
-		return fault_set(why, -EINVAL,
-			"must be numbers or ranges separated by spaces, like 6, 0x6a 0x6c or 0-4");
-	return inifile_text(key, value, ret, why);
-}
-
-static int parse_channel(
-	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
-{
-	if (value[strspn(value, LOWER)])
-		return fault_set(why, -EINVAL, "must be 1 to 15 letters a to z");
-	return inifile_text(key, value, ret, why);
-}
-
-static int parse_pmu(const struct inifile_key *key, const char *value, void *ret, struct fault *why)
-{
-	const char *glob = value;
-
-	for (;;) {
-		size_t length = strcspn(glob, " |/\t");
-
-		if (!length)
-			break;
-		glob += length;
-		if (!*glob)
-			return inifile_text(key, value, ret, why);
-		if (strncmp(glob, " | ", 3))
-			break;
-		glob += 3;
-	}
-	return fault_set(
-		why, -EINVAL, "must be a glob over PMU names, or several separated by \" | \"");
-}
-
-static int parse_glob(
-	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
-{
-	if (value[strcspn(value, " |/\t")])
-		return fault_set(why, -EINVAL, "must be a glob over PMU names");
-	return inifile_text(key, value, ret, why);
-}
-
-/* "{n}" is the box's number; braces mean nothing else. */
-static bool braces_pair(const char *text)
-{
-	for (; *text; text++) {
-		if (!strncmp(text, "{n}", 3))
-			text += 2;
-		else if (*text == '{' || *text == '}')
-			return false;
-	}
-	return true;
-}
-
-static bool is_alias(const char *text)
-{
-	return *text && !text[strspn(text, UPPER LOWER DIGITS "_.-{}")] && braces_pair(text);
-}
-
-/* What follows a number such as "0x35"; NULL: it is none. */
-static const char *skip_number(const char *text)
-{
-	uint64_t number;
-
-	return number_parse(text, 0, UINT64_MAX, &number);
-}
-
-/*
- * "event=0x35,umask=0xcc47ff01", and "edge" for "edge=1". Which fields there are, only the format/
- * of the machine can say.
- */
-static bool is_raw(const char *text)
-{
-	for (;;) {
-		size_t length = strspn(text, LOWER UPPER DIGITS "_");
-
-		text += length;
-		if (length && *text == '=')
-			text = skip_number(text + 1);
-		if (!length || !text || (*text && *text != ','))
-			return false;
-		if (!*text++)
-			return true;
-	}
-}
-
-static bool is_pfm(const char *text)
-{
-	return *text && !text[strcspn(text, " \t")] && braces_pair(text);
-}
-
-static const struct {
-	const char *prefix;
-	bool (*is_valid)(const char *text);
-} kinds[] = {
-	[EVENT_SYSFS] = { "sysfs:", is_alias },
-	[EVENT_RAW] = { "raw:", is_raw },
-	[EVENT_PFM] = { "pfm:", is_pfm },
-};
-
-static int parse_choice(const char *text, struct event_choice *ret, struct fault *why)
-{
-	for (unsigned i = 0; i < ARRAY_SIZE(kinds); i++) {
-		size_t length = strlen(kinds[i].prefix);
-
-		if (strncmp(text, kinds[i].prefix, length))
-			continue;
-		if (!kinds[i].is_valid(text + length) || strlen(text + length) >= sizeof ret->text)
-			return fault_set(why, -EINVAL, "\"%s\" is not well formed; " KINDS, text);
-		ret->kind = i;
-		strcpy(ret->text, text + length);
-		return 0;
-	}
-	return fault_set(why, -EINVAL, "\"%s\" is of no known kind; " KINDS, text);
-}
-
-static int parse_choices(
-	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
-{
-	struct event_choices choices = {};
-	char text[INIFILE_BUFFER_MAX], *rest = text, *one;
-
-	(void)key;
-	snprintf(text, sizeof text, "%s", value);
-	while ((one = strsep(&rest, "|"))) {
-		int r;
-
-		one += strspn(one, " \t");
-		while (*one && strchr(" \t", one[strlen(one) - 1]))
-			one[strlen(one) - 1] = '\0';
-		if (choices.n == PLATFORM_CHOICES_MAX)
-			return fault_set(why, -EINVAL, "must be at most %d alternatives",
-				PLATFORM_CHOICES_MAX);
-		r = parse_choice(one, &choices.choice[choices.n++], why);
-		if (r < 0)
-			return r;
-	}
-	*(struct event_choices *)ret = choices;
-	return 0;
-}
-
-/* --- keys --- */
-
-#define ROW(name, parse, type, field, most, what)                                                  \
-	{                                                                                          \
-		NULL, name, parse, offsetof(struct type, field), 1, most, NULL, what               \
-	}
-#define ROW_TEXT(name, parse, type, field, what)                                                   \
-	ROW(name, parse, type, field, sizeof((struct type *)NULL)->field - 1, what)
-#define ROW_FACT(name, parse, fact)                                                                \
-	ROW_TEXT(name, parse, machine_pattern, facts[fact], "compared with /proc/cpuinfo")
-
-static const struct inifile_key platform_keys[] = {
-	ROW_TEXT("title", inifile_text, platform, title, "what a person calls the machine"),
-	ROW("standin", inifile_bool, platform, standin, 0, NULL),
-	ROW("sweep_every_s", inifile_number, platform, sweep_every_s, 86400, "seconds"),
-	ROW_TEXT("unsupported", inifile_text, platform, unsupported, "why nothing is counted"),
-};
-
-static const struct inifile_key pattern_keys[] = {
-	ROW_FACT("vendor", inifile_text, MACHINE_VENDOR),
-	ROW_FACT("family", parse_list, MACHINE_FAMILY),
-	ROW_FACT("model", parse_list, MACHINE_MODEL),
-	ROW_FACT("stepping", parse_list, MACHINE_STEPPING),
-	ROW_FACT("cpu", inifile_text, MACHINE_CPU),
-	ROW_FACT("implementer", parse_list, MACHINE_IMPLEMENTER),
-	ROW_FACT("part", parse_list, MACHINE_PART),
-	ROW("cpuless_node", inifile_bool, machine_pattern, cpuless_node, 0, NULL),
-	ROW_FACT("cpuless_gib", parse_list, MACHINE_CPULESS_GIB),
-	ROW_TEXT("with_pmu", parse_glob, machine_pattern, with_pmu, "glob over PMU names"),
-	ROW_TEXT("without_pmu", parse_glob, machine_pattern, without_pmu, "glob over PMU names"),
-};
-
-static const struct inifile_key term_keys[] = {
-	ROW_TEXT("pmu", parse_pmu, platform_term, pmu, "glob over PMU names"),
-	ROW("event", parse_choices, platform_term, event, 0, NULL),
-	ROW("bytes", inifile_number, platform_term, bytes, PLATFORM_BYTES_MAX, "bytes per count"),
-	ROW_TEXT("channel", parse_channel, platform_term, channel, "name of a memory channel"),
-	ROW("clock", parse_choices, platform_term, clock, 0, NULL),
-	ROW("clock_ms", inifile_number, platform_term, clock_ms, 10000, "milliseconds"),
-};
-
-static const struct inifile_key further_keys[] = {
-	ROW("subtract", inifile_bool, platform_term, subtract, 0, NULL),
-	ROW_TEXT("optional", inifile_text, platform_term, optional,
-		"what is not counted without such a PMU"),
-};
-
-static const struct inifile_key metric_keys[] = {
-	ROW_TEXT("absent", inifile_text, platform_metric, absent, "why the platform has it not"),
-	ROW_TEXT("partial", inifile_text, platform_metric, partial, "what is not counted"),
-	ROW_TEXT("source", inifile_text, platform_metric, source, "where this is known from"),
-	ROW_TEXT("measured", inifile_text, platform_metric, measured,
-		"who compared it with a known traffic"),
-	ROW("confidence", inifile_word, platform_metric, confidence, 0, "high|medium|low"),
-	ROW("uncalibrated", inifile_bool, platform_metric, uncalibrated, 0, NULL),
-	ROW("unit", inifile_word, platform_metric, unit, 0, "bytes|ns"),
-};
-
-/* --- one file --- */
 
 static int require(const struct inifile *ini, const struct inifile_section *section,
 	const char *const required[], struct fault *fault)
@@ -253,8 +42,8 @@ static int read_header(const struct inifile *ini, const struct inifile_section *
 {
 	static const char *const required[] = { "title", NULL };
 	const struct inifile_group groups[] = {
-		{ platform_keys, ARRAY_SIZE(platform_keys), platform },
-		{ pattern_keys, ARRAY_SIZE(pattern_keys), pattern },
+		platform_keys_platform(platform),
+		platform_keys_pattern(pattern),
 	};
 	int r = inifile_bind(ini, section, groups, ARRAY_SIZE(groups), fault);
 
@@ -278,8 +67,8 @@ static int read_further_term(const struct inifile *ini, const struct inifile_sec
 	static const char *const required[] = { "pmu", "event", "bytes", NULL };
 	struct platform_term *term = &metric->terms[metric->n_terms];
 	const struct inifile_group groups[] = {
-		{ term_keys, ARRAY_SIZE(term_keys), term },
-		{ further_keys, ARRAY_SIZE(further_keys), term },
+		platform_keys_term(term),
+		platform_keys_further(term),
 	};
 	int r;
 
@@ -313,8 +102,8 @@ static int read_metric(const struct inifile *ini, const struct inifile_section *
 	static const char *const required[] = { "pmu", "event", "bytes", "source", "confidence",
 		NULL };
 	const struct inifile_group groups[] = {
-		{ term_keys, ARRAY_SIZE(term_keys), &metric->terms[0] },
-		{ metric_keys, ARRAY_SIZE(metric_keys), metric },
+		platform_keys_term(&metric->terms[0]),
+		platform_keys_metric(metric),
 	};
 	int r = inifile_bind(ini, section, groups, ARRAY_SIZE(groups), fault);
 

@@ -5,19 +5,17 @@
 
 #include "common/macro.h"
 #include "daemon/base/json.h"
+#include "daemon/plan/platform-search.h"
 
 static void add_choices(
 	struct json_object *to, const char *key, const struct event_choices *choices)
 {
-	static const char *const kinds[] = {
-		[EVENT_SYSFS] = "sysfs:", [EVENT_RAW] = "raw:", [EVENT_PFM] = "pfm:"
-	};
 	char text[PLATFORM_CHOICES_MAX * (sizeof choices->choice[0].text + 8)] = "";
 	size_t length = 0;
 
 	for (unsigned i = 0; i < choices->n; i++)
-		length += snprintf(text + length, sizeof text - length, "%s%s%s", i ? " | " : "",
-			kinds[choices->choice[i].kind], choices->choice[i].text);
+		length += snprintf(text + length, sizeof text - length, "%s%s:%s", i ? " | " : "",
+			event_kind_name(choices->choice[i].kind), choices->choice[i].text);
 	if (choices->n)
 		json_add_string(to, key, text);
 }

@@ -24,6 +24,10 @@ enum {
 #define PLATFORM_CHECK "check."
 
 enum event_kind { EVENT_SYSFS, EVENT_RAW, EVENT_PFM };
+enum { EVENT_KINDS = EVENT_PFM + 1 };
+
+/* "sysfs", "raw", "pfm": as platform files say it. */
+const char *event_kind_name(enum event_kind kind);
 
 /* One way to name an event: "sysfs:cas_count_read", "raw:event=0x04,umask=0x0f", "pfm:...". */
 struct event_choice {
@@ -72,25 +76,6 @@ struct platform {
 	unsigned n_metrics;
 	struct platform_metric metrics[PAGE_METRICS_MAX];
 };
-
-/*
- * Finds the platform file for the machine below @root_fd (its proc/cpuinfo, NUMA nodes without CPUs
- * and PMUs), or the one named @name (NULL or "": recognise). @directories is NULL-terminated,
- * earlier ones override files of the same name in later ones. *@ret is the caller's, for
- * platform_free(). -ENODEV: nothing matches, or the file says why nothing can be counted on this
- * machine; -EINVAL: no file of that name, or a file is wrong (every file is read and must be
- * right); -EEXIST: two files match. The fault says which, with file and line.
- */
-int platform_find(const char *const directories[], int root_fd, const char *name,
-	struct platform **ret, struct fault *fault);
-
-/*
- * Calls @visit for every platform of @directories, as platform_find() would read them. 0, -EINVAL
- * as above, or what @visit returned if that is negative: it ends the visit.
- */
-int platform_visit(const char *const directories[],
-	int (*visit)(const struct platform *platform, void *userdata), void *userdata,
-	struct fault *fault);
 
 /*
  * The metric that counts the same as @metric by other counters, which is called check.NAME; -1:

@@ -93,9 +93,10 @@ static bool do_without(struct plan_socket *socket, unsigned metric, uint32_t fla
 	return true;
 }
 
-void quality_judge(struct plan_socket *socket, unsigned metric, const struct platform *platform,
-	const struct match_list lists[], const struct topology *topology, unsigned s)
+void quality_judge(
+	struct plan_socket *socket, unsigned metric, const struct quality_evidence *evidence)
 {
+	const struct platform *platform = evidence->platform;
 	const struct platform_metric *asked = &platform->metrics[metric];
 	uint32_t flags = (platform->standin ? PAGE_STANDIN : 0) |
 			 (asked->uncalibrated ? PAGE_UNCALIBRATED : 0);
@@ -107,12 +108,13 @@ void quality_judge(struct plan_socket *socket, unsigned metric, const struct pla
 	set_quality(socket, metric, flags | (asked->partial[0] ? PAGE_PARTIAL : 0), "%s",
 		asked->partial);
 	for (unsigned t = 0; t < asked->n_terms; t++) {
-		struct box_count count = count_boxes(&lists[t], topology, s);
+		const struct match_list *list = &evidence->lists[t];
+		struct box_count count = count_boxes(list, evidence->topology, evidence->socket);
 
 		if (!count.has && do_without(socket, metric, flags, &asked->terms[t], &count))
 			continue;
 		if (!count.has) {
-			explain_absent(socket, metric, &asked->terms[t], &lists[t], &count);
+			explain_absent(socket, metric, &asked->terms[t], list, &count);
 			return;
 		}
 		if (count.lost && is_whole(socket, metric)) {

@@ -7,6 +7,14 @@
 #include "daemon/plan/plan.h"
 #include "daemon/plan/platform.h"
 
-/* Fills in .quality and .why of @metric for @socket, number @s; one list of @lists per term. */
-void quality_judge(struct plan_socket *socket, unsigned metric, const struct platform *platform,
-	const struct match_list lists[], const struct topology *topology, unsigned s);
+/* What a judgement goes by; all borrowed. */
+struct quality_evidence {
+	const struct platform *platform;
+	const struct match_list *lists; /* of the metric, one for each term */
+	const struct topology *topology;
+	unsigned socket;
+};
+
+/* Fills in .quality and .why of @metric for @socket. */
+void quality_judge(
+	struct plan_socket *socket, unsigned metric, const struct quality_evidence *evidence);

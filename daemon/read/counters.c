@@ -15,6 +15,8 @@
 #include "daemon/base/privilege.h"
 #include "daemon/count/tally.h"
 #include "daemon/machine/machine.h"
+#include "daemon/plan/planner.h"
+#include "daemon/plan/platform-search.h"
 #include "daemon/read/reader-thread.h"
 
 static_assert((uint32_t)CONFIG_BYTES_MAX == (uint32_t)PLATFORM_BYTES_MAX, "bytes per count");
@@ -60,7 +62,8 @@ int counters_plan(struct counters *counters, const char *root, const char *const
 	r = topology_load(root, &counters->topology, fault);
 	if (r < 0)
 		return r;
-	r = plan_make(counters->platform, root_fd, &counters->topology, &counters->plan, fault);
+	r = planner_make_plan(
+		counters->platform, root_fd, &counters->topology, &counters->plan, fault);
 	return r < 0 ? r : check_calibration(&counters->plan, fault);
 }
 

@@ -38,7 +38,7 @@ struct counters {
 /*
  * Recognises the machine below @root and makes the plan; opens nothing, needs no privilege. The
  * counters must be zero. Errors of platform_find(), platform_calibrate(),
- * topology_load(), plan_make().
+ * topology_load(), planner_make_plan().
  */
 int counters_plan(struct counters *counters, const char *root, const char *const platform_dirs[],
 	const struct config *config, struct fault *fault);

@@ -15,7 +15,7 @@
 
 #include "common/macro.h"
 #include "daemon/machine/machine.h"
-#include "daemon/plan/platform.h"
+#include "daemon/plan/platform-search.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 

@@ -5,7 +5,8 @@
 #include <errno.h>
 
 #include "common/macro.h"
-#include "daemon/plan/plan.h"
+#include "daemon/plan/planner.h"
+#include "daemon/plan/platform-search.h"
 
 struct fixture {
 	struct platform *platform;
@@ -36,7 +37,8 @@ static void fixture_init(struct fixture *fixture, const char *machine, struct pl
 	machine_path(machine, path);
 	fixture->platform = platform ? platform : shipped_platform(root_fd);
 	assert_int_equal(topology_load(path, &fixture->topology, &fault), 0);
-	if (plan_make(fixture->platform, root_fd, &fixture->topology, &fixture->plan, &fault) < 0)
+	if (planner_make_plan(
+		    fixture->platform, root_fd, &fixture->topology, &fixture->plan, &fault) < 0)
 		fail_msg("%s", fault.text);
 	close(root_fd);
 }
@@ -693,7 +695,7 @@ static void test_offline_cpumask(void **state)
 	tree_write_pmu(&tree, "box_0", "cpumask", "1,7\n");
 	tree_write_pmu(&tree, "box_0", "format/event", "config:0-7\n");
 	add_term(platform, raw_term("box_*", "event=1"));
-	assert_int_equal(plan_make(platform, tree.fd, &topology, &plan, &fault), 0);
+	assert_int_equal(planner_make_plan(platform, tree.fd, &topology, &plan, &fault), 0);
 	assert_int_equal(plan.n_boxes, 0);
 	assert_int_equal(plan.sockets[0].quality[0], PAGE_ABSENT);
 	assert_string_equal(plan.sockets[0].why[0], "the cpumask of box_0 names no online CPU");
@@ -724,7 +726,7 @@ static void test_too_many_events(void **state)
 		platform->metrics[m].n_terms = 1;
 		platform->metrics[m].terms[0] = raw_term("uncore_imc_0", event);
 	}
-	assert_int_equal(plan_make(platform, root_fd, &topology, &plan, &fault), -E2BIG);
+	assert_int_equal(planner_make_plan(platform, root_fd, &topology, &plan, &fault), -E2BIG);
 	assert_string_equal(fault.text, "uncore_imc_0 would count more than 12 events");
 	assert_int_equal(plan.n_boxes, 77);
 	platform_free(platform);
@@ -740,7 +742,7 @@ static void test_too_many_sockets(void **state)
 	struct plan plan;
 
 	(void)state;
-	assert_int_equal(plan_make(platform, root_fd, &topology, &plan, &fault), -E2BIG);
+	assert_int_equal(planner_make_plan(platform, root_fd, &topology, &plan, &fault), -E2BIG);
 	assert_string_equal(fault.text, "there are 33 sockets, more than 32");
 	platform_free(platform);
 	close(root_fd);
@@ -755,7 +757,7 @@ static void test_no_pmus(void **state)
 	struct plan plan;
 
 	(void)state;
-	assert_int_equal(plan_make(platform, tree.fd, &topology, &plan, &fault), -ENOENT);
+	assert_int_equal(planner_make_plan(platform, tree.fd, &topology, &plan, &fault), -ENOENT);
 	assert_string_equal(fault.text,
 		"sys/bus/event_source/devices cannot be read: No such file or directory");
 	platform_free(platform);

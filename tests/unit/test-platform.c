@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "common/macro.h"
-#include "daemon/plan/platform.h"
+#include "daemon/plan/platform-search.h"
 #include "tests/unit/tree.h"
 
 #define HEADER "[platform]\ntitle = A machine\nvendor = Maker\n"

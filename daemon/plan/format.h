@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The format/ files of a PMU, and events encoded by them.
+ *
+ * An event is a list of terms "field=value". format/ says which bits of which config word a field
+ * owns ("config:8-15,32-57"): the bits of the value go there from the lowest up, as perf(1) does it
+ * (kernel 6.12, tools/perf/util/pmu.c, pmu_format_value()).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/base/fault.h"
+#include "daemon/machine/pmu.h"
+
+enum { FORMAT_WORDS = 3, FORMAT_NAME_MAX = 64 };
+
+/* The config words of perf_event_attr. All zero: nothing is encoded yet. */
+struct encoding {
+	uint64_t word[FORMAT_WORDS];
+	uint64_t taken[FORMAT_WORDS]; /* bits owned by the fields given so far */
+};
+
+/*
+ * Encodes terms like "event=0x04,umask=0x0f,edge". -ENOENT: the PMU has no such field; -ERANGE: a
+ * value does not fit; -EINVAL: a field is given twice, or something is not understood; -EFBIG;
+ * errors of text_file_read(). The fault says which.
+ */
+int format_encode(
+	const struct pmu *pmu, const char *text, struct encoding *encoding, struct fault *fault);
+
+/* The same for whole config words, of which @n are given. -ERANGE: they set bits that no field of
+ * format/ covers. */
+int format_encode_words(const struct pmu *pmu, const uint64_t words[], unsigned n,
+	struct encoding *encoding, struct fault *fault);
+
+/* Can @name be a file beside others, and nothing else? */
+bool format_is_file_name(const char *name);

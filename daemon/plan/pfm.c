@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/plan/pfm.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <perfmon/pfmlib.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "common/macro.h"
+
+/*
+ * Loaded when the first pfm: alternative is reached. Linked in, its event tables would cost every
+ * uncored some 2 MiB: they are full of pointers that the loader must relocate (libpfm4 4.13).
+ */
+static struct {
+	bool tried;
+	const char *error; /* NULL: usable */
+	__typeof__(pfm_initialize) *initialize;
+	__typeof__(pfm_get_os_event_encoding) *encode;
+	__typeof__(pfm_strerror) *strerror;
+} pfm;
+
+static const char *load(void)
+{
+	void *library = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return "libpfm.so.4 cannot be loaded";
+	pfm.initialize = (__typeof__(pfm.initialize))dlsym(library, "pfm_initialize");
+	pfm.encode = (__typeof__(pfm.encode))dlsym(library, "pfm_get_os_event_encoding");
+	pfm.strerror = (__typeof__(pfm.strerror))dlsym(library, "pfm_strerror");
+	if (!pfm.initialize || !pfm.encode || !pfm.strerror)
+		return "libpfm.so.4 lacks a function";
+	/* by itself libpfm4 encodes for the PMUs it finds, and it finds no uncore ones */
+	if (setenv("LIBPFM_ENCODE_INACTIVE", "1", 1) < 0)
+		return "there is no memory for its setting";
+	return pfm.initialize() == PFM_SUCCESS ? NULL : "libpfm4 cannot be initialised";
+}
+
+int pfm_encode(
+	const struct pmu *pmu, const char *text, struct encoding *encoding, struct fault *fault)
+{
+	pfm_pmu_encode_arg_t request = { .size = sizeof request };
+	_cleanup_free_ uint64_t *codes = NULL;
+	int r;
+
+	if (!pfm.tried)
+		pfm.error = load();
+	pfm.tried = true;
+	if (pfm.error)
+		return fault_set(fault, -ENOSYS, "%s", pfm.error);
+	r = pfm.encode(text, 0, PFM_OS_NONE, &request);
+	codes = request.codes;
+	if (r != PFM_SUCCESS)
+		return fault_set(fault, -ENOENT, "libpfm4 says \"%s\"", pfm.strerror(r));
+	if (request.count > FORMAT_WORDS)
+		return fault_set(fault, -E2BIG, "it needs %d registers", request.count);
+	return format_encode_words(pmu, codes, (unsigned)request.count, encoding, fault);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * First every term is matched with the PMUs, whatever the socket (match.c). Then the sockets are
+ * filled one after the other, each in the order of the platform file, so that boxes and channels
+ * come out sorted without being moved: uses refer to them by index. The clocks of a socket follow
+ * its last metric.
+ */
+#include "daemon/plan/planner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/macro.h"
+#include "daemon/plan/match.h"
+#include "daemon/plan/quality.h"
+
+struct planner {
+	const struct platform *platform;
+	const struct topology *topology;
+	struct pmu_list pmus;
+	struct match_list lists[PAGE_METRICS_MAX][PLATFORM_TERMS_MAX];
+	struct plan plan;
+	struct fault *fault;
+};
+
+static void planner_done(struct planner *planner)
+{
+	for (unsigned m = 0; m < PAGE_METRICS_MAX; m++)
+		for (unsigned t = 0; t < PLATFORM_TERMS_MAX; t++)
+			match_list_done(&planner->lists[m][t]);
+	pmu_list_done(&planner->pmus);
+	plan_done(&planner->plan);
+}
+
+/* --- what is missing --- */
+
+static int note_list(struct planner *planner, unsigned m, unsigned t)
+{
+	const struct match_list *list = &planner->lists[m][t];
+	int r = 0;
+
+	if (!list->n)
+		return plan_add_missing(&planner->plan, planner->platform->metrics[m].terms[t].pmu,
+			m, "the kernel has no PMU of that name");
+	for (unsigned i = 0; r >= 0 && i < list->n; i++) {
+		const struct match *match = &list->matches[i];
+
+		if (!match->usable)
+			r = plan_add_missing(&planner->plan, match->pmu->name,
+				match->whole_pmu ? -1 : (int)m, match->why);
+		if (r >= 0 && match->clock_why[0])
+			r = plan_add_missing(&planner->plan, match->pmu->name, m, match->clock_why);
+	}
+	return r;
+}
+
+/* --- matching --- */
+
+/* A PMU that lacks @without cannot give its part of a sum. */
+static void drop_pmu(struct match_list *list, const struct match *without)
+{
+	for (unsigned i = 0; i < list->n; i++) {
+		struct match *match = &list->matches[i];
+
+		if (match->pmu != without->pmu || !match->usable)
+			continue;
+		match->usable = false;
+		match->whole_pmu = without->whole_pmu;
+		memcpy(match->why, without->why, sizeof match->why);
+	}
+}
+
+/* All terms of a metric that name one PMU are usable on it, or none is. */
+static void drop_half_sums(struct match_list lists[], unsigned n_terms)
+{
+	for (unsigned t = 0; t < n_terms; t++)
+		for (unsigned i = 0; i < lists[t].n; i++)
+			for (unsigned other = 0; other < n_terms; other++)
+				if (!lists[t].matches[i].usable)
+					drop_pmu(&lists[other], &lists[t].matches[i]);
+}
+
+static int match_metrics(struct planner *planner)
+{
+	int r = 0;
+
+	for (unsigned m = 0; m < planner->platform->n_metrics; m++) {
+		const struct platform_metric *metric = &planner->platform->metrics[m];
+		unsigned n = metric->absent[0] ? 0 : metric->n_terms;
+
+		for (unsigned t = 0; r >= 0 && t < n; t++)
+			r = match_term(&metric->terms[t], &planner->pmus, planner->topology,
+				&planner->lists[m][t]);
+		drop_half_sums(planner->lists[m], n);
+		for (unsigned t = 0; r >= 0 && t < n; t++)
+			r = note_list(planner, m, t);
+	}
+	return r;
+}
+
+/* --- boxes, events, channels --- */
+
+static bool same_code(const struct event_code *a, const struct event_code *b)
+{
+	return a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2;
+}
+
+/* The index of an event of @box with this code, which is added if need be. */
+static int take_event(struct planner *planner, struct plan_box *box, const struct event_code *code,
+	bool is_clock, uint8_t *ret)
+{
+	unsigned i;
+
+	for (i = 0; i < box->n_events; i++)
+		if (box->events[i].is_clock == is_clock && same_code(&box->events[i].code, code))
+			break;
+	if (i == PLAN_EVENTS_MAX)
+		return fault_set(planner->fault, -E2BIG, "%s would count more than %d events",
+			box->pmu, PLAN_EVENTS_MAX);
+	if (i == box->n_events)
+		box->events[box->n_events++] =
+			(struct plan_event){ .code = *code, .is_clock = is_clock };
+	*ret = i;
+	return 0;
+}
+
+/* A term of metric @metric goes onto @box, one of @match. */
+struct placement {
+	unsigned metric;
+	const struct platform_term *term;
+	const struct match *match;
+	struct plan_box *box;
+};
+
+/* "imc3"; the second die of a socket that has a box of this PMU: "imc3-die1". */
+static void name_channel(
+	const struct planner *planner, const struct placement *p, char ret[PAGE_NAME_MAX])
+{
+	const struct pmu *pmu = p->match->pmu;
+	const struct plan_box *box = p->box;
+	int number = pmu->number < 0 ? 0 : pmu->number;
+	char name[2 * PAGE_NAME_MAX];
+	unsigned die = 0;
+	int cpu = -1;
+
+	while ((cpu = match_next_cpu(pmu, planner->topology, box->socket, cpu)) != box->cpu)
+		die++;
+	if (die)
+		snprintf(name, sizeof name, "%s%d-die%u", p->term->channel, number, die);
+	else
+		snprintf(name, sizeof name, "%s%d", p->term->channel, number);
+	snprintf(ret, PAGE_NAME_MAX, "%.*s", PAGE_NAME_MAX - 1, name);
+}
+
+/* Whoever wants raw counts gets them under the kernel's own names, where it has such names. */
+static void name_counter(struct page_channel *channel, const struct placement *p)
+{
+	const struct event_code *code = &p->match->code;
+	const struct plan_box *box = p->box;
+	const char *alias = code->via + strlen("sysfs:");
+
+	channel->cpu = box->cpu;
+	if (strlen(box->pmu) < sizeof channel->pmu)
+		strcpy(channel->pmu, box->pmu);
+	if (strncmp(code->via, "sysfs:", strlen("sysfs:")) || !channel->pmu[0] ||
+		strlen(alias) >= sizeof channel->event)
+		return;
+	strcpy(channel->event, alias);
+	channel->bytes = p->term->bytes;
+}
+
+/* The count of a channel with several events is that of none of them. */
+static void unname_event(struct page_channel *channel)
+{
+	channel->event[0] = '\0';
+	channel->bytes = 0;
+}
+
+/* Terms of one metric on one box make one channel. */
+static int take_channel(struct planner *planner, const struct placement *p, int32_t *ret)
+{
+	const struct plan_box *box = p->box;
+	struct plan *plan = &planner->plan;
+	struct page_channel channel = { .socket = box->socket, .metric = p->metric };
+
+	for (unsigned i = 0; i < box->n_uses; i++)
+		if (box->uses[i].metric == p->metric && box->uses[i].channel != PLAN_NO_CHANNEL) {
+			*ret = box->uses[i].channel;
+			unname_event(&plan->channels[*ret]);
+			return 0;
+		}
+	if (plan->n_channels == PAGE_CHANNELS_MAX)
+		return fault_set(planner->fault, -E2BIG, "there are more than %d memory channels",
+			PAGE_CHANNELS_MAX);
+	name_channel(planner, p, channel.name);
+	name_counter(&channel, p);
+	*ret = (int32_t)plan->n_channels;
+	return plan_add_channel(plan, &channel);
+}
+
+static int add_use(struct planner *planner, const struct placement *p)
+{
+	const struct platform_term *term = p->term;
+	struct plan_box *box = p->box;
+	struct plan_use use = {
+		.metric = p->metric,
+		.term = term - planner->platform->metrics[p->metric].terms,
+		.subtract = term->subtract,
+		.bytes = term->bytes,
+		.channel = PLAN_NO_CHANNEL,
+	};
+	int r = take_event(planner, box, &p->match->code, false, &use.event);
+
+	if (r >= 0 && box->n_uses == PLAN_EVENTS_MAX)
+		r = fault_set(planner->fault, -E2BIG, "%s would be used more than %d times",
+			box->pmu, PLAN_EVENTS_MAX);
+	if (r >= 0 && term->channel[0] && !term->subtract)
+		r = take_channel(planner, p, &use.channel);
+	if (r >= 0)
+		box->uses[box->n_uses++] = use;
+	return r;
+}
+
+static int add_clock(struct planner *planner, const struct placement *p)
+{
+	struct plan_event *event;
+	uint8_t index = 0;
+	int r;
+
+	if (!p->match->has_clock)
+		return 0;
+	r = take_event(planner, p->box, &p->match->clock, true, &index);
+	if (r < 0)
+		return r;
+	event = &p->box->events[index];
+	if (!event->clock_ms || p->term->clock_ms < event->clock_ms)
+		event->clock_ms = p->term->clock_ms;
+	return 0;
+}
+
+/* --- what a socket counts --- */
+
+typedef int add_fn(struct planner *planner, const struct placement *p);
+
+/* Calls @add for every box of @p->match on socket @s. */
+static int add_boxes(struct planner *planner, unsigned s, struct placement *p, add_fn *add)
+{
+	const struct pmu *pmu = p->match->pmu;
+	int cpu = -1, r = 0;
+
+	while (r >= 0 && (cpu = match_next_cpu(pmu, planner->topology, s, cpu)) >= 0) {
+		r = plan_take_box(&planner->plan, s, pmu, cpu, &p->box);
+		if (r >= 0)
+			r = add(planner, p);
+	}
+	return r;
+}
+
+static int add_term(
+	struct planner *planner, unsigned s, unsigned metric, unsigned term, add_fn *add)
+{
+	const struct match_list *list = &planner->lists[metric][term];
+	int r = 0;
+
+	for (unsigned i = 0; r >= 0 && i < list->n; i++) {
+		struct placement p = {
+			.metric = metric,
+			.term = &planner->platform->metrics[metric].terms[term],
+			.match = &list->matches[i],
+		};
+
+		if (p.match->usable)
+			r = add_boxes(planner, s, &p, add);
+	}
+	return r;
+}
+
+static int add_all(struct planner *planner, unsigned s, add_fn *add)
+{
+	int r = 0;
+
+	for (unsigned m = 0; m < planner->platform->n_metrics; m++) {
+		if (planner->plan.sockets[s].quality[m] & PAGE_ABSENT)
+			continue;
+		for (unsigned t = 0; r >= 0 && t < planner->platform->metrics[m].n_terms; t++)
+			r = add_term(planner, s, m, t, add);
+	}
+	return r;
+}
+
+/* --- sockets --- */
+
+/* The CPU of most boxes: read there, they need no interrupt to another CPU. */
+static int busiest_cpu(const struct plan_box *boxes, unsigned n_boxes)
+{
+	unsigned most = 0;
+	int busiest = -1;
+
+	for (unsigned i = 0; i < n_boxes; i++) {
+		unsigned n = 0;
+
+		for (unsigned j = 0; j < n_boxes; j++)
+			n += boxes[j].cpu == boxes[i].cpu;
+		if (n > most) {
+			most = n;
+			busiest = boxes[i].cpu;
+		}
+	}
+	return busiest;
+}
+
+static int fill_socket(struct planner *planner, unsigned s)
+{
+	struct plan *plan = &planner->plan;
+	struct plan_socket *socket = &plan->sockets[s];
+	int r;
+
+	socket->package = planner->topology->package_of_socket[s];
+	socket->first_box = plan->n_boxes;
+	socket->first_channel = plan->n_channels;
+	for (unsigned m = 0; m < planner->platform->n_metrics; m++)
+		quality_judge(socket, m,
+			&(struct quality_evidence){
+				.platform = planner->platform,
+				.lists = planner->lists[m],
+				.topology = planner->topology,
+				.socket = s,
+			});
+	r = add_all(planner, s, add_use);
+	if (r >= 0)
+		r = add_all(planner, s, add_clock);
+	if (socket->n_boxes)
+		socket->cpu = busiest_cpu(&plan->boxes[socket->first_box], socket->n_boxes);
+	else
+		socket->cpu = -1;
+	return r;
+}
+
+static int fill_sockets(struct planner *planner)
+{
+	struct plan *plan = &planner->plan;
+	unsigned n = planner->topology->n_sockets;
+	int r = 0;
+
+	if (n > PAGE_SOCKETS_MAX)
+		return fault_set(planner->fault, -E2BIG, "there are %u sockets, more than %d", n,
+			PAGE_SOCKETS_MAX);
+	plan->sockets = calloc(n, sizeof *plan->sockets);
+	if (!plan->sockets)
+		return -ENOMEM;
+	plan->n_sockets = n;
+	for (unsigned s = 0; r >= 0 && s < n; s++)
+		r = fill_socket(planner, s);
+	return r;
+}
+
+int planner_make_plan(const struct platform *platform, int root_fd, const struct topology *topology,
+	struct plan *ret, struct fault *fault)
+{
+	_cleanup_(planner_done) struct planner planner = {
+		.platform = platform,
+		.topology = topology,
+		.plan = { .platform = platform },
+		.fault = fault,
+	};
+	int r = pmu_list_load(root_fd, &planner.pmus);
+
+	if (r < 0)
+		return fault_set(
+			fault, r, "sys/bus/event_source/devices cannot be read: %s", strerror(-r));
+	r = match_metrics(&planner);
+	if (r >= 0)
+		r = fill_sockets(&planner);
+	if (r == -ENOMEM)
+		return fault_set(fault, r, "there is no memory for the plan");
+	if (r < 0)
+		return r;
+	*ret = planner.plan;
+	planner.plan = (struct plan){ 0 };
+	return 0;
+}
