@@ -1,32 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * libinih as Debian builds it tells its handler no line numbers, splits a line of 200 bytes into
- * two, joins an indented line to the key above, and takes " ;" for the start of a comment. So each
- * line passes check_line() before libinih sees it; sections are noted there too, because libinih
- * reports none that are empty or come twice.
- */
 #include "daemon/base/inifile.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ini.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/macro.h"
 #include "common/number.h"
 #include "daemon/base/text-file.h"
 
-struct inifile_stream {
-	FILE *file;
+#define BLANKS " \t\r\f\v"
+
+enum { FILE_MAX_BYTES = 1 << 20 };
+
+/* A file that is being read. */
+struct reading {
 	struct inifile *ini;
-	struct fault *fault;
 	unsigned line;
-	int error; /* once set, no further line is read */
+	struct fault *fault;
 };
 
 int inifile_fault(
@@ -62,184 +59,180 @@ const struct inifile_entry *inifile_entry(
 
 /* --- lines --- */
 
-static int add_section(struct inifile_stream *s, const char *name)
+static int fail_without_memory(const struct reading *reading)
 {
-	const struct inifile_section *twin = inifile_section(s->ini, name);
+	return fault_set(reading->fault, -ENOMEM, "%s: out of memory.", reading->ini->path);
+}
+
+/* Cuts the blanks around @text off. */
+static char *strip(char *text)
+{
+	size_t length;
+
+	text += strspn(text, BLANKS);
+	length = strlen(text);
+	while (length && strchr(BLANKS, text[length - 1]))
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+static int check_bytes(const struct reading *reading, const char *line)
+{
+	for (const char *c = line; *c; c++)
+		if (iscntrl((unsigned char)*c) && !isspace((unsigned char)*c))
+			return inifile_fault(reading->ini, reading->line, reading->fault,
+				"byte 0x%02x: this is not a text file.", (unsigned char)*c);
+	return 0;
+}
+
+static int add_section(const struct reading *reading, const char *name)
+{
+	struct inifile *ini = reading->ini;
+	const struct inifile_section *twin = inifile_section(ini, name);
 	struct inifile_section *grown;
 
 	if (twin)
-		return inifile_fault(s->ini, s->line, s->fault,
+		return inifile_fault(ini, reading->line, reading->fault,
 			"second section [%s], the first is on line %u.", name, twin->line);
-
-	grown = reallocarray(s->ini->sections, s->ini->n_sections + 1, sizeof *grown);
+	grown = reallocarray(ini->sections, ini->n_sections + 1, sizeof *grown);
 	if (!grown)
-		return fault_set(s->fault, -ENOMEM, "%s: out of memory.", s->ini->path);
-	s->ini->sections = grown;
-	grown += s->ini->n_sections++;
-	*grown = (struct inifile_section){ .line = s->line, .first = s->ini->n_entries };
-	snprintf(grown->name, sizeof grown->name, "%s", name);
+		return fail_without_memory(reading);
+	ini->sections = grown;
+	grown[ini->n_sections++] = (struct inifile_section){
+		.line = reading->line, .name = name, .first = ini->n_entries
+	};
 	return 0;
 }
 
-static int check_section(struct inifile_stream *s, const char *text)
+/* "[name]" */
+static int read_section(const struct reading *reading, char *line)
 {
-	char name[INIFILE_NAME_MAX];
-	size_t length = strcspn(text + 1, "]");
-	const char *end = text + 1 + length;
+	size_t length = strcspn(line, "]");
 
-	if (*end != ']' || end[1 + strspn(end + 1, " \t\r")])
-		return inifile_fault(s->ini, s->line, s->fault,
+	if (!line[length] || line[length + 1])
+		return inifile_fault(reading->ini, reading->line, reading->fault,
 			"a section is a line that holds [name] and nothing else.");
-	if (!length || length >= sizeof name)
-		return inifile_fault(s->ini, s->line, s->fault,
-			"the name of a section must be 1 to %zu bytes.", sizeof name - 1);
-	memcpy(name, text + 1, length);
-	name[length] = '\0';
-	return add_section(s, name);
+	if (length < 2 || length > INIFILE_NAME_MAX)
+		return inifile_fault(reading->ini, reading->line, reading->fault,
+			"the name of a section must be 1 to %d bytes.", INIFILE_NAME_MAX - 1);
+	line[length] = '\0';
+	return add_section(reading, line + 1);
 }
 
-static bool has_inline_comment(const char *line)
+static int add_entry(const struct reading *reading, const char *key, const char *value)
 {
-	for (const char *c = strchr(line, ';'); c; c = strchr(c + 1, ';'))
-		if (c > line && isspace((unsigned char)c[-1]))
-			return true;
-	return false;
-}
-
-static int check_line(struct inifile_stream *s, const char *line)
-{
-	const char *start = line + strspn(line, " \t\r\f\v");
-
-	if (!*start || *start == '#' || *start == ';')
-		return 0;
-	if (start > line)
-		return inifile_fault(s->ini, s->line, s->fault,
-			"indented: a value is one line, and a line starts in its first column.");
-	if (has_inline_comment(line))
-		return inifile_fault(s->ini, s->line, s->fault,
-			"\" ;\" would start a comment: give the comment a line of its own.");
-	if (*line == '[')
-		return check_section(s, line);
-	if (!strchr(line, '='))
-		return inifile_fault(
-			s->ini, s->line, s->fault, "neither [section] nor key = value.");
-	return 0;
-}
-
-/* 1: *ret_line holds the next line without its newline; 0: end of file; negative: fault is set. */
-static int read_line(struct inifile_stream *s, char *ret_line, int size)
-{
-	int c, n = 0;
-
-	s->line++;
-	while ((c = getc(s->file)) != EOF && c != '\n') {
-		if (iscntrl(c) && !isspace(c))
-			return inifile_fault(s->ini, s->line, s->fault,
-				"byte 0x%02x: this is not a text file.", (unsigned)c);
-		if (n == size - 1)
-			return inifile_fault(s->ini, s->line, s->fault,
-				"line of more than %d bytes: shorten it.", size - 1);
-		ret_line[n++] = c;
-	}
-	if (ferror(s->file))
-		return fault_set(s->fault, -errno, "Cannot read %s: %m.", s->ini->path);
-	ret_line[n] = '\0';
-	return c != EOF || n;
-}
-
-static char *next_line(char *buffer, int size, void *stream)
-{
-	struct inifile_stream *s = stream;
-	int r = s->error;
-
-	if (!r)
-		r = read_line(s, buffer, size);
-	if (r <= 0) {
-		s->error = r;
-		return NULL;
-	}
-	s->error = check_line(s, buffer);
-	return s->error ? NULL : buffer;
-}
-
-/* --- entries --- */
-
-static int check_entry(const struct inifile_stream *s, const char *key, const char *value)
-{
-	const struct inifile *ini = s->ini;
-	const struct inifile_section *section;
-	const struct inifile_entry *twin;
-
-	if (!ini->n_sections)
-		return inifile_fault(ini, s->line, s->fault,
-			"%s stands before any section: put it below a [section].", key);
-	if (!*key || strlen(key) >= INIFILE_NAME_MAX || strlen(value) >= INIFILE_BUFFER_MAX)
-		return inifile_fault(ini, s->line, s->fault,
-			"the name of a key must be 1 to %d bytes.", INIFILE_NAME_MAX - 1);
-	section = &ini->sections[ini->n_sections - 1];
-	twin = inifile_entry(ini, section, key);
-	if (twin)
-		return inifile_fault(ini, s->line, s->fault,
-			"second %s in [%s], the first is on line %u.", key, section->name,
-			twin->line);
-	return 0;
-}
-
-/* Called by libinih after next_line() returned the line; 1: go on, 0: wrong. */
-static int add_entry(void *stream, const char *section, const char *key, const char *value)
-{
-	struct inifile_stream *s = stream;
+	struct inifile *ini = reading->ini;
+	struct inifile_section *section = &ini->sections[ini->n_sections - 1];
+	const struct inifile_entry *twin = inifile_entry(ini, section, key);
 	struct inifile_entry *grown;
 
-	(void)section; /* cut by libinih; ours is the last of the sections */
-	s->error = check_entry(s, key, value);
-	if (s->error)
-		return 0;
-	grown = reallocarray(s->ini->entries, s->ini->n_entries + 1, sizeof *grown);
-	if (!grown) {
-		s->error = fault_set(s->fault, -ENOMEM, "%s: out of memory.", s->ini->path);
-		return 0;
-	}
-	s->ini->entries = grown;
-	grown += s->ini->n_entries++;
-	*grown = (struct inifile_entry){ .line = s->line };
-	snprintf(grown->key, sizeof grown->key, "%s", key);
-	snprintf(grown->value, sizeof grown->value, "%s", value);
-	s->ini->sections[s->ini->n_sections - 1].n++;
-	return 1;
+	if (twin)
+		return inifile_fault(ini, reading->line, reading->fault,
+			"second %s in [%s], the first is on line %u.", key, section->name,
+			twin->line);
+	grown = reallocarray(ini->entries, ini->n_entries + 1, sizeof *grown);
+	if (!grown)
+		return fail_without_memory(reading);
+	ini->entries = grown;
+	grown[ini->n_entries++] = (struct inifile_entry){ reading->line, key, value };
+	section->n++;
+	return 0;
+}
+
+/* "key = value" */
+static int read_entry(const struct reading *reading, char *line)
+{
+	char *equals = strchr(line, '=');
+	const char *key;
+
+	if (!equals)
+		return inifile_fault(reading->ini, reading->line, reading->fault,
+			"neither [section] nor key = value.");
+	*equals = '\0';
+	key = strip(line);
+	if (!*key || strlen(key) >= INIFILE_NAME_MAX)
+		return inifile_fault(reading->ini, reading->line, reading->fault,
+			"the name of a key must be 1 to %d bytes.", INIFILE_NAME_MAX - 1);
+	if (!reading->ini->n_sections)
+		return inifile_fault(reading->ini, reading->line, reading->fault,
+			"%s stands before any section: put it below a [section].", key);
+	return add_entry(reading, key, strip(equals + 1));
+}
+
+static int read_line(const struct reading *reading, char *line)
+{
+	int r = check_bytes(reading, line);
+
+	line = strip(line);
+	if (r < 0 || !*line || *line == '#' || *line == ';')
+		return r;
+	return *line == '[' ? read_section(reading, line) : read_entry(reading, line);
+}
+
+/* --- the file --- */
+
+static int open_file(const char *path, FILE **ret, struct fault *fault)
+{
+	_cleanup_close_ int fd = text_file_open(AT_FDCWD, path);
+	struct stat st;
+
+	if (fd == -EINVAL)
+		return fault_set(fault, fd, "%s is no file that can be read.", path);
+	if (fd < 0)
+		return fault_set(fault, fd, "Cannot open %s: %s.", path, strerror(-fd));
+	if (fstat(fd, &st) < 0)
+		return fault_set(fault, -errno, "Cannot open %s: %m.", path);
+	if (st.st_size > FILE_MAX_BYTES)
+		return fault_set(fault, -EINVAL, "%s has more than %d bytes: it is no such file.",
+			path, FILE_MAX_BYTES);
+	*ret = fdopen(fd, "r");
+	if (!*ret)
+		return fault_set(fault, -errno, "Cannot open %s: %m.", path);
+	take_fd(&fd);
+	return 0;
+}
+
+/* All of it, up to the first NUL, which no text has. */
+static int read_text(FILE *file, const struct reading *reading)
+{
+	struct inifile *ini = reading->ini;
+	size_t size = 0;
+	ssize_t n;
+
+	errno = 0;
+	n = getdelim(&ini->text, &size, '\0', file);
+	if (n < 0 && errno)
+		return fault_set(reading->fault, -errno, "Cannot read %s: %m.", ini->path);
+	if (n > 0 && !ini->text[n - 1])
+		return inifile_fault(ini, 0, reading->fault, "byte 0x00: this is not a text file.");
+	return n < 0 ? 0 : 1;
 }
 
 int inifile_load(const char *path, struct inifile *ret, struct fault *fault)
 {
 	_cleanup_(inifile_done) struct inifile ini = {};
-	_cleanup_close_ int fd = -1;
 	_cleanup_file_ FILE *file = NULL;
-	struct inifile_stream stream = { .ini = &ini, .fault = fault };
+	struct reading reading = { .ini = &ini, .fault = fault };
+	char *rest, *line;
 	int r;
 
 	if (strlen(path) >= sizeof ini.path)
 		return fault_set(fault, -ENAMETOOLONG,
 			"The path of a file must be below %zu bytes: %s.", sizeof ini.path, path);
 	strcpy(ini.path, path);
-	fd = text_file_open(AT_FDCWD, path);
-	if (fd == -EINVAL)
-		return fault_set(fault, fd, "%s is no file that can be read.", path);
-	if (fd < 0)
-		return fault_set(fault, fd, "Cannot open %s: %s.", path, strerror(-fd));
-	file = fdopen(fd, "r");
-	if (!file)
-		return fault_set(fault, -errno, "Cannot open %s: %m.", path);
-	take_fd(&fd);
-	stream.file = file;
-	r = ini_parse_stream(next_line, &stream, add_entry, &stream);
-	if (stream.error)
-		return stream.error;
-	if (r) /* check_line() lets nothing through that libinih dislikes; should it, say so */
-		return inifile_fault(
-			&ini, r > 0 ? r : 0, fault, "neither [section] nor key = value.");
+	r = open_file(path, &file, fault);
+	if (r >= 0)
+		r = read_text(file, &reading);
+	rest = r > 0 ? ini.text : NULL;
+	while (r >= 0 && (line = strsep(&rest, "\n"))) {
+		reading.line++;
+		r = read_line(&reading, line);
+	}
+	if (r < 0)
+		return r;
 	*ret = ini;
-	ini.sections = NULL;
-	ini.entries = NULL;
+	ini = (struct inifile){};
 	return 0;
 }
 
@@ -247,6 +240,7 @@ void inifile_done(struct inifile *ini)
 {
 	free(take_ptr(ini->sections));
 	free(take_ptr(ini->entries));
+	free(take_ptr(ini->text));
 	ini->n_sections = ini->n_entries = 0;
 }
 
@@ -266,47 +260,55 @@ static const struct inifile_key *find_key(
 	return NULL;
 }
 
-static int unknown_key(const struct inifile *ini, const struct inifile_section *section,
-	const struct inifile_entry *entry, const struct inifile_group groups[], unsigned n_groups,
-	struct fault *fault)
+/* What a section is bound to. */
+struct binding {
+	const struct inifile *ini;
+	const struct inifile_section *section;
+	const struct inifile_group *groups;
+	unsigned n_groups;
+};
+
+static int unknown_key(
+	const struct binding *b, const struct inifile_entry *entry, struct fault *fault)
 {
 	char known[256] = "";
 	size_t length = 0;
 
-	for (unsigned g = 0; g < n_groups; g++)
-		for (unsigned i = 0; i < groups[g].n_keys; i++)
-			if (applies(&groups[g].keys[i], section) && length < sizeof known)
+	for (unsigned g = 0; g < b->n_groups; g++)
+		for (unsigned i = 0; i < b->groups[g].n_keys; i++)
+			if (applies(&b->groups[g].keys[i], b->section) && length < sizeof known)
 				length += snprintf(known + length, sizeof known - length, "%s%s",
-					length ? ", " : "", groups[g].keys[i].name);
-	return inifile_fault(ini, entry->line, fault, "unknown key %s in [%s]; known are %s.",
-		entry->key, section->name, known);
+					length ? ", " : "", b->groups[g].keys[i].name);
+	return inifile_fault(b->ini, entry->line, fault, "unknown key %s in [%s]; known are %s.",
+		entry->key, b->section->name, known);
 }
 
-static int bind_entry(const struct inifile *ini, const struct inifile_section *section,
-	const struct inifile_entry *entry, const struct inifile_group groups[], unsigned n_groups,
-	struct fault *fault)
+static int bind_entry(
+	const struct binding *b, const struct inifile_entry *entry, struct fault *fault)
 {
 	struct fault why;
 
-	for (unsigned g = 0; g < n_groups; g++) {
-		const struct inifile_key *key = find_key(&groups[g], section, entry->key);
+	for (unsigned g = 0; g < b->n_groups; g++) {
+		const struct inifile_key *key = find_key(&b->groups[g], b->section, entry->key);
 
 		if (!key)
 			continue;
-		if (key->parse(key, entry->value, (char *)groups[g].object + key->offset, &why) < 0)
-			return inifile_fault(ini, entry->line, fault, "%s = %s: %s.", entry->key,
+		if (key->parse(key, entry->value, (char *)b->groups[g].object + key->offset, &why) <
+			0)
+			return inifile_fault(b->ini, entry->line, fault, "%s = %s: %s.", entry->key,
 				entry->value, why.text);
 		return 0;
 	}
-	return unknown_key(ini, section, entry, groups, n_groups, fault);
+	return unknown_key(b, entry, fault);
 }
 
 int inifile_bind(const struct inifile *ini, const struct inifile_section *section,
 	const struct inifile_group groups[], unsigned n_groups, struct fault *fault)
 {
+	const struct binding b = { ini, section, groups, n_groups };
+
 	for (unsigned i = 0; i < section->n; i++) {
-		const struct inifile_entry *entry = &ini->entries[section->first + i];
-		int r = bind_entry(ini, section, entry, groups, n_groups, fault);
+		int r = bind_entry(&b, &ini->entries[section->first + i], fault);
 
 		if (r < 0)
 			return r;

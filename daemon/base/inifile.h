@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How uncored reads an INI file: the lines are libinih's, the strictness is ours.
+ * INI files: sections, and lines "key = value" below them. A line that begins with # or ; is a
+ * comment; blanks at both ends of a line, of a key and of a value mean nothing.
  *
  * A file is read whole into sections and entries, each with its line, and then bound to a struct by
  * a table of keys. What cannot be meant is an error that says file and line: a section or key that
- * comes twice, a key before any section, a line that libinih would split, join or cut.
+ * comes twice, a key before any section, a line that is neither.
  */
 #pragma once
 
@@ -13,27 +14,23 @@
 
 #include "daemon/base/fault.h"
 
-enum {
-	INIFILE_NAME_MAX =
-		50, /* bytes of a section or key name, with its NUL; libinih's own limit */
-	INIFILE_BUFFER_MAX =
-		200 /* bytes of a line, with its NUL; Debian builds libinih with this */
-};
+enum { INIFILE_NAME_MAX = 50 }; /* bytes of a section or key name, with its NUL */
 
+/* Texts are the inifile's, of which they are parts. */
 struct inifile_entry {
 	unsigned line;
-	char key[INIFILE_NAME_MAX];
-	char value[INIFILE_BUFFER_MAX];
+	const char *key, *value;
 };
 
 struct inifile_section {
 	unsigned line;
-	char name[INIFILE_NAME_MAX];
+	const char *name;
 	unsigned first, n; /* its entries */
 };
 
 struct inifile {
 	char path[256];
+	char *text; /* of the whole file, cut up; owned */
 	unsigned n_sections, n_entries;
 	struct inifile_section *sections;
 	struct inifile_entry *entries;

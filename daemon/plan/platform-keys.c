@@ -2,7 +2,7 @@
 #include "daemon/plan/platform-keys.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/macro.h"
@@ -135,10 +135,12 @@ static int parse_choices(
 	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
 {
 	struct event_choices choices = {};
-	char text[INIFILE_BUFFER_MAX], *rest = text, *one;
+	_cleanup_free_ char *text = strdup(value);
+	char *rest = text, *one;
 
 	(void)key;
-	snprintf(text, sizeof text, "%s", value);
+	if (!text)
+		return fault_set(why, -ENOMEM, "cannot be read: out of memory");
 	while ((one = strsep(&rest, "|"))) {
 		int r;
 

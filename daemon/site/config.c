@@ -88,6 +88,9 @@ static int parse_group(
 	const struct group *group;
 
 	(void)key;
+	if (strlen(value) >= sizeof access->group_text)
+		return fault_set(
+			why, -EINVAL, "must be at most %zu bytes", sizeof access->group_text - 1);
 	access->by_group = *value;
 	strcpy(access->group_text, value);
 	if (!*value || is_number(value, &access->group))
@@ -130,6 +133,9 @@ static int parse_users(
 	char names[POLICY_TEXT_MAX], *rest;
 
 	(void)key;
+	if (strlen(value) >= sizeof access->users_text)
+		return fault_set(why, -EINVAL, "must be at most %zu bytes: make a group of them",
+			sizeof access->users_text - 1);
 	strcpy(access->users_text, value);
 	strcpy(names, value);
 	access->n_users = 0;
@@ -142,8 +148,6 @@ static int parse_users(
 	}
 	return 0;
 }
-
-static_assert((int)POLICY_TEXT_MAX >= INIFILE_BUFFER_MAX, "a value fits");
 
 /* --- the keys --- */
 

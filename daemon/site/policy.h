@@ -17,9 +17,10 @@
 #include "common/wire.h"
 
 enum {
-	POLICY_USERS_MAX = RULES_USERS_MAX, /* more do not fit into a line */
-	POLICY_TEXT_MAX = 200,              /* a value of uncored.conf, with its NUL */
-	POLICY_WORDS_MAX = 512,             /* policy_describe() */
+	POLICY_USERS_MAX = RULES_USERS_MAX,
+	POLICY_NAME_MAX = 256,               /* bytes of a user's or group's name, with its NUL */
+	POLICY_TEXT_MAX = 4096,              /* all users, as uncored.conf has them */
+	POLICY_WORDS_MAX = 4096 + 512 + 512, /* policy_describe() */
 };
 
 enum policy_rule {
@@ -48,7 +49,7 @@ struct policy_access {
 	uint32_t group;
 	unsigned n_users; /* 0: any */
 	uint32_t users[POLICY_USERS_MAX];
-	char group_text[POLICY_TEXT_MAX], users_text[POLICY_TEXT_MAX]; /* as they were written */
+	char group_text[POLICY_NAME_MAX], users_text[POLICY_TEXT_MAX]; /* as they were written */
 };
 
 /* [disclosure] */

@@ -89,7 +89,7 @@ static void take_number(
 
 void saved_config_numbers(const struct fdstore *store, struct policy_access *ret)
 {
-	char path[32], line[2 * POLICY_TEXT_MAX], kind[8], name[POLICY_TEXT_MAX];
+	char path[32], line[2 * POLICY_NAME_MAX], kind[8], name[POLICY_NAME_MAX];
 	_cleanup_file_ FILE *file = NULL;
 	uint32_t number;
 	int fd = fdstore_find(store, numbers_name);
@@ -100,7 +100,7 @@ void saved_config_numbers(const struct fdstore *store, struct policy_access *ret
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "%7s %" SCNu32 " %199[^\n]", kind, &number, name) == 3)
+		if (sscanf(line, "%7s %" SCNu32 " %255[^\n]", kind, &number, name) == 3)
 			take_number(ret, kind, name, number);
 }
 

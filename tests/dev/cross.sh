@@ -10,7 +10,7 @@ CROSS_SYSTEM=build-ppc64el-system
 CROSS_NEEDS=(gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross qemu-user xz-utils)
 # Also what the guest of that architecture runs.
 CROSS_HAS=(
-	libc6-dev libcmocka-dev libhwloc-dev libinih-dev libjson-c-dev libpfm4-dev libsystemd-dev
+	libc6-dev libcmocka-dev libhwloc-dev libjson-c-dev libpfm4-dev libsystemd-dev
 	busybox-static util-linux
 )
 

@@ -12,7 +12,7 @@ GUEST_X86_NEEDS=(
 # What the guest has beside Debian's minimum: systemd, PCP and the libraries that uncored is linked with.
 GUEST_X86_HAS=(
 	dbus kmod procps systemd-sysv udev
-	libhwloc15 libinih1 libjson-c5 libpfm4 pcp
+	libhwloc15 libjson-c5 libpfm4 pcp
 )
 # For the initrd; what they depend on comes with them.
 GUEST_X86_MODULES=(virtio_pci virtio_blk squashfs overlay)
