@@ -62,7 +62,7 @@ int failure_say(const struct failure *failure);
  * Has uncored give this user new doorbells, and puts them in the place of those that the handle
  * has. 0, also if the uncored is one that has none to give; else errors as uncore_open().
  */
-int connection_renew_doorbells(const struct uncore *handle);
+int handle_renew_doorbells(const struct uncore *handle);
 
 /* 0; -EINVAL with a sentence: NULL, or the handle of a forked parent. */
 int handle_check(const struct uncore *handle);

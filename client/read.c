@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading and subtracting. A cached read is a copy out of the page: no system call, and no memory
+ * Reading. A cached read is a copy out of the page: no system call, and no memory
  * taken unless channels are asked for (of which there may be too many for a thread's stack). A
  * fresh one notes each cell's sweep number before it rings, so that only a sweep that begins later
  * can end its wait. Copies go through a sweep of our own, since a copy that a writer disturbed must
@@ -157,7 +157,7 @@ static int ring(const struct uncore *handle, uint32_t socket)
 		return 0;
 	r = push(handle, socket);
 	if (r == -EAGAIN) {
-		r = connection_renew_doorbells(handle);
+		r = handle_renew_doorbells(handle);
 		if (r == 0)
 			r = push(handle, socket);
 		if (r == -EAGAIN)
@@ -211,11 +211,19 @@ static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t
 
 /* --- reading --- */
 
+/* Where channels go, if any are asked for. */
+struct channel_room {
+	struct page_channel_value *values;
+	uint32_t n;
+};
+
+static const struct channel_room no_channels;
+
 static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_sweep *ret_sweep,
-	struct page_channel_value *ret_channels, uint32_t n_channels)
+	const struct channel_room *channels)
 {
-	if (page_copy(cell_of(handle, socket), ret_sweep, handle->tables->n_metrics, ret_channels,
-		    n_channels) < 0)
+	if (page_copy(cell_of(handle, socket), ret_sweep, handle->tables->n_metrics,
+		    channels->values, channels->n) < 0)
 		return error_say(-EAGAIN,
 			"Socket %u is half written: uncored died while it wrote, "
 			"or does so without pause. Try again.",
@@ -258,17 +266,16 @@ static int check_socket(
 	return socket < handle->tables->n_sockets ? 0 : no_such_socket(handle, socket);
 }
 
-/* Reads a socket that was checked, and its first @n_channels channels. */
+/* Reads a socket that was checked, and its first channels. */
 static int read_socket(const struct uncore *handle, uint32_t socket, int how,
-	struct uncore_sample *ret_sample, struct page_channel_value *ret_channels,
-	uint32_t n_channels)
+	struct uncore_sample *ret_sample, const struct channel_room *channels)
 {
 	struct page_sweep sweep;
 	int r = how == UNCORE_FRESH ? wait_for_sweeps(handle, socket, 1) : 0;
 
 	if (r < 0)
 		return r;
-	r = copy_cell(handle, socket, &sweep, ret_channels, n_channels);
+	r = copy_cell(handle, socket, &sweep, channels);
 	if (r < 0)
 		return r;
 	fill_sample(handle, socket, &sweep, ret_sample);
@@ -280,7 +287,7 @@ _public_ int uncore_read(
 {
 	int r = check_socket(handle, socket, how, ret_sample);
 
-	return r < 0 ? r : read_socket(handle, socket, how, ret_sample, NULL, 0);
+	return r < 0 ? r : read_socket(handle, socket, how, ret_sample, &no_channels);
 }
 
 /* Elements are as far apart as the caller's .size says. */
@@ -325,7 +332,7 @@ _public_ int uncore_read_all(const struct uncore *handle, int how,
 			return r;
 	}
 	for (uint32_t i = 0; i < n_sockets; i++) {
-		r = copy_cell(handle, i, &sweeps[i], NULL, 0);
+		r = copy_cell(handle, i, &sweeps[i], &no_channels);
 		if (r < 0)
 			return r;
 	}
@@ -351,81 +358,10 @@ _public_ int uncore_read_channels(const struct uncore *handle, uint32_t socket, 
 	channels = calloc(n + 1, sizeof *channels);
 	if (!channels)
 		return error_say(-ENOMEM, "Cannot read the channels of socket %u: %m.", socket);
-	r = read_socket(handle, socket, how, ret_sample, channels, n);
+	r = read_socket(handle, socket, how, ret_sample, &(struct channel_room){ channels, n });
 	if (r < 0)
 		return r;
 	if (n)
 		memcpy(ret_values, channels, n * sizeof *channels);
 	return (int)n;
-}
-
-/* --- subtracting --- */
-
-static uint64_t midpoint_ns(const struct uncore_sample *sample)
-{
-	return sample->begin_ns + (sample->end_ns - sample->begin_ns) / 2;
-}
-
-static int check_pair(const struct uncore_sample *from, const struct uncore_sample *to)
-{
-	int r = sized_check(&sized_sample, from);
-
-	if (r == 0)
-		r = sized_check(&sized_sample, to);
-	if (r < 0)
-		return r;
-	if (from->socket != to->socket)
-		return error_say(-EINVAL, "Samples of two sockets (%u, %u) cannot be subtracted.",
-			from->socket, to->socket);
-	if (!from->sweep && !from->n_values)
-		return error_say(-EINVAL, "The first sample was never read.");
-	if (from->generation[0] != to->generation[0] || from->generation[1] != to->generation[1])
-		return error_say(-ESTALE,
-			"uncored began to count anew between the two samples (it was stopped, or "
-			"came back without a descriptor store or with other counters): measure "
-			"again.");
-	if (to->sweep < from->sweep || to->n_values != from->n_values ||
-		to->n_values > UNCORE_METRICS_MAX)
-		return error_say(-EINVAL,
-			"The second sample (sweep %llu) is older than the first "
-			"(sweep %llu).",
-			(unsigned long long)to->sweep, (unsigned long long)from->sweep);
-	return 0;
-}
-
-static struct uncore_delta_value subtract(
-	const struct uncore_value *from, const struct uncore_value *to, uint64_t from_sweep)
-{
-	struct uncore_delta_value d = { .quality = from->quality | to->quality };
-
-	for (uint32_t i = 0; i < UNCORE_PASSING_MAX; i++)
-		if (to->raised[i] > from_sweep)
-			d.quality |= 1U << i;
-	if (d.quality & UNCORE_ABSENT)
-		d.why = to->quality & UNCORE_ABSENT ? to->why : from->why;
-	else if (to->count < from->count)
-		d.quality |= UNCORE_RESET; /* better no bytes, and said so, than 1.8e19 */
-	else
-		d.count = to->count - from->count;
-	return d;
-}
-
-_public_ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *to,
-	struct uncore_delta *ret_delta)
-{
-	struct uncore_delta ours = {};
-	int r = check_pair(from, to);
-
-	if (r == 0)
-		r = sized_check(&sized_delta, ret_delta);
-	if (r < 0)
-		return r;
-	ours.socket = to->socket;
-	ours.n_values = to->n_values;
-	ours.window_ns = midpoint_ns(to) - midpoint_ns(from);
-	ours.skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
-	for (uint32_t i = 0; i < to->n_values; i++)
-		ours.values[i] = subtract(&from->values[i], &to->values[i], from->sweep);
-	sized_fill(&sized_delta, ret_delta, &ours);
-	return 0;
 }

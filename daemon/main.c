@@ -26,6 +26,20 @@ struct options {
 	bool check, json;
 };
 
+enum { CONFIG = 1, ROOT, SOCKET, PLATFORMS, CHECK, JSON, HELP, VERSION };
+
+static const struct option known_options[] = {
+	{ "config", required_argument, NULL, CONFIG },
+	{ "root", required_argument, NULL, ROOT },
+	{ "socket", required_argument, NULL, SOCKET },
+	{ "platforms", required_argument, NULL, PLATFORMS },
+	{ "check", no_argument, NULL, CHECK },
+	{ "json", no_argument, NULL, JSON },
+	{ "help", no_argument, NULL, HELP },
+	{ "version", no_argument, NULL, VERSION },
+	{},
+};
+
 static const char help[] =
 	"Usage: uncored [OPTION..]\n"
 	"Reads the memory controllers' counters for every unprivileged process of this machine.\n"
@@ -44,52 +58,49 @@ static const char help[] =
 	"See uncored(8), uncored.conf(5), uncore-platform(5).\n";
 
 /* Returns -1 to go on, or the exit status. */
+static int take_option(int option, struct options *ret)
+{
+	switch (option) {
+	case CONFIG:
+		ret->config_path = optarg;
+		break;
+	case ROOT:
+		ret->root = optarg;
+		break;
+	case SOCKET:
+		ret->socket_path = optarg;
+		break;
+	case PLATFORMS:
+		ret->platforms = optarg;
+		break;
+	case CHECK:
+		ret->check = true;
+		break;
+	case JSON:
+		ret->json = true;
+		break;
+	case HELP:
+		fputs(help, stdout);
+		return EXIT_SUCCESS;
+	case VERSION:
+		puts("uncored " UNCORED_VERSION);
+		return EXIT_SUCCESS;
+	default:
+		fputs("Try `uncored --help`.\n", stderr);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+/* Likewise. */
 static int parse_options(int argc, char *argv[], struct options *ret)
 {
-	enum { CONFIG = 1, ROOT, SOCKET, PLATFORMS, CHECK, JSON, HELP, VERSION };
-	static const struct option known[] = {
-		{ "config", required_argument, NULL, CONFIG },
-		{ "root", required_argument, NULL, ROOT },
-		{ "socket", required_argument, NULL, SOCKET },
-		{ "platforms", required_argument, NULL, PLATFORMS },
-		{ "check", no_argument, NULL, CHECK },
-		{ "json", no_argument, NULL, JSON },
-		{ "help", no_argument, NULL, HELP },
-		{ "version", no_argument, NULL, VERSION },
-		{},
-	};
-	int option;
+	int option, status = -1;
 
-	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1)
-		switch (option) {
-		case CONFIG:
-			ret->config_path = optarg;
-			break;
-		case ROOT:
-			ret->root = optarg;
-			break;
-		case SOCKET:
-			ret->socket_path = optarg;
-			break;
-		case PLATFORMS:
-			ret->platforms = optarg;
-			break;
-		case CHECK:
-			ret->check = true;
-			break;
-		case JSON:
-			ret->json = true;
-			break;
-		case HELP:
-			fputs(help, stdout);
-			return EXIT_SUCCESS;
-		case VERSION:
-			puts("uncored " UNCORED_VERSION);
-			return EXIT_SUCCESS;
-		default:
-			fputs("Try `uncored --help`.\n", stderr);
-			return EXIT_USAGE;
-		}
+	while (status < 0 && (option = getopt_long(argc, argv, "", known_options, NULL)) != -1)
+		status = take_option(option, ret);
+	if (status >= 0)
+		return status;
 	if (optind < argc) {
 		fprintf(stderr, "uncored takes no argument `%s`. Try `uncored --help`.\n",
 			argv[optind]);

@@ -12,6 +12,7 @@
 #include "common/macro.h"
 #include "daemon/base/privilege.h"
 #include "daemon/serve/accounts.h"
+#include "daemon/serve/closing.h"
 #include "daemon/serve/socket-closer.h"
 
 static const uint64_t SLOW_NS = 5000000;    /* after which another thread takes over */
@@ -28,14 +29,6 @@ enum {
 	NS_PER_S = 1000000000,
 };
 
-/* One descriptor to close. */
-struct closing {
-	struct closing *next;
-	unsigned account;
-	int fd;
-	int epoll_fd; /* that watches it, if it is a doorbell; -1: it is a connection */
-};
-
 struct closer {
 	struct closers *closers;
 	pthread_t thread;
@@ -50,18 +43,12 @@ struct cost {
 	uint64_t ns;
 };
 
-/* In the order in which they came. */
-struct queue {
-	struct closing *first, **end;
-	unsigned n;
-};
-
 struct closers {
-	struct queue staged;  /* of the main thread alone: yet to be handed over */
-	pthread_mutex_t lock; /* of all that follows */
+	struct closing_queue staged; /* of the main thread alone: yet to be handed over */
+	pthread_mutex_t lock;        /* of all that follows */
 	pthread_cond_t work, progress;
 	bool stop;
-	struct queue queue;
+	struct closing_queue queue;
 	unsigned n_pending;                 /* in the queue, or being closed */
 	unsigned n_doorbells[ACCOUNTS_MAX]; /* of n_pending */
 	unsigned n_closers;
@@ -69,33 +56,6 @@ struct closers {
 	unsigned n_costs;
 	struct cost costs[COSTS_MAX];
 };
-
-/* --- queues --- */
-
-static void queue_init(struct queue *queue)
-{
-	*queue = (struct queue){ .end = &queue->first };
-}
-
-static void queue_add(struct queue *queue, struct closing *closing)
-{
-	closing->next = NULL;
-	*queue->end = closing;
-	queue->end = &closing->next;
-	queue->n++;
-}
-
-/* Takes out the one that @at, a link of the queue, leads to. */
-static struct closing *queue_take(struct queue *queue, struct closing **at)
-{
-	struct closing *closing = *at;
-
-	*at = closing->next;
-	if (!*at)
-		queue->end = at;
-	queue->n--;
-	return closing;
-}
 
 /* --- starting and ending threads, with the lock held --- */
 
@@ -157,24 +117,12 @@ static void keep_one_idle(struct closers *closers)
 
 /* --- a thread --- */
 
-/* Connections do not wait behind doorbells: only these can hang. */
-static bool is_connection(const struct closing *closing)
-{
-	return closing->epoll_fd < 0;
-}
-
-/* Of those that are like each other, one thread closes one after the other. */
-static bool is_like(const struct closing *a, const struct closing *b)
-{
-	return a->account == b->account && is_connection(a) == is_connection(b);
-}
-
 static bool is_served(const struct closers *closers, const struct closing *closing)
 {
 	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
 		const struct closer *closer = &closers->closers[i];
 
-		if (closer->since_ns && is_like(closer->batch, closing))
+		if (closer->since_ns && closing_is_like(closer->batch, closing))
 			return true;
 	}
 	return false;
@@ -182,7 +130,7 @@ static bool is_served(const struct closers *closers, const struct closing *closi
 
 /* The oldest of an account that no thread serves, and if it is a connection, those that follow of
  * the same account. @ret stays empty if there is none. */
-static void take(struct closers *closers, struct queue *ret)
+static void take(struct closers *closers, struct closing_queue *ret)
 {
 	struct closing **at = &closers->queue.first;
 
@@ -190,19 +138,10 @@ static void take(struct closers *closers, struct queue *ret)
 		at = &(*at)->next;
 	if (!*at)
 		return;
-	queue_add(ret, queue_take(&closers->queue, at));
-	while (*at && is_connection(ret->first) && is_like(*at, ret->first) && ret->n < BATCH_MAX)
-		queue_add(ret, queue_take(&closers->queue, at));
-}
-
-static void close_one(struct closer *closer, struct closing *closing)
-{
-	if (is_connection(closing)) {
-		socket_closer_close(&closer->sockets, &closing->fd);
-		return;
-	}
-	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
-	close_fd(&closing->fd);
+	closing_queue_add(ret, closing_queue_take(&closers->queue, at));
+	while (*at && closing_is_connection(ret->first) && closing_is_like(*at, ret->first) &&
+		ret->n < BATCH_MAX)
+		closing_queue_add(ret, closing_queue_take(&closers->queue, at));
 }
 
 /* If so many accounts close at once that there is no room, it is charged to none of them; nor is
@@ -220,20 +159,14 @@ static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
 	closers->costs[i].ns += ns;
 }
 
-static void close_all(struct closer *closer, struct queue *batch)
+static void close_all(struct closer *closer, struct closing_queue *batch)
 {
 	for (struct closing *closing = batch->first; closing; closing = closing->next)
-		close_one(closer, closing);
-}
-
-static void free_all(struct queue *batch)
-{
-	while (batch->first)
-		free(queue_take(batch, &batch->first));
+		closing_close(closing, &closer->sockets);
 }
 
 /* The lock is held, but for the time of the closes. */
-static void serve(struct closer *closer, struct queue *batch)
+static void serve(struct closer *closer, struct closing_queue *batch)
 {
 	struct closers *closers = closer->closers;
 	uint64_t before_ns = clock_thread_ns();
@@ -246,10 +179,10 @@ static void serve(struct closer *closer, struct queue *batch)
 	pthread_mutex_lock(&closers->lock);
 	closer->since_ns = 0;
 	closers->n_pending -= batch->n;
-	if (!is_connection(batch->first))
+	if (!closing_is_connection(batch->first))
 		closers->n_doorbells[batch->first->account]--;
 	note_cost(closers, batch->first->account, clock_thread_ns() - before_ns);
-	free_all(batch);
+	closing_queue_free(batch);
 }
 
 /* One thread is enough until it has shown that it is slow. */
@@ -290,9 +223,9 @@ static void *run(void *argument)
 {
 	struct closer *closer = argument;
 	struct closers *closers = closer->closers;
-	struct queue batch;
+	struct closing_queue batch;
 
-	queue_init(&batch);
+	closing_queue_init(&batch);
 	privilege_drop();
 	pthread_mutex_lock(&closers->lock);
 	for (;;) {
@@ -332,8 +265,8 @@ int closers_new(struct closers **ret)
 
 	if (!closers)
 		return -ENOMEM;
-	queue_init(&closers->staged);
-	queue_init(&closers->queue);
+	closing_queue_init(&closers->staged);
+	closing_queue_init(&closers->queue);
 	pthread_mutex_init(&closers->lock, NULL);
 	init_condition(&closers->work);
 	init_condition(&closers->progress);
@@ -392,7 +325,7 @@ static void close_later(struct closers *closers, unsigned account, int epoll_fd,
 	/* Without memory it stays open: better one descriptor less than a thread that hangs. */
 	if (closing) {
 		*closing = (struct closing){ .account = account, .fd = *fd, .epoll_fd = epoll_fd };
-		queue_add(&closers->staged, closing);
+		closing_queue_add(&closers->staged, closing);
 	}
 	*fd = -1;
 	if (closers->staged.n >= BATCH_MAX)
@@ -403,11 +336,12 @@ static void close_later(struct closers *closers, unsigned account, int epoll_fd,
 static void take_staged(struct closers *closers)
 {
 	while (closers->staged.first) {
-		struct closing *closing = queue_take(&closers->staged, &closers->staged.first);
+		struct closing *closing =
+			closing_queue_take(&closers->staged, &closers->staged.first);
 
-		if (!is_connection(closing))
+		if (!closing_is_connection(closing))
 			closers->n_doorbells[closing->account]++;
-		queue_add(&closers->queue, closing);
+		closing_queue_add(&closers->queue, closing);
 		closers->n_pending++;
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The report of regions: when it is written, to where, and as what. */
-#include "client/launch.h"
+#include "client/region/launch.h"
 #include "tests/unit/region-case.h"
 
 static void work_late(void)

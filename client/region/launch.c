@@ -6,7 +6,7 @@
  * process managers' own; and last what a batch system also puts into the script (Flux and Slurm set
  * a task number of 0 there). Flux comes before Slurm since it is itself often started by srun.
  */
-#include "client/launch.h"
+#include "client/region/launch.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The regions of this process: what region.c adds up and report.c writes.
+ * The regions of this process: what passage.c adds up and report.c writes.
  *
  * A region is open while any passage is inside it, in whatever thread. The bytes of a socket cannot
  * be told apart by thread, so they are taken once per stretch, from the first begin to the last
@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "client/meter.h"
+#include "client/region/meter.h"
 
 enum {
 	REGION_NAME_MAX = 64, /* bytes, with the final NUL */
@@ -61,6 +61,17 @@ struct regions {
 	struct failure failure;     /* the last one */
 };
 
-/* meter.lock (for reading) and table_lock are held. 0, or negative errno with a sentence. */
-int report_write_json(const struct regions *regions, const char *path);
-int report_write_table(const struct regions *regions);
+/* Those of this process; made if need be. NULL: out of memory. */
+struct regions *regions_get(void);
+
+/* The same; NULL: there are none. */
+struct regions *regions_now(void);
+
+/* The region of this name; made if need be. NULL: out of memory. */
+struct region *regions_find_or_add(struct regions *regions, const char *name);
+
+/* Keeps the failure @r, with the calling thread's sentence, for the report. Returns @r. */
+int regions_remember(struct regions *regions, int r);
+
+/* -ENOMEM, with a sentence. */
+int regions_no_memory(void);

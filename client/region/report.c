@@ -7,8 +7,9 @@
 #include "client/format.h"
 #include "client/internal.h"
 #include "client/jsonwriter.h"
-#include "client/launch.h"
-#include "client/region.h"
+#include "client/region/launch.h"
+#include "client/region/regions.h"
+#include "client/region/report.h"
 
 /* @region has sums. */
 static void show_socket(const struct regions *regions, const struct region *region, uint32_t socket,

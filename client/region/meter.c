@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/meter.h"
+#include "client/region/meter.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One call of the library to the daemon: connecting, the greeting, a request and its answer.
+ * However often it waits, it has one deadline. All functions that fail say why (error_say()).
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/wire.h"
+
+#define CALL_WITHIN_NS 1000000000U /* that an answer may take, unless the caller says otherwise */
+
+struct call {
+	const char *path; /* borrowed */
+	uint64_t deadline_ns;
+	int fd; /* -1: not connected */
+};
+
+/* A call to the daemon at @path (NULL: UNCORE_SOCKET, or the default), for call_done(). */
+struct call call_to(const char *path, uint64_t timeout_ns);
+void call_done(struct call *call);
+
+/* Connects and says hello. *@ret_welcome is for wire_packet_done(). Errors as uncore_open(). */
+int call_greet(struct call *call, struct wire_packet *ret_welcome);
+
+/* Sends @request and takes the answer, which must have @expected opcode. *@ret is for
+ * wire_packet_done(). */
+int call_ask(const struct call *call, const union wire_message *request, enum wire_opcode expected,
+	struct wire_packet *ret);
+
+/* The same over a connection of its own. */
+int call_ask_once(struct call *call, const union wire_message *request, enum wire_opcode expected,
+	struct wire_packet *ret);
+
+/* Says that @error kept the library from connecting to @path, and what to do. Returns @error. */
+int call_cannot_connect(int error, const char *path);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The handle, and how the greeting fills it. The connection stays open for as long as the handle
+ * lives, because the daemon frees all that a client holds when it closes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/call.h"
+#include "client/internal.h"
+
+int wiped_memory_new(size_t size_bytes, void **ret)
+{
+	void *memory =
+		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	if (madvise(memory, size_bytes, MADV_WIPEONFORK) < 0) {
+		int r = -errno;
+
+		munmap(memory, size_bytes);
+		return r;
+	}
+	*ret = memory;
+	return 0;
+}
+
+void wiped_memory_free(void *memory, size_t size_bytes)
+{
+	if (memory)
+		munmap(memory, size_bytes);
+}
+
+int handle_check(const struct uncore *handle)
+{
+	if (!handle)
+		return error_say(-EINVAL, "No handle: uncore_open() gives one.");
+	if (!handle_is_ours(handle))
+		return error_say(-EINVAL,
+			"This handle belongs to the parent process: after fork() close it and "
+			"open a new one.");
+	return 0;
+}
+
+/* NULL: errno says why. */
+static const void *map(int fd, uint64_t size_bytes)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat status;
+	void *memory;
+
+	if (fstat(fd, &status) < 0)
+		return NULL;
+	/* Beyond the end of the file each access would be a SIGBUS: there is enough, and stays. */
+	if (size_bytes > (uint64_t)status.st_size || seals < 0 || !(seals & F_SEAL_SHRINK)) {
+		errno = EBADMSG;
+		return NULL;
+	}
+	memory = mmap(NULL, size_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	return memory;
+}
+
+static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
+{
+	if (size_bytes < sizeof *handle->tables)
+		return -EBADMSG;
+	handle->shared = map(fd, size_bytes);
+	if (!handle->shared)
+		return -errno;
+	handle->shared_bytes = size_bytes;
+	return page_copy_tables(handle->shared, size_bytes, &handle->tables);
+}
+
+static int map_wakeups(struct uncore *handle, int fd)
+{
+	uint64_t wakeups_bytes = handle->n_doorbells * sizeof *handle->wakeups;
+
+	handle->wakeups_bytes = wakeups_bytes + sizeof *handle->rules;
+	handle->wakeups = map(fd, handle->wakeups_bytes);
+	if (handle->wakeups) {
+		handle->rules = (const void *)&handle->wakeups[handle->n_doorbells];
+		return 0;
+	}
+	handle->wakeups_bytes = wakeups_bytes;
+	handle->wakeups = map(fd, handle->wakeups_bytes);
+	return handle->wakeups ? 0 : -errno;
+}
+
+static int take_welcome(struct uncore *handle, struct wire_packet *packet)
+{
+	const struct wire_welcome *welcome = &packet->message.welcome;
+	void *mark = NULL;
+	int r;
+
+	if (!welcome->version || welcome->version > WIRE_VERSION)
+		return -EPROTONOSUPPORT;
+	if (packet->n_fds < 2 || packet->n_fds - 2 != welcome->n_sockets)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < welcome->n_sockets; i++)
+		handle->doorbells[i] = take_fd(&packet->fds[i + 1]);
+	handle->n_doorbells = welcome->n_sockets;
+	r = map_page(handle, packet->fds[0], welcome->page_bytes);
+	if (r < 0)
+		return r;
+	if (handle->tables->n_sockets != handle->n_doorbells)
+		return -EBADMSG;
+	r = map_wakeups(handle, packet->fds[handle->n_doorbells + 1]);
+	if (r < 0)
+		return r;
+	r = wiped_memory_new(sizeof *handle->mark, &mark);
+	if (r < 0)
+		return r;
+	handle->mark = mark;
+	handle->mark->ours = 1;
+	pthread_mutex_init(&handle->mark->asking, NULL);
+	return 0;
+}
+
+_public_ void uncore_close(struct uncore *handle)
+{
+	if (!handle)
+		return;
+	for (uint32_t i = 0; i < handle->n_doorbells; i++)
+		close_fd(&handle->doorbells[i]);
+	close_fd(&handle->connection);
+	if (handle->shared)
+		munmap((void *)handle->shared, handle->shared_bytes);
+	free(handle->tables);
+	if (handle->wakeups)
+		munmap((void *)handle->wakeups, handle->wakeups_bytes);
+	wiped_memory_free(handle->mark, sizeof *handle->mark);
+	free(handle);
+}
+
+static int no_time(void)
+{
+	return error_say(-EINVAL, "A time limit of 0 leaves no time for an answer.");
+}
+
+static void close_handle(struct uncore **handle)
+{
+	uncore_close(*handle);
+}
+
+_public_ int uncore_open_within(
+	const char *socket_path, uint64_t timeout_ns, struct uncore **ret_handle)
+{
+	_cleanup_(close_handle) struct uncore *handle = NULL;
+	_cleanup_(wire_packet_done) struct wire_packet welcome = { .n_fds = 0 };
+	_cleanup_(call_done) struct call call = call_to(socket_path, timeout_ns);
+	int r;
+
+	if (!ret_handle)
+		return error_say(-EINVAL, "uncore_open() was given no place for the handle.");
+	if (!timeout_ns)
+		return no_time();
+	handle = calloc(1, sizeof *handle);
+	if (!handle)
+		return error_say(-ENOMEM, "Cannot connect to uncored: %m.");
+	handle->connection = -1;
+	r = call_greet(&call, &welcome);
+	if (r < 0)
+		return r;
+	r = take_welcome(handle, &welcome);
+	if (r < 0)
+		return call_cannot_connect(r, call.path);
+	handle->connection = take_fd(&call.fd);
+	*ret_handle = take_ptr(handle);
+	return 0;
+}
+
+_public_ int uncore_open(const char *socket_path, struct uncore **ret_handle)
+{
+	return uncore_open_within(socket_path, CALL_WITHIN_NS, ret_handle);
+}
+
+_public_ int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns)
+{
+	int r = handle_check(handle);
+
+	if (r < 0)
+		return r;
+	if (!timeout_ns)
+		return no_time();
+	handle->timeout_ns = timeout_ns;
+	return 0;
+}
+
+/* --- new doorbells --- */
+
+/* Under the numbers of the old ones, which other threads may be writing to. */
+static int take_doorbells(const struct uncore *handle, const struct wire_packet *packet)
+{
+	if (packet->n_fds != handle->n_doorbells)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < packet->n_fds; i++)
+		if (dup3(packet->fds[i], handle->doorbells[i], O_CLOEXEC) < 0)
+			return -errno;
+	return 0;
+}
+
+static int ask_for_doorbells(const struct uncore *handle)
+{
+	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
+	/* Not for call_done(): the connection is the handle's. */
+	struct call call = call_to("", CALL_WITHIN_NS);
+	union wire_message request;
+	int r;
+
+	call.fd = handle->connection;
+	wire_begin(&request, WIRE_RENEW);
+	r = call_ask(&call, &request, WIRE_RENEWED, &packet);
+	if (r == -EOPNOTSUPP)
+		return 0;
+	return r < 0 ? r : take_doorbells(handle, &packet);
+}
+
+int handle_renew_doorbells(const struct uncore *handle)
+{
+	int r;
+
+	pthread_mutex_lock(&handle->mark->asking);
+	r = ask_for_doorbells(handle);
+	pthread_mutex_unlock(&handle->mark->asking);
+	return r;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Passages through a region: who opens it, who closes it, and what its figures are. */
+#pragma once
+
+#include <stdint.h>
+
+#include "client/region/regions.h"
+
+/*
+ * A thread enters @region; the first one takes a reading. Negative errno with a sentence: that
+ * failed, and the passage will have no figures. It has begun all the same.
+ */
+int passage_begin(struct regions *regions, struct region *region);
+
+/* A thread leaves @region after @time_ns; the last one takes a reading. Likewise. */
+int passage_end(struct regions *regions, struct region *region, uint64_t time_ns);
+
+/* A thread has ended inside @region. */
+void passage_abandon(struct regions *regions, struct region *region);
+
+/* A passage that is nested too deeply to be followed. */
+void passage_count_excess(struct regions *regions, struct region *region);

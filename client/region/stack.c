@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Each thread keeps a stack of the regions that it is inside. It remembers which state of the
+ * process it belongs to, and is emptied when that is another one.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "client/region/passage.h"
+#include "client/region/regions.h"
+#include "client/text.h"
+#include "common/clock.h"
+
+struct frame {
+	struct region *region;
+	uint64_t begin_ns;
+};
+
+struct stack {
+	const struct regions *owner;
+	uint32_t depth;
+	uint32_t excess; /* begun beyond the deepest frame */
+	struct frame frames[REGION_DEPTH_MAX];
+};
+
+static _Thread_local struct stack thread_stack;
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+static pthread_key_t stack_key;
+static int stack_key_failure;
+
+static void abandon_all(void *memory)
+{
+	struct regions *regions = regions_now();
+	struct stack *stack = memory;
+
+	while (regions && stack->owner == regions && stack->depth)
+		passage_abandon(regions, stack->frames[--stack->depth].region);
+}
+
+static void create_stack_key(void)
+{
+	stack_key_failure = pthread_key_create(&stack_key, abandon_all);
+}
+
+static struct stack *stack_get(const struct regions *regions)
+{
+	struct stack *stack = &thread_stack;
+
+	if (pthread_once(&stack_once, create_stack_key) != 0 || stack_key_failure)
+		return NULL;
+	if (!pthread_getspecific(stack_key) && pthread_setspecific(stack_key, stack) != 0)
+		return NULL;
+	if (stack->owner != regions) {
+		stack->owner = regions;
+		stack->depth = 0;
+		stack->excess = 0;
+	}
+	return stack;
+}
+
+/* --- begin and end --- */
+
+static int check_name(const char *name)
+{
+	if (!name || !*name || !memchr(name, '\0', REGION_NAME_MAX))
+		return error_say(
+			-EINVAL, "A region's name has 1 to %d bytes.", REGION_NAME_MAX - 1);
+	if (!text_is_plain(name))
+		return error_say(-EINVAL,
+			"A region's name is UTF-8 without control characters: it is shown on "
+			"terminals and in JSON.");
+	return 0;
+}
+
+static int begin(struct regions *regions, const char *name)
+{
+	struct region *region;
+	struct stack *stack;
+	int r = check_name(name);
+
+	if (r < 0)
+		return r;
+	stack = stack_get(regions);
+	region = stack ? regions_find_or_add(regions, name) : NULL;
+	if (!region)
+		return regions_no_memory();
+	if (stack->depth == REGION_DEPTH_MAX) {
+		stack->excess++;
+		passage_count_excess(regions, region);
+		return error_say(
+			-EOVERFLOW, "Region %s is nested deeper than %d.", name, REGION_DEPTH_MAX);
+	}
+	r = passage_begin(regions, region);
+	stack->frames[stack->depth++] = (struct frame){ region, clock_now_ns() };
+	return r;
+}
+
+static int end(struct regions *regions, const char *name)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct stack *stack;
+	struct frame *frame;
+	int r = check_name(name);
+
+	if (r < 0)
+		return r;
+	stack = stack_get(regions);
+	if (!stack)
+		return regions_no_memory();
+	if (stack->excess) {
+		stack->excess--;
+		return error_say(
+			-EOVERFLOW, "Region %s was nested deeper than %d.", name, REGION_DEPTH_MAX);
+	}
+	if (!stack->depth)
+		return error_say(-EINVAL, "Region %s is not open in this thread.", name);
+	frame = &stack->frames[stack->depth - 1];
+	if (strcmp(frame->region->name, name) != 0)
+		return error_say(-EINVAL, "Region %s cannot end: %s, begun later, is still open.",
+			name, frame->region->name);
+	stack->depth--;
+	return passage_end(regions, frame->region, now_ns - frame->begin_ns);
+}
+
+_public_ int uncore_region_begin(const char *name)
+{
+	struct regions *regions = regions_get();
+
+	return regions ? regions_remember(regions, begin(regions, name)) : regions_no_memory();
+}
+
+_public_ int uncore_region_end(const char *name)
+{
+	struct regions *regions = regions_get();
+
+	return regions ? regions_remember(regions, end(regions, name)) : regions_no_memory();
+}
