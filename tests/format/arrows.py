@@ -44,8 +44,33 @@ def wrong_arrows():
                     yield f"{path}:{number}: there is no {included}."
 
 
+def circles():
+    """Files that include each other, by way of others or not."""
+    graph = {str(path): [name for _, name in includes_of(path)]
+             for folder in ("common", "daemon", "client", "pmda")
+             for path in sorted(pathlib.Path(folder).rglob("*.[ch]"))}
+    # A source is one with its header: what either includes, the noun includes.
+    nouns = {}
+    for path, names in graph.items():
+        noun = path.rsplit(".", 1)[0]
+        nouns.setdefault(noun, set()).update(
+            name.rsplit(".", 1)[0] for name in names if name.rsplit(".", 1)[0] != noun)
+    done = set()
+
+    def visit(noun, way):
+        if noun in way:
+            yield " -> ".join([*way[way.index(noun):], noun]) + ": a circle of includes."
+        elif noun not in done:
+            for name in sorted(nouns.get(noun, ())):
+                yield from visit(name, [*way, noun])
+            done.add(noun)
+
+    for noun in sorted(nouns):
+        yield from visit(noun, [])
+
+
 def main():
-    found = list(wrong_arrows())
+    found = [*wrong_arrows(), *circles()]
     print("\n".join(found), file=sys.stderr)
     return len(found) > 0
 

@@ -10,11 +10,13 @@ import time
 
 from harness import Case, n_sockets, run_cases
 from processes import end
-from reading import TRY_AGAIN, TRY_AGAIN_WORDS
+from reading import TRY_AGAIN, TRY_AGAIN_WORDS, is_served
 
 METRIC = "uncore.dram.read"
 WATCHED = [METRIC, "uncore.channel.read", "uncore.sample.time", "uncore.daemon.clients",
-           "uncore.daemon.up"]
+           "uncore.daemon.up", "uncore.daemon.reason"]
+REASON = "uncore.daemon.reason"
+IN_TIME = "within"  # "uncored did not read socket 0 within 35 ms", or did not answer within
 OTHER_AGENT = "pmcd.numagents"
 ANSWER_NS = 100000000      # the contract: a fetch is answered within this time,
 PATIENT_NS = 600000000     # ... but one in ten seconds within this
@@ -27,6 +29,10 @@ N_CLIENTS = 16
 MOST_PER_SECOND = 1e11  # bytes: no machine touches that many pages
 AGENT_GONE_WORDS = ["Broken pipe", "No PMCD agent for domain of request",
                     "IPC protocol failure", "Connection reset by peer"]
+
+
+def reason_of(fetch):
+    return fetch["values"][REASON]["-1"]
 
 
 class Fault(Case):
@@ -77,17 +83,30 @@ class Away(Fault):
         self.assertLess(took_ns[len(took_ns) * 95 // 100], ANSWER_NS)
 
     def assert_outage(self, fetches):
-        """Values, then "try again", then values: nothing else, and nothing in between."""
-        seen = [fetch["values"][METRIC] for fetch in fetches]
-        kinds = ["values" if isinstance(value, dict) else value for value in seen]
-        self.assertEqual([kind for kind, _ in itertools.groupby(kinds)],
-                         ["values", TRY_AGAIN, "values"])
+        """Values, then "try again", then values: nothing in between. On a busy machine single
+        readings may be late beside that, and say so."""
+        groups = [(is_away, list(group))
+                  for is_away, group in itertools.groupby(fetches, self.is_away)]
+        outage = max((group for is_away, group in groups if is_away), key=len)
+        self.assertFalse(groups[0][0])
+        self.assertTrue(any(not is_away for is_away, _ in groups[groups.index((True, outage)):]))
+        for is_away, group in groups:
+            if is_away and group is not outage:
+                self.assertTrue(all(IN_TIME in reason_of(fetch) for fetch in group), group)
         for fetch in fetches:
-            up = fetch["values"]["uncore.daemon.up"]["-1"]
-            self.assertEqual(fetch["values"][METRIC] == TRY_AGAIN, up == 0)
-            errors = {value == TRY_AGAIN for name, value in fetch["values"].items()
-                      if name != "uncore.daemon.up"}
-            self.assertEqual(len(errors), 1)  # all of them, or none
+            self.assert_all_or_none(fetch)
+
+    def is_away(self, fetch):
+        value = fetch["values"][METRIC]
+        self.assertTrue(isinstance(value, dict) or value == TRY_AGAIN, value)
+        return value == TRY_AGAIN
+
+    def assert_all_or_none(self, fetch):
+        self.assertEqual(self.is_away(fetch), fetch["values"]["uncore.daemon.up"]["-1"] == 0)
+        self.assertEqual(self.is_away(fetch), reason_of(fetch) != "")
+        errors = {value == TRY_AGAIN for name, value in fetch["values"].items()
+                  if name not in ("uncore.daemon.up", REASON)}
+        self.assertEqual(len(errors), 1)
 
     def outage(self, go_away, return_again):
         watchers = self.start_watching(2.2)
@@ -307,6 +326,13 @@ class Batch(Fault):
         self.assertEqual(self.worker.ask(self.PAGES), "done")
         return began_ns, time.monotonic_ns()
 
+    def served(self, fetches):
+        """On a busy machine single readings may be late, and say so."""
+        late = [fetch for fetch in fetches if not is_served(fetch["values"])]
+        self.assertTrue(all(IN_TIME in reason_of(fetch) for fetch in late), late)
+        self.assertLess(len(late), len(fetches) / 4)
+        return [fetch for fetch in fetches if is_served(fetch["values"])]
+
     def assert_each_is_right(self, fetches):
         """All values are there, of one sweep; each is as new as its fetch."""
         for fetch in fetches:
@@ -345,8 +371,9 @@ class Batch(Fault):
         began_ns, done_ns = self.work()
         by_client = [[json.loads(line) for line in client.communicate()[0].splitlines()]
                      for client in clients]
+        self.assertTrue(all(len(client) == self.N_FETCHES for client in by_client))
+        by_client = [self.served(client) for client in by_client]
         fetches = [fetch for client in by_client for fetch in client]
-        self.assertEqual(len(fetches), N_CLIENTS * self.N_FETCHES)
         self.assert_each_is_right(fetches)
         self.assert_order(fetches)
         for client in by_client:
