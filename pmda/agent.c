@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pmda/clusters.h"
 #include "pmda/contexts.h"
 #include "pmda/instances.h"
 #include "pmda/labels.h"

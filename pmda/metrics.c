@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "pmda/clusters.h"
 #include "pmda/instances.h"
 #include "pmda/perfevent.h"
 

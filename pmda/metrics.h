@@ -11,15 +11,6 @@
 #include "pmda/contexts.h"
 #include "pmda/view.h"
 
-enum {
-	TRAFFIC_CLUSTER = 0,
-	CHANNEL_CLUSTER = 1,
-	QUALITY_CLUSTER = 2,
-	SAMPLE_CLUSTER = 3,
-	DAEMON_CLUSTER = 4,
-	UP_CLUSTER = 5, /* of one metric, for PAPI, which has no name below uncore */
-};
-
 /* The table as pmdaInit() wants it, which fills in the domain. */
 extern pmdaMetric metrics_table[];
 extern const unsigned metrics_n;

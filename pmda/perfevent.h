@@ -14,10 +14,7 @@
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
 
-#include "pmda/record.h"
 #include "pmda/view.h"
-
-enum { PERFEVENT_FIRST_CLUSTER = RECORD_FIRST_CLUSTER };
 
 /*
  * Takes over what the view has, also that it has nothing. Makes the tree if there is none yet. For

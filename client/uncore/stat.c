@@ -6,21 +6,19 @@
  * is nothing to show for it.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "client/format.h"
-#include "client/jsonwriter.h"
 #include "client/renew.h"
 #include "client/uncore.h"
 #include "client/uncore/child.h"
 #include "client/uncore/command.h"
 #include "client/uncore/output.h"
 #include "client/uncore/stat-options.h"
+#include "client/uncore/stat-print.h"
 #include "client/uncore/total.h"
 #include "common/clock.h"
 #include "common/macro.h"
@@ -28,34 +26,7 @@
 /* A reading that fails costs a whole run, so a busy machine gets more time than by default. */
 enum { READ_ATTEMPTS = 10 };
 
-struct stat_run {
-	struct stat_options options;
-	struct child_signals signals;
-	FILE *out;
-	struct uncore *handle;
-	struct uncore_machine machine;
-	struct uncore_sample *before; /* of the run; one per socket, as the next two */
-	struct uncore_sample *since;  /* of the interval */
-	struct uncore_sample *now;
-	struct total total;
-	uint64_t started_ns; /* when the first run's first reading was taken; 0: not yet */
-	uint64_t number;     /* of the run, from 1 */
-	uint64_t n_intervals;
-	int last_failure;   /* of a reading; 0: the last one succeeded */
-	char failure[1024]; /* the last sentence; "": nothing failed */
-	bool failed;        /* this run has no result */
-	bool unwritten;     /* not all of the output has arrived */
-};
-
 /* --- connection and readings --- */
-
-/* JSON on stderr shall be JSON; there the last object says what failed. */
-static void complain(struct stat_run *run, const char *text)
-{
-	snprintf(run->failure, sizeof run->failure, "%s", text);
-	if (!run->options.json || run->out != stderr)
-		fprintf(stderr, "uncore stat: %s\n", text);
-}
 
 static int connect_again(struct stat_run *run)
 {
@@ -102,7 +73,8 @@ static int take_reading(struct stat_run *run, struct uncore_sample samples[])
 			r = read_patiently(run, samples);
 	}
 	if (r < 0 && r != run->last_failure) /* once, not at every interval */
-		complain(run, r == -ESTALE ? "uncored was restarted and lost its counts: there "
+		stat_complain(run, r == -ESTALE
+					   ? "uncored was restarted and lost its counts: there "
 					     "are no figures for this run."
 					   : uncore_error_text());
 	run->last_failure = r;
@@ -121,7 +93,7 @@ static struct uncore_sample *new_samples(uint32_t n)
 static int prepare(struct stat_run *run)
 {
 	if (connect_again(run) < 0) {
-		complain(run, uncore_error_text());
+		stat_complain(run, uncore_error_text());
 		return -1;
 	}
 	run->before = new_samples(run->machine.n_sockets);
@@ -129,7 +101,7 @@ static int prepare(struct stat_run *run)
 	run->now = new_samples(run->machine.n_sockets);
 	if (!run->before || !run->since || !run->now ||
 		total_init(&run->total, run->machine.n_sockets) < 0) {
-		complain(run, "out of memory.");
+		stat_complain(run, "out of memory.");
 		return -1;
 	}
 	run->out = stderr;
@@ -154,150 +126,6 @@ static void run_done(struct stat_run *run)
 	uncore_close(run->handle);
 }
 
-/* When a reading was complete. */
-static uint64_t reading_ns(const struct stat_run *run, const struct uncore_sample samples[])
-{
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; i < run->machine.n_sockets; i++)
-		ns = samples[i].end_ns > ns ? samples[i].end_ns : ns;
-	return ns;
-}
-
-/* --- printing --- */
-
-static void flush(struct stat_run *run)
-{
-	const char *path = run->options.output_path;
-
-	if (!run->unwritten && output_check(run->out, "uncore stat", path ? path : "stderr") < 0)
-		run->unwritten = true;
-}
-
-/* An object that the caller goes on with. */
-static void begin_json(
-	const struct stat_run *run, const struct total *total, bool pretty, struct jsonwriter *ret)
-{
-	jsonwriter_init(ret, pretty);
-	jsonwriter_object(ret, NULL);
-	total_json(ret, total, run->handle, &run->machine);
-}
-
-static void end_json(struct stat_run *run, struct jsonwriter *json)
-{
-	_cleanup_free_ char *text = NULL;
-
-	jsonwriter_close(json);
-	if (jsonwriter_finish(json, &text) == 0) {
-		fprintf(run->out, "%s\n", text);
-	} else {
-		fputs("uncore stat: no memory for the result.\n", stderr);
-		run->unwritten = true;
-	}
-}
-
-static void print_interval_rows(
-	const struct stat_run *run, const struct total *interval, uint64_t time_ns)
-{
-	struct format_socket socket;
-
-	for (uint32_t i = 0; i < interval->n_sockets; i++) {
-		total_show(interval, run->handle, i, &socket);
-		for (uint32_t k = 0; k < socket.n_values; k++) {
-			if (socket.values[k].quality & UNCORE_ABSENT ||
-				format_is_check(socket.values[k].name))
-				continue;
-			fprintf(run->out, "%12.6f  ", (double)time_ns / 1e9);
-			if (run->options.repeat > 1)
-				fprintf(run->out, "run %-4" PRIu64 " ", run->number);
-			fprintf(run->out, "socket %-2" PRIu32 " ", i);
-			format_row(run->out, &socket.values[k], false);
-		}
-	}
-}
-
-static void print_interval_json(
-	struct stat_run *run, const struct total *interval, uint64_t time_ns)
-{
-	_cleanup_(jsonwriter_done) struct jsonwriter json;
-
-	begin_json(run, interval, false, &json);
-	jsonwriter_number(&json, "interval", run->n_intervals);
-	jsonwriter_number(&json, "run", run->number);
-	jsonwriter_number(&json, "time_ns", time_ns);
-	end_json(run, &json);
-}
-
-/* Prints what passed since the last interval, up to run->now. */
-static void print_interval(struct stat_run *run)
-{
-	_cleanup_(total_done) struct total interval = {};
-	uint64_t time_ns = reading_ns(run, run->now) - run->started_ns;
-
-	if (total_init(&interval, run->machine.n_sockets) < 0)
-		return;
-	if (total_add(&interval, run->since, run->now) < 0) {
-		complain(run, uncore_error_text());
-		return;
-	}
-	memcpy(run->since, run->now, run->machine.n_sockets * sizeof *run->now);
-	run->n_intervals++;
-	if (run->options.json)
-		print_interval_json(run, &interval, time_ns);
-	else
-		print_interval_rows(run, &interval, time_ns);
-	flush(run);
-}
-
-static void print_heading(const struct stat_run *run)
-{
-	fprintf(run->out, run->total.runs ? "\n Counts while '" : "\n No counts of '");
-	for (char **word = run->options.command; *word; word++)
-		fprintf(run->out, word == run->options.command ? "%s" : " %s", *word);
-	fprintf(run->out, run->total.runs ? "' ran" : "'");
-	if (run->total.runs > 1)
-		fprintf(run->out, " (mean and standard deviation of %" PRIu32 " runs)",
-			run->total.runs);
-	fprintf(run->out, ", platform %s:\n\n", run->machine.platform);
-}
-
-static void print_table(const struct stat_run *run)
-{
-	struct format_socket socket;
-
-	print_heading(run);
-	for (uint32_t i = 0; run->total.runs && i < run->total.n_sockets; i++) {
-		total_show(&run->total, run->handle, i, &socket);
-		format_rows(run->out, &socket);
-	}
-	if (run->total.runs && run->total.n_sockets > 1) {
-		total_show_all(&run->total, run->handle, &socket);
-		format_rows(run->out, &socket);
-	}
-	if (*run->failure)
-		fprintf(run->out, " Failure: %s\n", run->failure);
-	format_caveats(run->out, run->machine.platform, "this command");
-}
-
-static void print_result_json(struct stat_run *run)
-{
-	_cleanup_(jsonwriter_done) struct jsonwriter json;
-
-	begin_json(run, &run->total, !run->options.interval_ms, &json);
-	if (*run->failure)
-		jsonwriter_text(&json, "failure", run->failure);
-	end_json(run, &json);
-}
-
-static void print_result(struct stat_run *run)
-{
-	if (run->options.json)
-		print_result_json(run);
-	else
-		print_table(run);
-	flush(run);
-}
-
 /* --- running --- */
 
 static int cannot_run(struct stat_run *run, int error)
@@ -306,7 +134,7 @@ static int cannot_run(struct stat_run *run, int error)
 
 	snprintf(
 		text, sizeof text, "cannot run %s: %s.", run->options.command[0], strerror(-error));
-	complain(run, text);
+	stat_complain(run, text);
 	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
@@ -319,7 +147,7 @@ static int watch(struct stat_run *run, const struct child *child, int *ret_statu
 
 	while ((r = child_wait(child, &run->signals, tick_ns, ret_status)) == 0) {
 		if (take_reading(run, run->now) == 0)
-			print_interval(run);
+			stat_print_interval(run);
 		/* An interval that took too long is followed by a whole one, not by a burst. */
 		while (tick_ns <= clock_now_ns())
 			tick_ns += step_ns;
@@ -334,9 +162,9 @@ static void take_result(struct stat_run *run)
 		return;
 	}
 	if (run->options.interval_ms)
-		print_interval(run);
+		stat_print_interval(run);
 	if (total_add(&run->total, run->before, run->now) < 0) {
-		complain(run, uncore_error_text());
+		stat_complain(run, uncore_error_text());
 		run->failed = true;
 	}
 }
@@ -362,7 +190,7 @@ static int run_once(struct stat_run *run, bool *ret_go_on)
 		return EXIT_NOT_MEASURED;
 	}
 	if (!run->started_ns)
-		run->started_ns = reading_ns(run, run->before);
+		run->started_ns = stat_reading_ns(run, run->before);
 	memcpy(run->since, run->before, run->machine.n_sockets * sizeof *run->before);
 	r = child_go(&child);
 	if (r < 0)
@@ -401,7 +229,7 @@ int command_stat(int argc, char **argv)
 	if (prepare(&run) < 0)
 		return EXIT_NOT_MEASURED;
 	status = run_all(&run);
-	print_result(&run);
+	stat_print_result(&run);
 	if (status == 0 && (!run.total.runs || run.unwritten))
 		status = EXIT_NOT_MEASURED;
 	return status;

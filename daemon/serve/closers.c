@@ -24,8 +24,7 @@ enum {
 	IDLE_MAX = 2,
 	/* So many at once: to wake a thread costs as much as to accept two connections. */
 	BATCH_MAX = 16,
-	DOORBELLS_MAX =
-		256, /* of an account, yet to be closed: no honest one has a tenth of that */
+	DOORBELLS_MAX = 256, /* of an account, to be closed: an honest one has no tenth of that */
 	NS_PER_S = 1000000000,
 };
 
@@ -159,12 +158,6 @@ static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
 	closers->costs[i].ns += ns;
 }
 
-static void close_all(struct closer *closer, struct closing_queue *batch)
-{
-	for (struct closing *closing = batch->first; closing; closing = closing->next)
-		closing_close(closing, &closer->sockets);
-}
-
 /* The lock is held, but for the time of the closes. */
 static void serve(struct closer *closer, struct closing_queue *batch)
 {
@@ -175,7 +168,7 @@ static void serve(struct closer *closer, struct closing_queue *batch)
 	closer->since_ns = clock_now_ns();
 	keep_one_idle(closers);
 	pthread_mutex_unlock(&closers->lock);
-	close_all(closer, batch);
+	closing_queue_close(batch, &closer->sockets);
 	pthread_mutex_lock(&closers->lock);
 	closer->since_ns = 0;
 	closers->n_pending -= batch->n;
@@ -307,12 +300,12 @@ struct closers *closers_free(struct closers *closers)
 	for (unsigned i = 0; i < CLOSERS_MAX; i++)
 		join_ended(&closers->closers[i]);
 	pthread_mutex_unlock(&closers->lock);
-	if (!all_ended)
-		return NULL;
-	pthread_cond_destroy(&closers->progress);
-	pthread_cond_destroy(&closers->work);
-	pthread_mutex_destroy(&closers->lock);
-	free(closers);
+	if (all_ended) {
+		pthread_cond_destroy(&closers->progress);
+		pthread_cond_destroy(&closers->work);
+		pthread_mutex_destroy(&closers->lock);
+		free(closers);
+	}
 	return NULL;
 }
 

@@ -40,7 +40,7 @@ bool closing_is_like(const struct closing *a, const struct closing *b)
 	return a->account == b->account && closing_is_connection(a) == closing_is_connection(b);
 }
 
-void closing_close(struct closing *closing, struct socket_closer *sockets)
+static void close_one(struct closing *closing, struct socket_closer *sockets)
 {
 	if (closing_is_connection(closing)) {
 		socket_closer_close(sockets, &closing->fd);
@@ -48,6 +48,12 @@ void closing_close(struct closing *closing, struct socket_closer *sockets)
 	}
 	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
 	close_fd(&closing->fd);
+}
+
+void closing_queue_close(struct closing_queue *queue, struct socket_closer *sockets)
+{
+	for (struct closing *closing = queue->first; closing; closing = closing->next)
+		close_one(closing, sockets);
 }
 
 void closing_queue_free(struct closing_queue *batch)

@@ -19,8 +19,6 @@ bool closing_is_connection(const struct closing *closing);
 /* One thread closes those that are like each other, one after the other. */
 bool closing_is_like(const struct closing *a, const struct closing *b);
 
-void closing_close(struct closing *closing, struct socket_closer *sockets);
-
 /* In the order in which they came; owns them. */
 struct closing_queue {
 	struct closing *first, **end;
@@ -33,5 +31,6 @@ void closing_queue_add(struct closing_queue *queue, struct closing *closing);
 /* Takes out the one that @at, a link of the queue, leads to; it becomes the caller's. */
 struct closing *closing_queue_take(struct closing_queue *queue, struct closing **at);
 
-/* Frees all of them, which are closed. */
+/* Closes all of them; then frees them. */
+void closing_queue_close(struct closing_queue *queue, struct socket_closer *sockets);
 void closing_queue_free(struct closing_queue *queue);

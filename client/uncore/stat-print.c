@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/uncore/stat-print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/format.h"
+#include "client/jsonwriter.h"
+#include "client/uncore/output.h"
+#include "common/macro.h"
+
+void stat_complain(struct stat_run *run, const char *text)
+{
+	snprintf(run->failure, sizeof run->failure, "%s", text);
+	if (!run->options.json || run->out != stderr)
+		fprintf(stderr, "uncore stat: %s\n", text);
+}
+
+/* When a reading was complete. */
+uint64_t stat_reading_ns(const struct stat_run *run, const struct uncore_sample samples[])
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < run->machine.n_sockets; i++)
+		ns = samples[i].end_ns > ns ? samples[i].end_ns : ns;
+	return ns;
+}
+
+void stat_flush(struct stat_run *run)
+{
+	const char *path = run->options.output_path;
+
+	if (!run->unwritten && output_check(run->out, "uncore stat", path ? path : "stderr") < 0)
+		run->unwritten = true;
+}
+
+/* An object that the caller goes on with. */
+static void begin_json(
+	const struct stat_run *run, const struct total *total, bool pretty, struct jsonwriter *ret)
+{
+	jsonwriter_init(ret, pretty);
+	jsonwriter_object(ret, NULL);
+	total_json(ret, total, run->handle, &run->machine);
+}
+
+static void end_json(struct stat_run *run, struct jsonwriter *json)
+{
+	_cleanup_free_ char *text = NULL;
+
+	jsonwriter_close(json);
+	if (jsonwriter_finish(json, &text) == 0) {
+		fprintf(run->out, "%s\n", text);
+	} else {
+		fputs("uncore stat: no memory for the result.\n", stderr);
+		run->unwritten = true;
+	}
+}
+
+static void print_interval_rows(
+	const struct stat_run *run, const struct total *interval, uint64_t time_ns)
+{
+	struct format_socket socket;
+
+	for (uint32_t i = 0; i < interval->n_sockets; i++) {
+		total_show(interval, run->handle, i, &socket);
+		for (uint32_t k = 0; k < socket.n_values; k++) {
+			if (socket.values[k].quality & UNCORE_ABSENT ||
+				format_is_check(socket.values[k].name))
+				continue;
+			fprintf(run->out, "%12.6f  ", (double)time_ns / 1e9);
+			if (run->options.repeat > 1)
+				fprintf(run->out, "run %-4" PRIu64 " ", run->number);
+			fprintf(run->out, "socket %-2" PRIu32 " ", i);
+			format_row(run->out, &socket.values[k], false);
+		}
+	}
+}
+
+static void print_interval_json(
+	struct stat_run *run, const struct total *interval, uint64_t time_ns)
+{
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+
+	begin_json(run, interval, false, &json);
+	jsonwriter_number(&json, "interval", run->n_intervals);
+	jsonwriter_number(&json, "run", run->number);
+	jsonwriter_number(&json, "time_ns", time_ns);
+	end_json(run, &json);
+}
+
+/* Prints what passed since the last interval, up to run->now. */
+void stat_print_interval(struct stat_run *run)
+{
+	_cleanup_(total_done) struct total interval = {};
+	uint64_t time_ns = stat_reading_ns(run, run->now) - run->started_ns;
+
+	if (total_init(&interval, run->machine.n_sockets) < 0)
+		return;
+	if (total_add(&interval, run->since, run->now) < 0) {
+		stat_complain(run, uncore_error_text());
+		return;
+	}
+	memcpy(run->since, run->now, run->machine.n_sockets * sizeof *run->now);
+	run->n_intervals++;
+	if (run->options.json)
+		print_interval_json(run, &interval, time_ns);
+	else
+		print_interval_rows(run, &interval, time_ns);
+	stat_flush(run);
+}
+
+static void print_heading(const struct stat_run *run)
+{
+	fprintf(run->out, run->total.runs ? "\n Counts while '" : "\n No counts of '");
+	for (char **word = run->options.command; *word; word++)
+		fprintf(run->out, word == run->options.command ? "%s" : " %s", *word);
+	fprintf(run->out, run->total.runs ? "' ran" : "'");
+	if (run->total.runs > 1)
+		fprintf(run->out, " (mean and standard deviation of %" PRIu32 " runs)",
+			run->total.runs);
+	fprintf(run->out, ", platform %s:\n\n", run->machine.platform);
+}
+
+static void print_table(const struct stat_run *run)
+{
+	struct format_socket socket;
+
+	print_heading(run);
+	for (uint32_t i = 0; run->total.runs && i < run->total.n_sockets; i++) {
+		total_show(&run->total, run->handle, i, &socket);
+		format_rows(run->out, &socket);
+	}
+	if (run->total.runs && run->total.n_sockets > 1) {
+		total_show_all(&run->total, run->handle, &socket);
+		format_rows(run->out, &socket);
+	}
+	if (*run->failure)
+		fprintf(run->out, " Failure: %s\n", run->failure);
+	format_caveats(run->out, run->machine.platform, "this command");
+}
+
+static void print_result_json(struct stat_run *run)
+{
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+
+	begin_json(run, &run->total, !run->options.interval_ms, &json);
+	if (*run->failure)
+		jsonwriter_text(&json, "failure", run->failure);
+	end_json(run, &json);
+}
+
+void stat_print_result(struct stat_run *run)
+{
+	if (run->options.json)
+		print_result_json(run);
+	else
+		print_table(run);
+	stat_flush(run);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The clusters of metrics: a part of their numbers, and so for ever (see pmns). */
+#pragma once
+
+#include "pmda/record.h"
+
+enum {
+	TRAFFIC_CLUSTER = 0,
+	CHANNEL_CLUSTER = 1,
+	QUALITY_CLUSTER = 2,
+	SAMPLE_CLUSTER = 3,
+	DAEMON_CLUSTER = 4,
+	UP_CLUSTER = 5, /* of one metric, for PAPI, which has no name below uncore */
+	PERFEVENT_FIRST_CLUSTER = RECORD_FIRST_CLUSTER,
+};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The counters below perfevent: found with the first good snapshot, or in the record of an earlier
+ * life (record.h), and followed from one snapshot to the next. They are published once, in an order
+ * that never changes; perfevent.h gives them names and metrics.
+ */
+#pragma once
+
+#include <pcp/pmapi.h>
+#include <pcp/pmda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pmda/record.h"
+#include "pmda/view.h"
+
+struct tree_cpu {
+	unsigned cpu;
+	char name[16];
+};
+
+struct tree {
+	bool loaded, published, unsaved;
+	struct record record;
+	uint64_t saved_ns;      /* CLOCK_MONOTONIC: when the record was last written */
+	unsigned n_connections; /* that the counters' sources belong to */
+	unsigned n_cpus;
+	struct tree_cpu *cpus;
+	pmdaInstid *set;
+	pmdaMetric *metrics;
+	pmdaNameSpace *names;
+};
+
+/* The one tree of this process. */
+const struct tree *tree_get(void);
+
+/* See perfevent_update() and perfevent_end(). */
+void tree_update(const struct view *view);
+void tree_end(void);
+
+/* The counter of the same metric on @cpu; NULL: there is none. */
+const struct counter *tree_find(const struct counter *metric, unsigned cpu);
+
+/* Is it the first of its metric that is offered? */
+bool tree_is_first(const struct counter *counter);
