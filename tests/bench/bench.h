@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 enum { BATCH_SIZES = 3 };
 

@@ -2,7 +2,7 @@
 /* A release before this one, as build-release.sh built it; see remake.sh. */
 #pragma once
 
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 /* Its programs, below the build tree; what was saved of it, below the source tree. */
 #define RELEASE "tests/compat/0.1.0"

@@ -16,8 +16,8 @@
 #include "common/wire.h"
 #include "tests/compat/release.h"
 #include "tests/continuity/truth.h"
-#include "tests/system/kernel-count.h"
-#include "tests/test.h"
+#include "tests/harness/kernel-count.h"
+#include "tests/harness/test.h"
 
 enum { PAGES = 25600, FEW_PAGES = 2000 };
 

@@ -21,7 +21,7 @@
 #include "common/page.h"
 #include "common/wire.h"
 #include "tests/compat/release.h"
-#include "tests/test.h"
+#include "tests/harness/test.h"
 
 enum { SAVED_MAX = 8192, GROWTH_BYTES = 4096 };
 

@@ -16,7 +16,7 @@
 #include "common/page.h"
 #include "daemon/count/ledger.h"
 #include "tests/continuity/truth.h"
-#include "tests/test.h"
+#include "tests/harness/test.h"
 
 enum { PAGES = 2000 };
 

@@ -17,7 +17,7 @@
 #include "common/wire.h"
 #include "tests/continuity/trace.h"
 #include "tests/continuity/truth.h"
-#include "tests/test.h"
+#include "tests/harness/test.h"
 
 enum { WATCHDOG_S = 4, REALTIME_LIMIT_MS = 300, CLIENTS = 16, PAGES = 1000 };
 

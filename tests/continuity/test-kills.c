@@ -18,7 +18,7 @@
 #include "daemon/count/ledger.h"
 #include "tests/continuity/trace.h"
 #include "tests/continuity/truth.h"
-#include "tests/test.h"
+#include "tests/harness/test.h"
 
 enum { INSTRUCTION_KILLS = 200, RANDOM_KILLS = 150, BIRTH_STRIDE = 7, BOXES = 2 /* of a socket */ };
 

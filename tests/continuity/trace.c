@@ -16,7 +16,7 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
-#include "tests/test.h"
+#include "tests/harness/test.h"
 
 enum {
 	SYSCALL_STOP = SIGTRAP | 0x80,

@@ -2,7 +2,7 @@
 /* Killing uncored at a chosen point of its life, as its tracer (ptrace(2)). */
 #pragma once
 
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 /*
  * Starts the daemon and kills it at the @nth stop before or after a system call of any of its

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/test.h"
+#include "tests/harness/test.h"
 
 /* Of the stand-in machine, in the order of the boxes of each socket: what its first event counts.
  */

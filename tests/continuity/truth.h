@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "client/uncore.h"
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 enum { TRUTH_SOCKETS_MAX = 2, TRUTH_COUNTERS = 2 /* page faults, clock */ };
 

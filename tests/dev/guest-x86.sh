@@ -113,7 +113,7 @@ guest_x86_install_tests() {
 
 	mkdir -p "$tests/machines" "$2/usr/lib/sysusers.d" "$2/etc/systemd/system/multi-user.target.wants" \
 		"$2/etc/systemd/system/serial-getty@ttyS0.service.d"
-	cp tests/guests/x86/inside/*.py tests/pcp/tap.py tests/machines/events.csv "$folder/module/test_pmu.ko" \
+	cp tests/guests/x86/inside/*.py tests/harness/tap.py tests/machines/events.csv "$folder/module/test_pmu.ko" \
 		"$folder/intel-uncore.ko" "$folder/product/tests/pcp/papi-client" "$tests/"
 	install -m 755 tests/guests/x86/inside/layout-init "$tests/"
 	for machine in "${GUEST_X86_MACHINES[@]}"; do

@@ -17,7 +17,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / "tests/pcp")]
+sys.path[:0] = [str(ROOT / "tests/harness")]
 
 import tap  # noqa: E402
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 enum { CONNECTIONS_MAX = 512 }; /* of one user: max_clients_per_user as shipped */
 

@@ -16,7 +16,7 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 enum { LIFE_S = 60, INODES_MAX = 65536, BURN_US = 200 };
 

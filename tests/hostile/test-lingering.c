@@ -4,7 +4,7 @@
  * waits. Run as it is, where Linux 6.16 refuses such messages on the daemon's behalf; and with the
  * argument `before-6.16`, where setsockopt(2) knows no SO_PASSRIGHTS.
  */
-#include "tests/lingering.h"
+#include "tests/harness/lingering.h"
 
 #include <errno.h>
 #include <linux/filter.h>

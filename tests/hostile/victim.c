@@ -14,7 +14,7 @@
 #include "client/uncore.h"
 #include "common/clock.h"
 #include "common/macro.h"
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 enum { OPENS = 500, READS = 2 * OPENS, MEANWHILE_MS = 100, LIFE_S = 200 };
 

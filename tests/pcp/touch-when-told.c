@@ -3,7 +3,7 @@
  * touch-when-told CPU: for every line with a number N that it reads, touches N new pages on that
  * CPU and answers "done". It has started long before, so its own start is not in the counts.
  */
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 #include <err.h>
 #include <stdio.h>

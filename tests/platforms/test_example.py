@@ -207,7 +207,7 @@ def check_stated_word(scratch):
 
 
 def main():
-    tap.run([
+    tap.run_functions([
         ("the page's example gives the words that its text states", check_words),
         ("the page's example agrees with the shipped platform", check_shipped),
         ("the page's steps work as written", check_steps),

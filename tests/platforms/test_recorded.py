@@ -213,7 +213,7 @@ def main():
         ("gather says what is wrong and then writes nothing", check_errors),
     ]
     tap.check(archives and trees, "there is nothing to test")
-    tap.run(cases)
+    tap.run_functions(cases)
 
 
 main()

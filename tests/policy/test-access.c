@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who is let in by the real daemon, what the others are told, and how refusals are counted. */
-#include "tests/system/daemon-process.h"
-#include "tests/test.h"
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/test.h"
 
 #include <errno.h>
 #include <grp.h>

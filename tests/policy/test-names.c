@@ -3,8 +3,8 @@
  * Names in [access] while the directory service is down. The daemon has files of users and groups
  * of its own, mounted over those of the machine; emptied, they are a service that knows nobody.
  */
-#include "tests/system/daemon-process.h"
-#include "tests/test.h"
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/test.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -3,8 +3,8 @@
  * Where only the owner of the node's job may read: whoever was let in before is cut off, keeps
  * nothing that goes on, and a restart gives nothing back.
  */
-#include "tests/system/daemon-process.h"
-#include "tests/test.h"
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/test.h"
 
 #include <errno.h>
 #include <signal.h>

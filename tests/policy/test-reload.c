@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SIGHUP: what changes at once, what stays, and what becomes of those who are connected. */
-#include "tests/system/daemon-process.h"
-#include "tests/test.h"
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/test.h"
 
 #include <errno.h>
 #include <json-c/json.h>

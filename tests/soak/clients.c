@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "client/uncore.h"
-#include "tests/test.h"
+#include "tests/harness/test.h"
 
 enum { READS = 50, SOCKETS_MAX = 2, COMPLAINT_MAX = 512 };
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 enum { N_CLIENTS = 6 };
 

@@ -15,8 +15,8 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "tests/continuity/truth.h"
+#include "tests/harness/test.h"
 #include "tests/soak/clients.h"
-#include "tests/test.h"
 
 static const uint64_t SECOND_NS = 1000000000, SAY_EVERY_NS = 10000000000;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The uncore command as a user without root runs it against the real daemon. */
-#include "tests/system/daemon-process.h"
-#include "tests/test.h"
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/test.h"
 
 #include <json-c/json.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * What a client cannot do: write what others read, make another client wait, hold more than its
  * quota, or leave anything behind when it dies.
  */
-#include "tests/system/daemon-process.h"
-#include "tests/test.h"
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "tests/system/daemon-process.h"
-#include "tests/test.h"
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/test.h"
 
 enum { PERFMON = 38 }; /* CAP_PERFMON: older headers lack the name */
 

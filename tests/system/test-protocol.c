@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bad messages to the real daemon: each gets its answer, and nobody else notices. */
-#include "tests/system/daemon-process.h"
-#include "tests/test.h"
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * What the daemon says and does when it cannot have all that it wants: boxes that the kernel
  * refuses, too few descriptors, a socket that is taken; and whom it refuses.
  */
-#include "tests/system/daemon-process.h"
-#include "tests/test.h"
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

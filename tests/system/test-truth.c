@@ -4,9 +4,9 @@
  * faults there, and an unprivileged client must see N x 4096 bytes on that CPU's socket; and what
  * other programs touch meanwhile, by the kernel's own count.
  */
-#include "tests/system/daemon-process.h"
-#include "tests/system/kernel-count.h"
-#include "tests/test.h"
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/kernel-count.h"
+#include "tests/harness/test.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>

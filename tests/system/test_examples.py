@@ -8,13 +8,11 @@ import pathlib
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 import time
 
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
-sys.path.insert(0, str(SOURCE / "tests/platforms"))
 import tap
 
 SECONDS = 20
@@ -115,7 +113,7 @@ def main():
     cases.append(("README.md and libuncore(3) have a program each",
                   lambda: tap.equal([name for name, _ in found], ["README.md", "libuncore.3.scd"],
                                     "pages with programs")))
-    tap.run(cases)
+    tap.run_functions(cases)
 
 
 if os.geteuid() == 0:

@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/types.h>
 
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 enum { ROUNDS = 60, CLIENT_TIMEOUT_S = 60 };
 

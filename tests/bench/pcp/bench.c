@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "tests/bench/pcp/private-pmcd.h"
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 /* What ours may add to the floor, besides one fresh read. */
 static const double goal_added_us = 10, goal_of_perfevent = 0.3;

@@ -10,7 +10,7 @@
 
 #include "common/clock.h"
 #include "tests/bench/pcp/private-pmcd.h"
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 enum { READS = 800, WARM_UP = 50 };
 

@@ -14,7 +14,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "tests/bench/pcp/client.h"
-#include "tests/system/daemon-process.h"
+#include "tests/harness/daemon-process.h"
 
 enum { STOP_TIMEOUT_S = 10, START_TIMEOUT_S = 10, PATH_BYTES = 256 };
 

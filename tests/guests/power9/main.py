@@ -10,7 +10,7 @@ import signal
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "pcp")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "harness")]
 
 import options  # noqa: E402
 import tap  # noqa: E402

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a process cannot do any more after call_filter_set(), and what it can. Each case asks a
+ * child, for a filter is for ever; arguments are wrong, so that no call does anything if it is let
+ * through.
+ */
+#include "daemon/base/call-filter.h"
+#include "tests/harness/test.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+
+enum { NO_FILTERS = 77, NEWER_THAN_KNOWN = 463 };
+
+struct call {
+	const char *name;
+	long number, arguments[4];
+	int error; /* that the filter has */
+};
+
+/* In a child. */
+static void set_filter(void)
+{
+	int r = call_filter_set();
+
+	if (r == -ENOSYS || r == -EINVAL || r == -EOPNOTSUPP)
+		_exit(NO_FILTERS);
+	if (r < 0)
+		_exit(99);
+}
+
+static int in_child(int (*body)(const void *argument), const void *argument)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(body(argument));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == NO_FILTERS)
+		skip();
+	return WEXITSTATUS(status);
+}
+
+static int error_of(const struct call *call)
+{
+	const long *a = call->arguments;
+
+	errno = 0;
+	syscall(call->number, a[0], a[1], a[2], a[3], 0, 0);
+	return errno;
+}
+
+static int error_after_filter(const void *argument)
+{
+	set_filter();
+	return error_of(argument);
+}
+
+static int error_without_filter(const void *argument)
+{
+	return error_of(argument);
+}
+
+static const struct call refused[] = {
+	{ "execve", SYS_execve, { 0 }, EPERM },
+	{ "execveat", SYS_execveat, { -1 }, EPERM },
+	{ "perf_event_open", SYS_perf_event_open, { 0 }, EPERM },
+	{ "bpf", SYS_bpf, { -1 }, EPERM },
+	{ "io_uring_setup", 425, { 0 }, EPERM },
+	{ "io_uring_register", 427, { -1 }, EPERM },
+	{ "fspick", 433, { -1 }, EPERM },
+	{ "userfaultfd", SYS_userfaultfd, { -1 }, EPERM },
+#ifndef __SANITIZE_ADDRESS__
+	{ "ptrace", SYS_ptrace, { PTRACE_CONT, -1 }, EPERM },
+#endif
+	{ "process_vm_readv", SYS_process_vm_readv, { -1, 0, 1 }, EPERM },
+	{ "process_vm_writev", SYS_process_vm_writev, { -1, 0, 1 }, EPERM },
+	{ "pidfd_getfd", 438, { -1, -1 }, EPERM },
+	{ "setuid", SYS_setuid, { -1 }, EPERM },
+	{ "setgroups", SYS_setgroups, { -1 }, EPERM },
+	{ "socket of AF_INET", SYS_socket, { AF_INET, -1 }, EAFNOSUPPORT },
+	{ "socket of AF_NETLINK", SYS_socket, { AF_NETLINK, -1 }, EAFNOSUPPORT },
+	{ "unshare of users", SYS_unshare, { CLONE_NEWUSER | CLONE_VM }, EPERM },
+	{ "clone into users", SYS_clone, { CLONE_NEWUSER | CLONE_FS }, EPERM },
+	{ "clone3", 435, { 0 }, ENOSYS },
+	{ "setns", SYS_setns, { -1 }, EPERM },
+	{ "mount", SYS_mount, { 0 }, EPERM },
+	{ "umount2", SYS_umount2, { 0, -1 }, EPERM },
+	{ "mount_setattr", 442, { -1, 0, -1 }, EPERM },
+	{ "init_module", SYS_init_module, { 0 }, EPERM },
+	{ "finit_module", SYS_finit_module, { -1 }, EPERM },
+	{ "kexec_load", SYS_kexec_load, { 0, 0, 0, -1 }, EPERM },
+	{ "a call of a kernel to come", NEWER_THAN_KNOWN, { -1 }, ENOSYS },
+};
+
+static void what_only_the_start_needs_is_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		int error = in_child(error_after_filter, &refused[i]);
+
+		if (error != refused[i].error)
+			fail_msg("%s: errno is %d, not %d", refused[i].name, error,
+				refused[i].error);
+	}
+}
+
+/* So that a refusal is seen to be the filter's. One that has no privilege is refused some anyway.
+ */
+static void the_kernel_refuses_few_of_them_itself(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		n += in_child(error_without_filter, &refused[i]) != refused[i].error;
+	assert_true(n > ARRAY_SIZE(refused) / 2);
+}
+
+static void *unshare_files(void *argument)
+{
+	*(int *)argument = unshare(CLONE_FILES);
+	return NULL;
+}
+
+static int work(const void *argument)
+{
+	pthread_t thread;
+	int ends[2], unshared = -1;
+	void *map;
+
+	(void)argument;
+	set_filter();
+	map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map == MAP_FAILED || memfd_create("text", MFD_CLOEXEC) < 0)
+		return 1;
+	if (socket(AF_UNIX, SOCK_STREAM, 0) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
+		return 2;
+	if (pthread_create(&thread, NULL, unshare_files, &unshared) || pthread_join(thread, NULL))
+		return 3;
+	return unshared < 0 ? 4 : 0;
+}
+
+static void what_serving_needs_works(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(work, NULL), 0);
+}
+
+/* A thread that runs already when the filter is set. */
+struct early {
+	pthread_barrier_t barrier;
+	int error;
+};
+
+static void *try_late(void *argument)
+{
+	static const struct call call = { "perf_event_open", SYS_perf_event_open, { 0 }, EPERM };
+	struct early *early = argument;
+
+	pthread_barrier_wait(&early->barrier);
+	early->error = error_of(&call);
+	return NULL;
+}
+
+static int filter_beside_a_thread(const void *argument)
+{
+	struct early early = {};
+	pthread_t thread;
+
+	(void)argument;
+	pthread_barrier_init(&early.barrier, NULL, 2);
+	if (pthread_create(&thread, NULL, try_late, &early))
+		return 98;
+	set_filter();
+	pthread_barrier_wait(&early.barrier);
+	pthread_join(thread, NULL);
+	return early.error;
+}
+
+static void it_holds_for_threads_that_run_already(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(filter_beside_a_thread, NULL), EPERM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("what only the start needs is refused", what_only_the_start_needs_is_refused),
+		CASE("without the filter, most of it is not refused that way",
+			the_kernel_refuses_few_of_them_itself),
+		CASE("what serving clients needs works", what_serving_needs_works),
+		CASE("the filter holds for threads that run already",
+			it_holds_for_threads_that_run_already),
+	};
+
+	return cmocka_run_group_tests_name("call-filter", cases, NULL, NULL);
+}

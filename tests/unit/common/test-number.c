@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What counts as a number, and where it ends. */
+#include "common/number.h"
+
+#include "common/macro.h"
+#include "tests/harness/test.h"
+
+static void digits_are_read_up_to_what_follows(void **state)
+{
+	const char *text = "12-34";
+	uint64_t number = 0;
+
+	(void)state;
+	assert_ptr_equal(number_parse(text, 10, 99, &number), text + 2);
+	assert_int_equal(number, 12);
+	assert_string_equal(number_parse("0x1fg", 0, 99, &number), "g");
+	assert_int_equal(number, 0x1f);
+	assert_string_equal(number_parse("017", 0, 99, &number), "");
+	assert_int_equal(number, 15);
+	assert_string_equal(number_parse("017", 10, 99, &number), "");
+	assert_int_equal(number, 17);
+	assert_string_equal(number_parse("18446744073709551615", 10, UINT64_MAX, &number), "");
+	assert_true(number == UINT64_MAX);
+}
+
+static void signs_blanks_and_large_numbers_are_refused(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"-1",
+		"+1",
+		" 1",
+		"\t1",
+		"x",
+		"100",
+		"18446744073709551616",
+	};
+	uint64_t number = 7;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		assert_null(number_parse(texts[i], 10, 99, &number));
+	assert_null(number_parse("a", 10, 99, &number));
+	assert_int_equal(number, 7);
+}
+
+static void a_whole_text_holds_nothing_else(void **state)
+{
+	uint64_t number = 7;
+
+	(void)state;
+	assert_false(number_parse_whole("12 ", 10, 99, &number));
+	assert_false(number_parse_whole("0x", 0, 99, &number));
+	assert_false(number_parse_whole("1.5", 10, 99, &number));
+	assert_false(number_parse_whole("", 10, 99, &number));
+	assert_int_equal(number, 7);
+	assert_true(number_parse_whole("ff", 16, 255, &number));
+	assert_int_equal(number, 255);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("digits are read up to what follows them", digits_are_read_up_to_what_follows),
+		CASE("signs, blanks and numbers above the limit are refused",
+			signs_blanks_and_large_numbers_are_refused),
+		CASE("a whole text holds nothing else", a_whole_text_holds_nothing_else),
+	};
+
+	return cmocka_run_group_tests_name("number", cases, NULL, NULL);
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/page.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/harness/test.h"
+
+enum { SOCKETS = 2, METRICS = 3, CHANNELS = 5 };
+
+static struct page_wakeup wakeup;
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static struct page_header *new_page(void)
+{
+	struct page_header header = {
+		.state = PAGE_LIVE,
+		.n_metrics = METRICS,
+		.n_sockets = SOCKETS,
+		.n_channels = SOCKETS * CHANNELS,
+		.n_texts = 2,
+	};
+	struct page_header *page;
+
+	page_lay_out(&header, CHANNELS);
+	page = aligned_alloc(PAGE_CACHE_LINE, header.page_bytes);
+	assert_non_null(page);
+	memset(page, 0, header.page_bytes);
+	*page = header;
+	for (uint32_t i = 0; i < SOCKETS; i++) {
+		struct page_socket *socket = page_write_sockets(page) + i;
+
+		socket->first_channel = i * CHANNELS;
+		socket->n_channels = CHANNELS;
+	}
+	return page;
+}
+
+static struct page_cell *cell_of(struct page_header *page, uint32_t socket)
+{
+	return page_write_cell(page, socket);
+}
+
+/* Sweep number @number, in which every word says so. */
+static void publish(struct page_cell *cell, uint64_t number)
+{
+	struct page_channel_value channels[CHANNELS];
+	struct page_sweep sweep = { .number = number, .begin_ns = number, .end_ns = number };
+
+	for (int i = 0; i < METRICS; i++)
+		sweep.values[i].count = number;
+	for (int i = 0; i < CHANNELS; i++)
+		channels[i] = (struct page_channel_value){ .count = number };
+	page_sweep_end(cell, page_sweep_begin(cell),
+		&(struct page_result){ &sweep, METRICS, channels, CHANNELS });
+	page_wakeup_announce(&wakeup);
+	page_wakeup_wake(&wakeup, INT_MAX);
+}
+
+static void a_page_that_was_laid_out_passes(void **state)
+{
+	struct page_header *page = new_page();
+
+	(void)state;
+	assert_int_equal(page_check(page, page->page_bytes), 0);
+	assert_int_equal(page->cells_at % PAGE_CACHE_LINE, 0);
+	assert_int_equal(page->cell_stride % PAGE_CACHE_LINE, 0);
+	free(page);
+}
+
+/* A later release adds behind the cells. */
+static void a_page_that_has_grown_passes(void **state)
+{
+	struct page_header *page = new_page();
+	uint64_t grown_bytes = page->page_bytes + PAGE_CACHE_LINE;
+
+	(void)state;
+	page = realloc(page, grown_bytes);
+	assert_non_null(page);
+	memset((char *)page + page->page_bytes, 0xff, PAGE_CACHE_LINE);
+	page->page_bytes = grown_bytes;
+	assert_int_equal(page_check(page, grown_bytes), 0);
+	assert_int_equal(page_check(page, grown_bytes - 1), -EBADMSG);
+	free(page);
+}
+
+/* Whatever else it holds. */
+static void a_page_of_any_version_is_known_as_one(void **state)
+{
+	struct page_header page = { .magic = PAGE_MAGIC, .version = 77, .n_metrics = UINT32_MAX };
+
+	(void)state;
+	assert_true(page_is_any(&page, 16));
+	assert_false(page_is_any(&page, 15));
+	page.magic++;
+	assert_false(page_is_any(&page, sizeof page));
+}
+
+static void tables_do_not_overlap(void **state)
+{
+	struct page_header *page = new_page();
+
+	(void)state;
+	assert_true(page->metrics_at >= sizeof *page);
+	assert_ptr_equal(page_metrics(page) + METRICS, page_sockets(page));
+	assert_ptr_equal(page_sockets(page) + SOCKETS, page_channels(page));
+	assert_ptr_equal(page_channels(page) + SOCKETS * CHANNELS, page_texts(page));
+	assert_true((const char *)(page_texts(page) + 2) <= (const char *)page_cell(page, 0));
+	free(page);
+}
+
+static void another_version_is_told_apart(void **state)
+{
+	struct page_header *page = new_page();
+
+	(void)state;
+	page->version++;
+	assert_int_equal(page_check(page, page->page_bytes), -EPROTONOSUPPORT);
+	free(page);
+}
+
+static void a_short_page_or_wrong_magic_is_refused(void **state)
+{
+	struct page_header *page = new_page();
+
+	(void)state;
+	assert_int_equal(page_check(page, sizeof *page - 1), -EBADMSG);
+	assert_int_equal(page_check(page, page->page_bytes - 1), -EBADMSG);
+	page->magic ^= 1;
+	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
+	free(page);
+}
+
+static void every_corrupted_count_and_offset_is_refused(void **state)
+{
+	static const size_t fields[] = {
+		offsetof(struct page_header, n_metrics),
+		offsetof(struct page_header, n_sockets),
+		offsetof(struct page_header, n_channels),
+		offsetof(struct page_header, n_texts),
+		offsetof(struct page_header, metrics_at),
+		offsetof(struct page_header, sockets_at),
+		offsetof(struct page_header, channels_at),
+		offsetof(struct page_header, texts_at),
+		offsetof(struct page_header, cells_at),
+		offsetof(struct page_header, cell_stride),
+	};
+	static const uint32_t values[] = { 0x7ffffff8, 0xfffffff8, 0xffffffff };
+
+	(void)state;
+	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+		for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+			struct page_header *page = new_page();
+
+			memcpy((char *)page + fields[f], &values[v], sizeof values[v]);
+			assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
+			free(page);
+		}
+	}
+}
+
+static void tables_inside_the_header_or_misaligned_are_refused(void **state)
+{
+	struct page_header *page = new_page();
+
+	(void)state;
+	page->metrics_at = 0;
+	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
+	page->metrics_at = sizeof *page + 4;
+	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
+	free(page);
+}
+
+static void a_cell_too_small_for_its_channels_is_refused(void **state)
+{
+	struct page_header *page = new_page();
+
+	(void)state;
+	page->cell_stride = sizeof(struct page_cell) - 8;
+	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
+	free(page);
+}
+
+static void wrong_indexes_in_tables_are_refused(void **state)
+{
+	struct page_header *page = new_page();
+	struct page_channel *channel = page_write_channels(page);
+	struct page_socket *socket = page_write_sockets(page);
+
+	(void)state;
+	channel->socket = SOCKETS;
+	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
+	channel->socket = 0;
+	channel->metric = METRICS;
+	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
+	channel->metric = 0;
+	socket->first_channel = 0xffffffff;
+	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
+	socket->first_channel = SOCKETS * CHANNELS - 1;
+	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
+	free(page);
+}
+
+static void strings_without_end_are_refused(void **state)
+{
+	(void)state;
+	for (int which = 0; which < 5; which++) {
+		struct page_header *page = new_page();
+		const struct {
+			const void *text;
+			size_t size_bytes;
+		} strings[] = {
+			{ page->platform, PAGE_NAME_MAX },
+			{ page_metrics(page)[2].name, PAGE_NAME_MAX },
+			{ page_metrics(page)[2].unit, PAGE_NAME_MAX },
+			{ page_channels(page)[1].name, PAGE_NAME_MAX },
+			{ page_texts(page)[1].text, PAGE_TEXT_MAX },
+		};
+
+		memset((void *)strings[which].text, 'x', strings[which].size_bytes);
+		assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
+		free(page);
+	}
+}
+
+static void random_headers_never_lead_outside(void **state)
+{
+	struct page_header *page = new_page();
+	struct page_header good = *page;
+
+	(void)state;
+	srandom(1);
+	for (int i = 0; i < 20000; i++) {
+		size_t at = offsetof(struct page_header, page_bytes) +
+			    (size_t)random() %
+				    (sizeof *page - offsetof(struct page_header, page_bytes));
+
+		((unsigned char *)page)[at] = (unsigned char)random();
+		(void)page_check(page, good.page_bytes); /* ASan watches */
+		*page = good;
+	}
+	free(page);
+}
+
+static void a_copy_has_what_was_published(void **state)
+{
+	struct page_header *page = new_page();
+	struct page_channel_value channels[CHANNELS];
+	struct page_sweep sweep;
+
+	(void)state;
+	publish(cell_of(page, 1), 42);
+	assert_int_equal(page_copy(page_cell(page, 1), &sweep, METRICS, channels, CHANNELS), 0);
+	assert_int_equal(sweep.number, 42);
+	assert_int_equal(sweep.values[METRICS - 1].count, 42);
+	assert_int_equal(channels[CHANNELS - 1].count, 42);
+	assert_int_equal(page_copy(page_cell(page, 0), &sweep, METRICS, NULL, 0), 0);
+	assert_int_equal(sweep.number, 0);
+	free(page);
+}
+
+static void a_writer_that_died_is_told_and_taken_over(void **state)
+{
+	struct page_header *page = new_page();
+	struct page_sweep sweep;
+
+	(void)state;
+	publish(cell_of(page, 0), 1);
+	cell_of(page, 0)->lock |= 1; /* as one that is killed half-way leaves it */
+	assert_int_equal(page_copy(page_cell(page, 0), &sweep, METRICS, NULL, 0), -EAGAIN);
+	publish(cell_of(page, 0), 2);
+	assert_int_equal(page_copy(page_cell(page, 0), &sweep, METRICS, NULL, 0), 0);
+	assert_int_equal(sweep.number, 2);
+	free(page);
+}
+
+static void a_wait_for_a_later_sweep_ends_at_its_deadline(void **state)
+{
+	struct page_header *page = new_page();
+	const struct page_cell *cell = page_cell(page, 0);
+	uint64_t deadline_ns = now_ns() + 5000000;
+
+	(void)state;
+	publish(cell_of(page, 0), 1);
+	assert_int_equal(page_wait(cell, &wakeup, page_started(cell), deadline_ns), -ETIMEDOUT);
+	assert_true(now_ns() >= deadline_ns);
+	assert_int_equal(page_wait(cell, &wakeup, page_started(cell) - 1, 0), 0);
+	free(page);
+}
+
+static void a_sweep_under_way_is_not_fresh(void **state)
+{
+	struct page_header *page = new_page();
+	struct page_cell *cell = cell_of(page, 0);
+	struct page_sweep sweep = { .number = 1 };
+	uint32_t under_way = page_sweep_begin(cell);
+	uint32_t started = page_started(cell);
+
+	(void)state;
+	page_sweep_end(cell, under_way, &(struct page_result){ &sweep, METRICS, NULL, 0 });
+	assert_int_equal(page_wait(cell, &wakeup, started, now_ns() + 1000000), -ETIMEDOUT);
+	publish(cell, 2);
+	assert_int_equal(page_wait(cell, &wakeup, started, 0), 0);
+	free(page);
+}
+
+static void sweep_numbers_wrap(void **state)
+{
+	struct page_header *page = new_page();
+	struct page_cell *cell = cell_of(page, 0);
+	uint32_t started;
+
+	(void)state;
+	cell->started = cell->finished = 0xffffffff;
+	started = page_started(cell);
+	assert_int_equal(page_wait(cell, &wakeup, started, 0), -ETIMEDOUT);
+	publish(cell, 1);
+	assert_int_equal(cell->finished, 0);
+	assert_int_equal(page_wait(cell, &wakeup, started, 0), 0);
+	free(page);
+}
+
+static void *publish_later(void *cell)
+{
+	usleep(20000);
+	publish(cell, 1);
+	return NULL;
+}
+
+static void a_publishing_thread_wakes_the_waiter(void **state)
+{
+	struct page_header *page = new_page();
+	const struct page_cell *cell = page_cell(page, 0);
+	uint64_t begin_ns = now_ns();
+	uint32_t started = page_started(cell);
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, publish_later, cell_of(page, 0)), 0);
+	assert_int_equal(page_wait(cell, &wakeup, started, begin_ns + 30000000000), 0);
+	assert_true(now_ns() - begin_ns < 20000000000);
+	pthread_join(thread, NULL);
+	free(page);
+}
+
+enum { RACES = 50000 };
+
+struct race {
+	struct page_cell *cell;
+	atomic_uint n_asked; /* sweeps that the waiter has asked for */
+};
+
+static void *publish_what_is_asked(void *argument)
+{
+	struct race *race = argument;
+
+	for (unsigned n = 1; n <= RACES; n++) {
+		while (atomic_load(&race->n_asked) < n)
+			;
+		for (volatile unsigned delay = n % 128; delay; delay--)
+			; /* so that waiters are met while they look, and while they sleep */
+		publish(race->cell, n);
+	}
+	return NULL;
+}
+
+static void no_wake_up_is_lost(void **state)
+{
+	struct page_header *page = new_page();
+	struct race race = { .cell = cell_of(page, 0) };
+	uint64_t begin_ns = now_ns();
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, publish_what_is_asked, &race), 0);
+	for (unsigned i = 0; i < RACES; i++) {
+		uint32_t started = page_started(race.cell);
+
+		atomic_fetch_add(&race.n_asked, 1);
+		assert_int_equal(page_wait(race.cell, &wakeup, started, begin_ns + 60000000000), 0);
+		/* Who was not woken stays until the deadline, and then sees that it is there. */
+		assert_true(now_ns() < begin_ns + 60000000000);
+	}
+	pthread_join(thread, NULL);
+	free(page);
+}
+
+static atomic_bool writer_stops;
+
+static void *publish_always(void *cell)
+{
+	for (uint64_t number = 1; !atomic_load(&writer_stops); number++)
+		publish(cell, number);
+	return NULL;
+}
+
+static void a_copy_is_never_torn(void **state)
+{
+	struct page_header *page = new_page();
+	struct page_channel_value channels[CHANNELS];
+	struct page_sweep sweep;
+	int n_copies = 0;
+	pthread_t thread;
+
+	(void)state;
+	atomic_store(&writer_stops, false);
+	assert_int_equal(pthread_create(&thread, NULL, publish_always, cell_of(page, 0)), 0);
+	for (int i = 0; i < 100000; i++) {
+		if (page_copy(page_cell(page, 0), &sweep, METRICS, channels, CHANNELS) < 0)
+			continue;
+		n_copies++;
+		assert_int_equal(sweep.begin_ns, sweep.number);
+		assert_int_equal(sweep.values[METRICS - 1].count, sweep.number);
+		assert_int_equal(channels[CHANNELS - 1].count, sweep.number);
+	}
+	atomic_store(&writer_stops, true);
+	pthread_join(thread, NULL);
+	assert_true(n_copies > 0);
+	free(page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("a page that was laid out passes the check", a_page_that_was_laid_out_passes),
+		CASE("tables do not overlap", tables_do_not_overlap),
+		CASE("a page that has grown passes", a_page_that_has_grown_passes),
+		CASE("a page of any version is known as one",
+			a_page_of_any_version_is_known_as_one),
+		CASE("another version is told apart", another_version_is_told_apart),
+		CASE("a short page or a wrong magic is refused",
+			a_short_page_or_wrong_magic_is_refused),
+		CASE("every corrupted count and offset is refused",
+			every_corrupted_count_and_offset_is_refused),
+		CASE("tables inside the header or misaligned are refused",
+			tables_inside_the_header_or_misaligned_are_refused),
+		CASE("a cell too small for its channels is refused",
+			a_cell_too_small_for_its_channels_is_refused),
+		CASE("wrong indexes in tables are refused", wrong_indexes_in_tables_are_refused),
+		CASE("strings without an end are refused", strings_without_end_are_refused),
+		CASE("random headers never lead outside the page",
+			random_headers_never_lead_outside),
+		CASE("a copy has what was published", a_copy_has_what_was_published),
+		CASE("a writer that died is told, and taken over from",
+			a_writer_that_died_is_told_and_taken_over),
+		CASE("a wait for a later sweep ends at its deadline",
+			a_wait_for_a_later_sweep_ends_at_its_deadline),
+		CASE("a sweep under way is not fresh", a_sweep_under_way_is_not_fresh),
+		CASE("sweep numbers wrap", sweep_numbers_wrap),
+		CASE("a publishing thread wakes the waiter", a_publishing_thread_wakes_the_waiter),
+		CASE("no wake-up is lost between looking and sleeping", no_wake_up_is_lost),
+		CASE("a copy is never torn", a_copy_is_never_torn),
+	};
+
+	return cmocka_run_group_tests_name("page", cases, NULL, NULL);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+#include "tests/harness/test.h"
+
+static const struct {
+	enum wire_opcode opcode;
+	enum wire_sender sender;
+} kinds[] = {
+	{ WIRE_HELLO, WIRE_FROM_CLIENT },
+	{ WIRE_INFO, WIRE_FROM_CLIENT },
+	{ WIRE_OWNER, WIRE_FROM_CLIENT },
+	{ WIRE_DONE, WIRE_FROM_DAEMON },
+	{ WIRE_WELCOME, WIRE_FROM_DAEMON },
+	{ WIRE_REPORT, WIRE_FROM_DAEMON },
+	{ WIRE_ERROR, WIRE_FROM_DAEMON },
+};
+
+static void make(union wire_message *message, enum wire_opcode opcode)
+{
+	if (opcode == WIRE_ERROR)
+		wire_error(message, -EDQUOT, "too many");
+	else
+		wire_begin(message, opcode);
+}
+
+static void make_pair(int ret_pair[2])
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_pair), 0);
+}
+
+static void close_pair(int pair[2])
+{
+	close(pair[0]);
+	close(pair[1]);
+}
+
+static void every_message_passes_from_its_sender_only(void **state)
+{
+	union wire_message message;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		make(&message, kinds[i].opcode);
+		assert_int_equal(wire_check(&message, message.header.size, kinds[i].sender), 0);
+		assert_int_equal(
+			wire_check(&message, message.header.size, !kinds[i].sender), -EOPNOTSUPP);
+	}
+}
+
+static void every_wrong_size_is_refused(void **state)
+{
+	union wire_message message;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		make(&message, kinds[i].opcode);
+		for (size_t n = 0; n <= WIRE_MESSAGE_MAX + 1; n++) {
+			if (n == message.header.size)
+				continue;
+			assert_int_equal(wire_check(&message, n, kinds[i].sender), -EBADMSG);
+		}
+		message.header.size++;
+		assert_int_equal(
+			wire_check(&message, message.header.size, kinds[i].sender), -EBADMSG);
+	}
+}
+
+static void reserved_fields_and_opcodes_are_checked(void **state)
+{
+	union wire_message message;
+
+	(void)state;
+	make(&message, WIRE_HELLO);
+	message.hello.reserved = 1;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
+	make(&message, WIRE_OWNER);
+	message.owner.reserved = 1;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
+	make(&message, WIRE_INFO);
+	message.info.reserved = 1;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
+	make(&message, WIRE_HELLO);
+	message.header.reserved = 1;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
+	make(&message, WIRE_HELLO);
+	message.header.opcode = 77;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EOPNOTSUPP);
+}
+
+static void an_error_needs_an_errno_and_an_end(void **state)
+{
+	union wire_message message;
+
+	(void)state;
+	make(&message, WIRE_ERROR);
+	message.error.error = 0;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_DAEMON), -EBADMSG);
+	make(&message, WIRE_ERROR);
+	memset(message.error.text, 'x', sizeof message.error.text);
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_DAEMON), -EBADMSG);
+}
+
+static void a_long_sentence_is_cut(void **state)
+{
+	char sentence[2 * WIRE_TEXT_MAX];
+	union wire_message message;
+
+	(void)state;
+	memset(sentence, 'x', sizeof sentence - 1);
+	sentence[sizeof sentence - 1] = '\0';
+	wire_error(&message, -EPERM, "%s", sentence);
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_DAEMON), 0);
+	assert_int_equal(strlen(message.error.text), WIRE_TEXT_MAX - 1);
+}
+
+static void messages_and_descriptors_arrive(void **state)
+{
+	struct wire_packet packet;
+	union wire_message message;
+	int pair[2], fds[WIRE_FDS_MAX];
+
+	(void)state;
+	make_pair(pair);
+	for (int i = 0; i < WIRE_FDS_MAX; i++)
+		fds[i] = pair[0];
+	make(&message, WIRE_WELCOME);
+	message.welcome.page_bytes = 123456789012;
+	assert_int_equal(wire_send(pair[0], &message, fds, WIRE_FDS_MAX), 0);
+	assert_int_equal(wire_receive(pair[1], WIRE_FROM_DAEMON, &packet), 1);
+	assert_int_equal(packet.message.welcome.page_bytes, 123456789012);
+	assert_int_equal(packet.n_fds, WIRE_FDS_MAX);
+	wire_packet_done(&packet);
+	assert_int_equal(packet.n_fds, 0);
+	close_pair(pair);
+}
+
+static void a_peer_that_closed_is_no_error(void **state)
+{
+	struct wire_packet packet;
+	int pair[2];
+
+	(void)state;
+	make_pair(pair);
+	close(pair[0]);
+	assert_int_equal(wire_receive(pair[1], WIRE_FROM_DAEMON, &packet), 0);
+	close(pair[1]);
+}
+
+static void sending_never_blocks(void **state)
+{
+	union wire_message message;
+	int pair[2], r = 0;
+
+	(void)state;
+	make_pair(pair);
+	make(&message, WIRE_INFO);
+	for (int i = 0; i < 100000 && r == 0; i++)
+		r = wire_send(pair[0], &message, NULL, 0);
+	assert_int_equal(r, -EAGAIN);
+	close(pair[1]);
+	assert_int_equal(wire_send(pair[0], &message, NULL, 0), -ECONNRESET); /* unread ones */
+	assert_int_equal(wire_send(pair[0], &message, NULL, 0), -EPIPE);
+	close(pair[0]);
+}
+
+/* Sends any bytes with any number of copies of @fd, as a peer without manners can. */
+static void send_raw(int to, const void *bytes, size_t size_bytes, int fd, unsigned n_fds)
+{
+	enum { FDS_MAX = 200 };
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int) * FDS_MAX)];
+	} control = {};
+	struct iovec part = { .iov_base = (void *)bytes, .iov_len = size_bytes };
+	struct msghdr packet = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	assert_true(n_fds <= FDS_MAX);
+	if (n_fds) {
+		packet.msg_control = &control;
+		packet.msg_controllen = CMSG_LEN(sizeof(int) * n_fds);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+		for (unsigned i = 0; i < n_fds; i++)
+			memcpy(CMSG_DATA(&control.header) + i * sizeof fd, &fd, sizeof fd);
+	}
+	assert_int_equal(sendmsg(to, &packet, 0), size_bytes);
+}
+
+static void descriptors_of_bad_packets_are_closed(void **state)
+{
+	static const unsigned counts[] = { 1, 2, 33, 34, 35, 200 };
+	struct wire_packet packet;
+	union wire_message message;
+	int pair[2];
+
+	(void)state;
+	make_pair(pair);
+	make(&message, WIRE_HELLO);
+	message.header.reserved = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		send_raw(pair[0], &message, message.header.size, pair[0], counts[i]);
+		assert_int_equal(wire_receive(pair[1], WIRE_FROM_CLIENT, &packet), -EBADMSG);
+		assert_int_equal(packet.n_fds, 0);
+	}
+	close_pair(pair);
+}
+
+static void more_descriptors_than_there_is_room_for_are_refused(void **state)
+{
+	struct wire_packet packet;
+	union wire_message message;
+	int pair[2];
+
+	(void)state;
+	make_pair(pair);
+	make(&message, WIRE_HELLO);
+	for (unsigned n = WIRE_FDS_MAX + 1; n < WIRE_FDS_MAX + 4; n++) {
+		send_raw(pair[0], &message, message.header.size, pair[0], n);
+		assert_int_equal(wire_receive(pair[1], WIRE_FROM_CLIENT, &packet), -EBADMSG);
+	}
+	close_pair(pair);
+}
+
+static void a_process_out_of_descriptors_is_told(void **state)
+{
+	struct rlimit limit, low;
+	struct wire_packet packet;
+	union wire_message message;
+	int pair[2];
+
+	(void)state;
+	make_pair(pair);
+	make(&message, WIRE_HELLO);
+	send_raw(pair[0], &message, message.header.size, pair[0], 3);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	low = (struct rlimit){ .rlim_cur = (rlim_t)pair[1] + 2, .rlim_max = limit.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &low);
+	assert_int_equal(wire_receive(pair[1], WIRE_FROM_CLIENT, &packet), -EMFILE);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	close_pair(pair);
+}
+
+static void an_oversized_packet_is_refused(void **state)
+{
+	char bytes[WIRE_MESSAGE_MAX + 1] = {};
+	struct wire_packet packet;
+	union wire_message message;
+	int pair[2];
+
+	(void)state;
+	make_pair(pair);
+	make(&message, WIRE_HELLO);
+	memcpy(bytes, &message, message.header.size);
+	send_raw(pair[0], bytes, sizeof bytes, -1, 0);
+	assert_int_equal(wire_receive(pair[1], WIRE_FROM_CLIENT, &packet), -EBADMSG);
+	close_pair(pair);
+}
+
+/* Half of them begin as a message would, so that the later checks are reached too. */
+static size_t make_random(unsigned char bytes[WIRE_MESSAGE_MAX + 64])
+{
+	size_t size_bytes = 1 + (size_t)random() % (WIRE_MESSAGE_MAX + 64);
+	union wire_message message;
+
+	for (size_t i = 0; i < size_bytes; i++)
+		bytes[i] = (unsigned char)random();
+	if (random() % 2) {
+		make(&message, kinds[(size_t)random() % ARRAY_SIZE(kinds)].opcode);
+		size_bytes = message.header.size;
+		memcpy(bytes, &message, size_bytes);
+		bytes[(size_t)random() % size_bytes] = (unsigned char)random();
+	}
+	return size_bytes;
+}
+
+static void random_messages_are_checked_alike_everywhere(void **state)
+{
+	unsigned char bytes[WIRE_MESSAGE_MAX + 64];
+	struct wire_packet packet;
+	int pair[2], n_good = 0;
+
+	(void)state;
+	srandom(1);
+	make_pair(pair);
+	for (int i = 0; i < 100000; i++) {
+		size_t size_bytes = make_random(bytes);
+		enum wire_sender sender = random() % 2;
+		int expected = wire_check(bytes, size_bytes, sender);
+		int r;
+
+		send_raw(pair[0], bytes, size_bytes, pair[0], (unsigned)random() % 3);
+		r = wire_receive(pair[1], sender, &packet);
+		assert_int_equal(r, expected < 0 ? expected : 1);
+		n_good += r == 1;
+		wire_packet_done(&packet);
+	}
+	assert_in_range(n_good, 1, 99999);
+	close_pair(pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("every message passes, from its sender only",
+			every_message_passes_from_its_sender_only),
+		CASE("every wrong size is refused", every_wrong_size_is_refused),
+		CASE("reserved fields and opcodes are checked",
+			reserved_fields_and_opcodes_are_checked),
+		CASE("an error needs an errno and an end of its text",
+			an_error_needs_an_errno_and_an_end),
+		CASE("a long sentence is cut", a_long_sentence_is_cut),
+		CASE("messages and descriptors arrive", messages_and_descriptors_arrive),
+		CASE("a peer that closed is no error", a_peer_that_closed_is_no_error),
+		CASE("sending never blocks", sending_never_blocks),
+		CASE("descriptors of bad packets are closed",
+			descriptors_of_bad_packets_are_closed),
+		CASE("more descriptors than there is room for are refused",
+			more_descriptors_than_there_is_room_for_are_refused),
+		CASE("a process out of descriptors is told", a_process_out_of_descriptors_is_told),
+		CASE("an oversized packet is refused", an_oversized_packet_is_refused),
+		CASE("100,000 random messages are checked alike everywhere",
+			random_messages_are_checked_alike_everywhere),
+	};
+
+	return cmocka_run_group_tests_name("wire", cases, NULL, NULL);
+}

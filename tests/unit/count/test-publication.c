@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The page as it is handed out: what is in its tables, and that nobody can write it. */
+#include "daemon/count/publication.h"
+#include "tests/harness/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/memfd.h"
+#include "daemon/count/tally.h"
+
+static struct platform platform = {
+	.name = "icelake-sp",
+	.n_metrics = 2,
+	.metrics = { { .name = "dram.read", .unit = "bytes" },
+		{ .name = "itom", .unit = "bytes" } },
+};
+
+static struct plan_socket sockets[2] = {
+	{ .package = 0,
+		.cpu = 0,
+		.n_channels = 1,
+		.quality = { 0, PAGE_ABSENT },
+		.why = { "", "no cha" } },
+	{ .package = 8,
+		.cpu = 4,
+		.first_channel = 1,
+		.n_channels = 2,
+		.quality = { 0, PAGE_ABSENT },
+		.why = { "", "no cha" } },
+};
+
+static struct page_channel channels[3] = {
+	{ .name = "imc0", .socket = 0 },
+	{ .name = "imc0", .socket = 1 },
+	{ .name = "imc1", .socket = 1 },
+};
+
+static const struct plan plan = { .platform = &platform,
+	.n_sockets = 2,
+	.n_channels = 3,
+	.sockets = sockets,
+	.channels = channels };
+
+static void its_tables_say_what_was_planned(void **state)
+{
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	assert_int_equal(page_check(p.header, p.header->page_bytes), 0);
+	assert_string_equal(p.header->platform, "icelake-sp");
+	assert_string_equal(page_metrics(p.header)[1].name, "itom");
+	assert_int_equal(page_sockets(p.header)[1].package, 8);
+	assert_int_equal(page_sockets(p.header)[1].first_channel, 1);
+	assert_string_equal(page_channels(p.header)[2].name, "imc1");
+	assert_string_equal(page_texts(p.header)[p.whys[0][1]].text, "no cha");
+	assert_int_equal(p.whys[0][1], p.whys[1][1]);
+	for (unsigned i = 0; i < TALLY_TEXTS; i++)
+		assert_string_equal(page_texts(p.header)[i].text, tally_texts[i]);
+	publication_done(&p);
+}
+
+static void every_generation_is_another(void **state)
+{
+	struct publication a, b;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&a, &plan, &fault), 0);
+	assert_int_equal(publication_init(&b, &plan, &fault), 0);
+	assert_memory_not_equal(
+		a.header->generation, b.header->generation, sizeof a.header->generation);
+	publication_done(&a);
+	publication_done(&b);
+}
+
+static void what_clients_get_cannot_be_written(void **state)
+{
+	struct publication p;
+	struct fault fault;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	assert_int_equal(fcntl(p.read_fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+	assert_int_equal(fstat(p.read_fd, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0444);
+	assert_int_equal(fcntl(p.read_fd, F_GET_SEALS), F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW);
+	assert_true(mmap(NULL, p.header->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p.read_fd,
+			    0) == MAP_FAILED);
+	assert_int_equal(errno, EACCES);
+	publication_done(&p);
+}
+
+static void it_says_how_long_the_site_may_hold_back_a_ring(void **state)
+{
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	assert_int_equal(p.header->daemon.min_interval_ns, 0);
+	publication_tell_hold(&p, 60000000000);
+	assert_int_equal(p.header->daemon.min_interval_ns, 60000000000);
+	publication_done(&p);
+}
+
+static void more_reasons_than_fit_do_no_harm(void **state)
+{
+	static struct plan_socket many[PAGE_SOCKETS_MAX];
+	static struct platform wide = { .name = "wide", .n_metrics = PAGE_METRICS_MAX };
+	const struct plan large = {
+		.platform = &wide, .n_sockets = PAGE_SOCKETS_MAX, .sockets = many
+	};
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	for (unsigned s = 0; s < PAGE_SOCKETS_MAX; s++)
+		for (unsigned m = 0; m < PAGE_METRICS_MAX; m++) {
+			many[s].quality[m] = PAGE_ABSENT;
+			snprintf(many[s].why[m], PAGE_TEXT_MAX, "reason %u.%u", s, m);
+		}
+	assert_int_equal(publication_init(&p, &large, &fault), 0);
+	assert_int_equal(page_check(p.header, p.header->page_bytes), 0);
+	assert_int_equal(p.whys[PAGE_SOCKETS_MAX - 1][0], TALLY_TEXT_MORE);
+	assert_string_equal(
+		page_texts(p.header)[TALLY_TEXT_MORE].text, tally_texts[TALLY_TEXT_MORE]);
+	publication_done(&p);
+}
+
+/* --- from one process to the next --- */
+
+/* Has another process adopt the page of @p. */
+static int adopt(const struct publication *p, const struct plan *by, const uint64_t generation[2],
+	struct fault *fault)
+{
+	const struct publication_origin origin = { generation, p->whys };
+	struct publication adopted;
+	int r = publication_adopt(
+		&adopted, fcntl(p->write_fd, F_DUPFD_CLOEXEC, 0), by, &origin, fault);
+
+	if (r == 0) {
+		assert_int_equal(adopted.whys[0][1], p->whys[0][1]);
+		publication_done(&adopted);
+	}
+	return r;
+}
+
+static void the_same_page_is_gone_on_with(void **state)
+{
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), 0);
+	assert_int_equal(p.header->state, PAGE_LIVE);
+	/* The CPU that is in charge of a socket may be another one by now. */
+	sockets[1].cpu = 5;
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), 0);
+	assert_int_equal(page_sockets(p.header)[1].cpu, 5);
+	sockets[1].cpu = 4;
+	publication_done(&p);
+}
+
+static void another_page_is_refused_and_withdrawn(void **state)
+{
+	const uint64_t other_generation[2] = { 1, 2 };
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	assert_int_equal(adopt(&p, &plan, other_generation, &fault), -ESTALE);
+	assert_int_equal(p.header->state, PAGE_RETIRED);
+	/* Once it was withdrawn, nobody goes on with it. */
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), -ESTALE);
+	publication_done(&p);
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	channels[2].bytes = 32;
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), -ESTALE);
+	channels[2].bytes = 0;
+	publication_done(&p);
+}
+
+/* Also by a release that can read nothing of it but where every page says what it is. */
+static void a_page_of_another_version_is_withdrawn(void **state)
+{
+	struct publication p;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	p.header->version = PAGE_VERSION + 1;
+	p.header->page_bytes = 1;
+	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), -EPROTONOSUPPORT);
+	assert_int_equal(p.header->state, PAGE_RETIRED);
+	assert_int_equal(p.header->version, PAGE_VERSION + 1);
+	p.header->page_bytes = 0;
+	p.header->state = PAGE_LIVE;
+	p.header->magic++; /* no page at all */
+	publication_retire_fd(p.write_fd);
+	assert_int_equal(p.header->state, PAGE_LIVE);
+	munmap(p.header, memfd_bytes(p.write_fd));
+	p.header = NULL;
+	publication_done(&p);
+}
+
+/* Of a later uncored; see page.h. */
+static void a_page_that_has_grown_is_gone_on_with(void **state)
+{
+	struct publication p, longer;
+	struct page_header header;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	header = *p.header;
+	header.page_bytes += 4096;
+	longer = (struct publication){ .write_fd = memfd_new("longer", header.page_bytes, 0444),
+		.read_fd = -1 };
+	longer.header = memfd_map(longer.write_fd, header.page_bytes);
+	assert_non_null(longer.header);
+	memcpy(longer.header, p.header, p.header->page_bytes);
+	longer.header->page_bytes = header.page_bytes;
+	longer.header->daemon.started_ns = 1;
+	memcpy(longer.whys, p.whys, sizeof p.whys);
+	assert_int_equal(adopt(&longer, &plan, header.generation, &fault), 0);
+	assert_int_equal(longer.header->state, PAGE_LIVE);
+	/* By which a reader sees that the addition is another process's. */
+	assert_true(longer.header->daemon.started_ns > 1);
+	publication_done(&longer);
+	publication_done(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("its tables say what was planned", its_tables_say_what_was_planned),
+		CASE("every generation is another", every_generation_is_another),
+		CASE("what clients get cannot be written", what_clients_get_cannot_be_written),
+		CASE("it says how long the site may hold back a ring",
+			it_says_how_long_the_site_may_hold_back_a_ring),
+		CASE("more reasons than fit do no harm", more_reasons_than_fit_do_no_harm),
+		CASE("the same page is gone on with, on whatever CPUs",
+			the_same_page_is_gone_on_with),
+		CASE("another page is refused and withdrawn",
+			another_page_is_refused_and_withdrawn),
+		CASE("a page of another version is withdrawn",
+			a_page_of_another_version_is_withdrawn),
+		CASE("a page that has grown is gone on with",
+			a_page_that_has_grown_is_gone_on_with),
+	};
+
+	return cmocka_run_group_tests_name("publication", cases, NULL, NULL);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums worked out by hand: boxes in known states, values and flags that must follow. */
+#include "daemon/count/tally.h"
+#include "tests/harness/test.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { DRAM_READ, DRAM_WRITE, HBM_READ, ITOM, N_METRICS };
+
+/* Two memory channels; HBM is a difference of two kinds of boxes; itom was never there. */
+static struct platform platform = {
+	.n_metrics = N_METRICS,
+	.metrics = { { .name = "dram.read", .unit = "bytes", .n_terms = 1 },
+		{ .name = "dram.write", .unit = "ns", .n_terms = 1 },
+		{ .name = "hbm.read", .unit = "bytes", .n_terms = 2 },
+		{ .name = "itom", .absent = "no such event" } },
+};
+
+static const struct plan_box channel_boxes[] = {
+	{ .pmu = "uncore_imc_0",
+		.n_events = 2,
+		.n_uses = 2,
+		.uses = { { .event = 0, .metric = DRAM_READ, .bytes = 64, .channel = 0 },
+			{ .event = 1, .metric = DRAM_WRITE, .bytes = 64, .channel = 1 } } },
+	{ .pmu = "uncore_imc_1",
+		.n_events = 2,
+		.n_uses = 2,
+		.uses = { { .event = 0, .metric = DRAM_READ, .bytes = 64, .channel = 2 },
+			{ .event = 1, .metric = DRAM_WRITE, .bytes = 64, .channel = 3 } } },
+	{ .pmu = "uncore_edc_eclk_0",
+		.n_events = 1,
+		.n_uses = 1,
+		.uses = { { .event = 0,
+			.metric = HBM_READ,
+			.term = 0,
+			.bytes = 64,
+			.channel = PLAN_NO_CHANNEL } } },
+	{ .pmu = "uncore_edc_uclk_0",
+		.n_events = 1,
+		.n_uses = 1,
+		.uses = { { .event = 0,
+			.metric = HBM_READ,
+			.term = 1,
+			.subtract = true,
+			.bytes = 64,
+			.channel = PLAN_NO_CHANNEL } } },
+};
+
+enum { N_BOXES = 4 };
+
+struct fixture {
+	struct plan_socket socket;
+	struct page_channel channels[4];
+	struct plan_box plan_boxes[N_BOXES];
+	struct plan plan;
+	struct box boxes[N_BOXES];
+	struct tally tally;
+};
+
+static void set_up(struct fixture *f)
+{
+	const uint32_t whys[PAGE_METRICS_MAX] = { [ITOM] = 7 };
+
+	memset(f, 0, sizeof *f);
+	memcpy(f->plan_boxes, channel_boxes, sizeof channel_boxes);
+	f->socket.n_boxes = N_BOXES;
+	f->socket.n_channels = 4;
+	f->socket.quality[ITOM] = PAGE_ABSENT;
+	for (unsigned c = 0; c < 4; c++)
+		f->channels[c].metric = c % 2 ? DRAM_WRITE : DRAM_READ;
+	f->plan = (struct plan){ .platform = &platform,
+		.n_sockets = 1,
+		.n_boxes = N_BOXES,
+		.n_channels = 4,
+		.sockets = &f->socket,
+		.boxes = f->plan_boxes,
+		.channels = f->channels };
+	for (int i = 0; i < N_BOXES; i++)
+		f->boxes[i].plan = &f->plan_boxes[i];
+	assert_int_equal(tally_init(&f->tally, &f->plan, 0, whys), 0);
+}
+
+static const struct page_value *sum(struct fixture *f, unsigned metric)
+{
+	f->tally.sweep.number++;
+	tally_sum(&f->tally, f->boxes, N_BOXES);
+	return &f->tally.sweep.values[metric];
+}
+
+static void adds_boxes_times_bytes(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.boxes[0].events[0].count = 10;
+	f.boxes[1].events[0].count = 5;
+	f.boxes[1].events[1].count = 2;
+	assert_int_equal(sum(&f, DRAM_READ)->count, 15 * 64);
+	assert_int_equal(f.tally.sweep.values[DRAM_WRITE].count, 2 * 64);
+	assert_int_equal(f.tally.sweep.values[DRAM_READ].quality, 0);
+	assert_int_equal(f.tally.channels[0].count, 640);
+	assert_int_equal(f.tally.channels[2].count, 320);
+	assert_int_equal(f.tally.channels[3].count, 128);
+	tally_done(&f.tally);
+}
+
+static void absent_metrics_have_no_count_and_a_reason(void **state)
+{
+	struct fixture f;
+	const struct page_value *value;
+
+	(void)state;
+	set_up(&f);
+	value = sum(&f, ITOM);
+	assert_int_equal(value->quality, PAGE_ABSENT);
+	assert_int_equal(value->why, 7);
+	tally_done(&f.tally);
+}
+
+static void one_unreadable_box_makes_partial(void **state)
+{
+	struct fixture f;
+	const struct page_value *value;
+
+	(void)state;
+	set_up(&f);
+	f.boxes[0].events[0].count = 10;
+	f.boxes[1].error = -EIO;
+	f.boxes[1].quality = PAGE_PARTIAL;
+	value = sum(&f, DRAM_READ);
+	assert_int_equal(value->quality, PAGE_PARTIAL);
+	assert_int_equal(value->count, 640);
+	assert_int_equal(value->raised[1], 1);
+	assert_true(f.tally.channels[2].quality & PAGE_ABSENT);
+	assert_int_equal(f.tally.channels[2].why, TALLY_TEXT_UNREADABLE);
+	/* Readable again: the flag goes, the memory of it stays. */
+	f.boxes[1].error = 0;
+	f.boxes[1].quality = 0;
+	value = sum(&f, DRAM_READ);
+	assert_int_equal(value->quality, 0);
+	assert_int_equal(value->raised[1], 1);
+	tally_done(&f.tally);
+}
+
+static void no_readable_box_makes_absent(void **state)
+{
+	struct fixture f;
+	const struct page_value *value;
+
+	(void)state;
+	set_up(&f);
+	f.boxes[0].events[0].count = 10;
+	sum(&f, DRAM_READ);
+	f.boxes[0].error = f.boxes[1].error = -EIO;
+	f.boxes[0].quality = f.boxes[1].quality = PAGE_PARTIAL;
+	value = sum(&f, DRAM_READ);
+	assert_true(value->quality & PAGE_ABSENT);
+	assert_int_equal(value->why, TALLY_TEXT_UNREADABLE);
+	tally_done(&f.tally);
+}
+
+static void a_sum_without_one_of_its_terms_is_absent(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.boxes[2].events[0].count = 100;
+	f.boxes[3].events[0].count = 30;
+	assert_int_equal(sum(&f, HBM_READ)->count, 70 * 64);
+	f.boxes[3].error = -EIO;
+	assert_true(sum(&f, HBM_READ)->quality & PAGE_ABSENT);
+	tally_done(&f.tally);
+}
+
+static void a_check_is_counted_in_the_place_of_its_metric(void **state)
+{
+	struct fixture f;
+	const struct page_value *value;
+
+	(void)state;
+	set_up(&f);
+	f.tally.substituted_by[DRAM_READ] = 1 + DRAM_WRITE;
+	f.boxes[0].events[0].count = 10;
+	f.boxes[0].events[1].count = 3;
+	f.boxes[0].quality = PAGE_FROZEN;
+	value = sum(&f, DRAM_READ);
+	assert_int_equal(value->count, 3 * 64);
+	assert_int_equal(value->quality, PAGE_FROZEN);
+	assert_int_equal(f.tally.sweep.values[DRAM_WRITE].count, 3 * 64);
+	tally_done(&f.tally);
+}
+
+static void a_difference_never_goes_back(void **state)
+{
+	struct fixture f;
+	const struct page_value *value;
+
+	(void)state;
+	set_up(&f);
+	f.boxes[2].events[0].count = 100;
+	f.boxes[3].events[0].count = 30;
+	sum(&f, HBM_READ);
+	f.boxes[3].events[0].count = 35;
+	value = sum(&f, HBM_READ);
+	assert_int_equal(value->count, 70 * 64);
+	assert_int_equal(value->quality, PAGE_ESTIMATED);
+	f.boxes[2].events[0].count = 110;
+	value = sum(&f, HBM_READ);
+	assert_int_equal(value->count, 75 * 64);
+	assert_int_equal(value->quality, 0);
+	tally_done(&f.tally);
+}
+
+static void a_difference_that_cannot_be_is_absent(void **state)
+{
+	struct fixture f;
+	const struct page_value *value;
+
+	(void)state;
+	set_up(&f);
+	f.boxes[3].events[0].count = (2 << 20) / 64;
+	value = sum(&f, HBM_READ);
+	assert_true(value->quality & PAGE_ABSENT);
+	assert_int_equal(value->why, TALLY_TEXT_CONTRADICTION);
+	tally_done(&f.tally);
+}
+
+static void a_channel_is_as_good_as_its_box(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.tally.quality[DRAM_READ] = PAGE_PARTIAL | PAGE_STANDIN;
+	f.boxes[0].events[0].count = 10;
+	f.boxes[1].error = -EIO;
+	sum(&f, DRAM_READ);
+	assert_int_equal(f.tally.channels[0].quality, PAGE_STANDIN);
+	assert_int_equal(f.tally.channels[0].count, 640);
+	assert_int_equal(f.tally.channels[2].quality, PAGE_STANDIN | PAGE_ABSENT);
+	tally_done(&f.tally);
+}
+
+static void static_flags_are_always_there(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.tally.quality[DRAM_READ] = PAGE_UNCALIBRATED | PAGE_STANDIN;
+	f.boxes[0].quality = PAGE_RESET;
+	assert_int_equal(
+		sum(&f, DRAM_READ)->quality, PAGE_UNCALIBRATED | PAGE_STANDIN | PAGE_RESET);
+	assert_int_equal(f.tally.sweep.values[DRAM_READ].raised[3], 1);
+	tally_done(&f.tally);
+}
+
+static void values_and_channels_in_bytes_are_rounded_down(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.tally.quantum = 1000;
+	f.boxes[0].events[0].count = 100;
+	f.boxes[1].events[0].count = 10;
+	f.boxes[1].events[1].count = 10;
+	assert_int_equal(sum(&f, DRAM_READ)->count, 7000);
+	assert_int_equal(f.tally.channels[0].count, 6000);
+	assert_int_equal(f.tally.channels[2].count, 0);
+	/* Not so what is in another unit. */
+	assert_int_equal(f.tally.sweep.values[DRAM_WRITE].count, 640);
+	assert_int_equal(f.tally.channels[3].count, 640);
+	tally_done(&f.tally);
+}
+
+static void rounding_adds_up_to_no_error(void **state)
+{
+	struct fixture f;
+	uint64_t bytes = 0;
+
+	(void)state;
+	set_up(&f);
+	f.tally.quantum = 4096;
+	for (unsigned i = 0; i < 10000; i++) {
+		uint64_t told;
+
+		f.boxes[0].events[0].count += i % 130;
+		bytes += i % 130 * 64;
+		told = sum(&f, DRAM_READ)->count;
+		assert_true(told <= bytes && bytes - told < 4096);
+		assert_int_equal(f.tally.sweep.values[DRAM_READ].quality, 0);
+	}
+	tally_done(&f.tally);
+}
+
+static void a_quantum_that_changes_makes_nothing_go_back(void **state)
+{
+	static const uint32_t quanta[] = { 1, 1 << 20, 1000, 1, 4096 };
+	struct fixture f;
+	uint64_t last = 0, last_of_channel = 0;
+
+	(void)state;
+	set_up(&f);
+	f.boxes[0].events[0].count = 12345;
+	for (unsigned i = 0; i < sizeof quanta / sizeof *quanta; i++) {
+		f.boxes[0].events[0].count += 1;
+		f.tally.quantum = quanta[i];
+		assert_true(sum(&f, DRAM_READ)->count >= last);
+		assert_true(f.tally.channels[0].count >= last_of_channel);
+		last = f.tally.sweep.values[DRAM_READ].count;
+		last_of_channel = f.tally.channels[0].count;
+	}
+	assert_int_equal(last, 12349 * 64); /* exact in between, and not rounded since */
+	assert_int_equal(last_of_channel, last);
+	tally_done(&f.tally);
+}
+
+static void channels_go_on_from_what_the_page_shows(void **state)
+{
+	const struct page_channel_value shown[4] = { { .count = 5120 }, {}, { .count = 64 }, {} };
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	tally_resume(&f.tally, &f.tally.sweep, shown);
+	f.tally.quantum = 4096; /* coarser than that of the process before */
+	f.boxes[0].events[0].count = 81;
+	f.boxes[1].events[0].count = 65;
+	sum(&f, DRAM_READ);
+	assert_int_equal(f.tally.channels[0].count, 5120);
+	assert_int_equal(f.tally.channels[2].count, 4096);
+	tally_done(&f.tally);
+}
+
+static void refused_boxes_are_told_in_words(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.boxes[1].error = -ENODEV;
+	f.boxes[3].error = -EACCES;
+	tally_note_refusals(&f.plan, f.boxes);
+	assert_int_equal(f.socket.quality[DRAM_READ], PAGE_PARTIAL);
+	assert_string_equal(f.socket.why[DRAM_READ],
+		"the kernel refused to open 1 of 2 boxes, the first uncore_imc_1 on CPU 0: No such "
+		"device");
+	assert_int_equal(f.socket.quality[HBM_READ], PAGE_ABSENT);
+	assert_non_null(strstr(f.socket.why[HBM_READ], "Permission denied"));
+	tally_done(&f.tally);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("counts are added over boxes and multiplied by bytes", adds_boxes_times_bytes),
+		CASE("an absent metric has a reason", absent_metrics_have_no_count_and_a_reason),
+		CASE("one unreadable box makes a metric partial", one_unreadable_box_makes_partial),
+		CASE("no readable box makes a metric absent", no_readable_box_makes_absent),
+		CASE("a sum without one of its terms is absent",
+			a_sum_without_one_of_its_terms_is_absent),
+		CASE("a check is counted in the place of its metric",
+			a_check_is_counted_in_the_place_of_its_metric),
+		CASE("a difference of terms never goes back", a_difference_never_goes_back),
+		CASE("a difference that cannot be is absent",
+			a_difference_that_cannot_be_is_absent),
+		CASE("a channel is as good as its box", a_channel_is_as_good_as_its_box),
+		CASE("flags of the platform file are always raised", static_flags_are_always_there),
+		CASE("values and channels in bytes are rounded down to the quantum",
+			values_and_channels_in_bytes_are_rounded_down),
+		CASE("what rounding leaves out never reaches a quantum",
+			rounding_adds_up_to_no_error),
+		CASE("a quantum that changes makes nothing go back",
+			a_quantum_that_changes_makes_nothing_go_back),
+		CASE("channels go on from what the page shows",
+			channels_go_on_from_what_the_page_shows),
+		CASE("boxes the kernel refused are told in words", refused_boxes_are_told_in_words),
+	};
+
+	return cmocka_run_group_tests_name("tally", cases, NULL, NULL);
+}

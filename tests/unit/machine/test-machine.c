@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/harness/test.h"
+
+#include <errno.h>
+
+#include "common/macro.h"
+#include "daemon/machine/machine.h"
+#include "tests/harness/tree.h"
+
+static const char x86[] = "processor\t: 0\n"
+			  "vendor_id\t: GenuineIntel\n"
+			  "cpu family\t: 6\n"
+			  "model\t\t: 106\n"
+			  "model name\t: Intel(R) Xeon(R) Platinum 8360Y CPU @ 2.40GHz\n"
+			  "stepping\t: 6\n"
+			  "cpu MHz\t\t: 2400.000\n"
+			  "flags\t\t: fpu vme nohypervisor\n"
+			  "power management:\n"
+			  "\n"
+			  "processor\t: 1\n"
+			  "vendor_id\t: Other\n"
+			  "model\t\t: 7\n";
+
+static const char power[] = "processor\t: 0\n"
+			    "cpu\t\t: POWER9, altivec supported\n"
+			    "clock\t\t: 3800.000000MHz\n"
+			    "revision\t: 2.2 (pvr 004e 1202)\n"
+			    "\n"
+			    "timebase\t: 512000000\n"
+			    "platform\t: PowerNV\n"
+			    "model\t\t: 8335-GTH\n";
+
+static const char arm[] = "processor\t: 0\n"
+			  "BogoMIPS\t: 2000.00\n"
+			  "CPU implementer\t: 0x41\n"
+			  "CPU architecture: 8\n"
+			  "CPU part\t: 0xd4f\n"
+			  "\n";
+
+static void write_nodes(
+	const struct tree *tree, const char *memory, const char *cpu, const char *accelerators)
+{
+	tree_write(tree, "sys/devices/system/node/has_memory", memory);
+	tree_write(tree, "sys/devices/system/node/has_cpu", cpu);
+	tree_write(tree, "sys/devices/system/node/has_generic_initiator", accelerators);
+}
+
+static void read_machine(const struct tree *tree, struct machine *ret)
+{
+	struct fault fault;
+
+	assert_int_equal(machine_read(tree->fd, ret, &fault), 0);
+}
+
+static void read_cpuinfo(const char *cpuinfo, struct machine *ret)
+{
+	struct tree tree = tree_new();
+
+	tree_write(&tree, "proc/cpuinfo", cpuinfo);
+	read_machine(&tree, ret);
+	tree_free(&tree);
+}
+
+static void reads_x86(void **state)
+{
+	struct machine machine;
+	char text[256];
+
+	(void)state;
+	read_cpuinfo(x86, &machine);
+	assert_false(machine.is_guest);
+	assert_string_equal(machine.facts[MACHINE_CPULESS_GIB], "");
+	machine_describe(&machine, text, sizeof text);
+	assert_string_equal(text, "vendor GenuineIntel, family 6, model 106, stepping 6");
+	machine_describe(&machine, text, 10);
+	assert_string_equal(text, "vendor Ge");
+	read_cpuinfo("flags : fpu hypervisor\n", &machine);
+	assert_true(machine.is_guest);
+	machine_describe(&machine, text, sizeof text);
+	assert_string_equal(text, "proc/cpuinfo names no CPU");
+}
+
+static void reads_others(void **state)
+{
+	struct machine machine;
+	char text[256];
+
+	(void)state;
+	read_cpuinfo(power, &machine);
+	machine_describe(&machine, text, sizeof text);
+	assert_string_equal(text, "cpu POWER9, altivec supported");
+	read_cpuinfo(arm, &machine);
+	machine_describe(&machine, text, sizeof text);
+	assert_string_equal(text, "implementer 0x41, part 0xd4f");
+}
+
+static void needs_cpuinfo(void **state)
+{
+	_cleanup_close_ int root = open("/proc/self/fd", O_DIRECTORY | O_CLOEXEC);
+	struct machine machine;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(machine_read(root, &machine, &fault), -ENOENT);
+	assert_string_equal(fault.text, "Cannot open proc/cpuinfo: No such file or directory.");
+}
+
+static void sees_nodes_without_cpus(void **state)
+{
+	static const struct {
+		const char *memory, *cpu, *accelerators, *expected;
+	} cases[] = {
+		{ "0-1\n", "0\n", "\n", "16" },
+		{ "0-2\n", "0\n", "\n", "20" },
+		{ "0-7\n", "0-3\n", "\n", "0" }, /* no node4/meminfo */
+		{ "0-1\n", "0-1\n", "\n", "" },
+		{ "0\n", "0-1\n", "\n", "" }, /* a node of CPUs alone is something else */
+		{ "0\n", "0\n", "4-5\n", "0" },
+		{ "0-1\n", "0\n", "1,3-4\n", "16" },
+		{ "\n", "0\n", "\n", "" },
+		{ "0-1\n", "\n", "\n", "" },
+		{ "garbage\n", "0\n", "\n", "" },
+	};
+	struct tree tree = tree_new();
+
+	(void)state;
+	tree_write(&tree, "proc/cpuinfo", x86);
+	tree_write(&tree, "sys/devices/system/node/node1/meminfo",
+		"\nNode 1 MemTotal:       16512340 kB\nNode 1 MemFree:        16312340 kB\n");
+	tree_write(&tree, "sys/devices/system/node/node2/meminfo",
+		"Node 2 MemTotal:       4194304 kB\n");
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct machine machine;
+
+		write_nodes(&tree, cases[i].memory, cases[i].cpu, cases[i].accelerators);
+		read_machine(&tree, &machine);
+		assert_string_equal(machine.facts[MACHINE_CPULESS_GIB], cases[i].expected);
+	}
+	tree_free(&tree);
+}
+
+static void matches_lists(void **state)
+{
+	static const struct {
+		const char *list;
+		bool expected;
+	} cases[] = { { "106", true }, { "0x6a", true }, { "0x6c 0x6a", true }, { "0-200", true },
+		{ "0x60-0x6f", true }, { "105 107", false }, { "0-105", false }, { "10", false } };
+	struct machine machine;
+
+	(void)state;
+	read_cpuinfo(x86, &machine);
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct machine_pattern pattern = {};
+
+		strcpy(pattern.facts[MACHINE_MODEL], cases[i].list);
+		assert_true(machine_is_list(cases[i].list));
+		assert_int_equal(machine_matches(&machine, &pattern), cases[i].expected);
+	}
+}
+
+static void matches_all_that_is_asked(void **state)
+{
+	struct machine_pattern pattern = {};
+	struct machine machine;
+
+	(void)state;
+	read_cpuinfo(power, &machine);
+	strcpy(pattern.facts[MACHINE_CPU], "POWER9*");
+	assert_true(machine_matches(&machine, &pattern));
+	pattern.asks_cpuless_node = true;
+	assert_true(machine_matches(&machine, &pattern));
+	pattern.cpuless_node = true;
+	assert_false(machine_matches(&machine, &pattern));
+	strcpy(machine.facts[MACHINE_CPULESS_GIB], "0");
+	assert_true(machine_matches(&machine, &pattern));
+	strcpy(pattern.facts[MACHINE_MODEL], "0-99999"); /* POWER has no such line */
+	assert_false(machine_matches(&machine, &pattern));
+	strcpy(pattern.facts[MACHINE_MODEL], "");
+	strcpy(pattern.facts[MACHINE_CPU], "POWER10*");
+	assert_false(machine_matches(&machine, &pattern));
+}
+
+static void matches_names_of_pmus(void **state)
+{
+	struct machine_pattern pattern = {};
+	struct tree tree = tree_new();
+	struct machine machine;
+
+	(void)state;
+	tree_write(&tree, "proc/cpuinfo", arm);
+	read_machine(&tree, &machine);
+	strcpy(pattern.without_pmu, "uncore_imc_[0-9]*");
+	assert_true(machine_matches(&machine, &pattern)); /* the kernel has no PMU at all */
+	tree_write(&tree, "sys/bus/event_source/devices/uncore_imc_3/type", "12\n");
+	assert_false(machine_matches(&machine, &pattern));
+	strcpy(pattern.without_pmu, "uncore_imc");
+	strcpy(pattern.with_pmu, "uncore_imc_[0-9]*");
+	assert_true(machine_matches(&machine, &pattern));
+	strcpy(pattern.with_pmu, "*imc");
+	assert_false(machine_matches(&machine, &pattern));
+	tree_free(&tree);
+}
+
+static void refuses_bad_lists(void **state)
+{
+	static const char *const bad[] = { "", " 6", "six", "6,7", "4-0", "6-", "-6", "0x", "6x",
+		"0x6a-", "6 - 7", "99999999999999999999" };
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_false(machine_is_list(bad[i]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("The first x86 processor is read, and model is not model name", reads_x86),
+		CASE("POWER and Arm say other things of themselves", reads_others),
+		CASE("Without proc/cpuinfo there is an error", needs_cpuinfo),
+		CASE("NUMA nodes without CPUs are seen, with their memory",
+			sees_nodes_without_cpus),
+		CASE("A number is found in a list of numbers and ranges", matches_lists),
+		CASE("A machine matches if all that is asked agrees", matches_all_that_is_asked),
+		CASE("A machine matches if its PMUs have the names", matches_names_of_pmus),
+		CASE("A malformed list is no list", refuses_bad_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/harness/tree.h"
+
+#include <errno.h>
+
+#include "daemon/machine/topology.h"
+
+static struct topology load(const char *machine)
+{
+	struct topology topology;
+	struct fault fault;
+	char path[PATH_MAX];
+
+	machine_path(machine, path);
+	assert_int_equal(topology_load(path, &topology, &fault), 0);
+	return topology;
+}
+
+static void test_two_sockets(void **state)
+{
+	struct topology topology = load("icelake-sp");
+
+	(void)state;
+	assert_int_equal(topology.n_sockets, 2);
+	assert_int_equal(topology.n_cpus, 8);
+	for (int cpu = 0; cpu < 8; cpu++) {
+		assert_int_equal(topology.socket_of_cpu[cpu], cpu / 4);
+		assert_int_equal(topology.die_of_cpu[cpu], cpu / 4);
+	}
+	assert_int_equal(topology.package_of_socket[1], 1);
+	topology_done(&topology);
+	assert_null(topology.socket_of_cpu);
+}
+
+static void test_dies(void **state)
+{
+	struct topology topology = load("cascade-lake-ap");
+
+	(void)state;
+	assert_int_equal(topology.n_sockets, 2);
+	for (int cpu = 0; cpu < 8; cpu++) {
+		assert_int_equal(topology.socket_of_cpu[cpu], cpu / 4);
+		assert_int_equal(topology.die_of_cpu[cpu], cpu / 2);
+	}
+	topology_done(&topology);
+}
+
+static void test_package_ids(void **state)
+{
+	struct topology topology = load("power9");
+
+	(void)state;
+	assert_int_equal(topology.n_sockets, 2);
+	assert_int_equal(topology.package_of_socket[0], 0);
+	assert_int_equal(topology.package_of_socket[1], 8);
+	topology_done(&topology);
+}
+
+static void test_offline(void **state)
+{
+	struct topology topology = load("icelake-sp-broken");
+
+	(void)state;
+	assert_int_equal(topology.n_sockets, 2);
+	assert_int_equal(topology.socket_of_cpu[4], -1);
+	assert_int_equal(topology.die_of_cpu[4], -1);
+	assert_int_equal(topology.socket_of_cpu[5], 1);
+	topology_done(&topology);
+}
+
+static void test_memory_only_node(void **state)
+{
+	struct topology topology = load("knl");
+
+	(void)state;
+	assert_int_equal(topology.n_sockets, 1);
+	assert_int_equal(topology.n_cpus, 4);
+	topology_done(&topology);
+}
+
+static void test_alternate(void **state)
+{
+	struct topology topology = load("standin");
+
+	(void)state;
+	assert_int_equal(topology.n_sockets, topology.n_cpus > 1 ? 2 : 1);
+	for (unsigned cpu = 0; cpu < topology.n_cpus; cpu++)
+		assert_int_equal(topology.socket_of_cpu[cpu], cpu % 2);
+	topology_done(&topology);
+}
+
+static void test_no_packages(void **state)
+{
+	struct tree tree = tree_new();
+	struct topology topology;
+	struct fault fault;
+
+	(void)state;
+	tree_write(&tree, "sys/devices/system/cpu/online", "0-1\n");
+	tree_write(&tree, "sys/devices/system/cpu/possible", "0-1\n");
+	tree_write(&tree, "sys/devices/system/cpu/present", "0-1\n");
+	tree_write(&tree, "sys/devices/system/cpu/cpu0/online", "1\n");
+	tree_write(&tree, "sys/devices/system/cpu/cpu1/online", "1\n");
+	/* without these hwloc asks the computer that the test runs on */
+	tree_write(&tree, "sys/devices/system/cpu/cpu0/topology/core_cpus", "1\n");
+	tree_write(&tree, "sys/devices/system/cpu/cpu1/topology/core_cpus", "2\n");
+	tree_write(&tree, "proc/cpuinfo", "processor\t: 0\n\nprocessor\t: 1\n");
+	assert_int_equal(topology_load(tree.root, &topology, &fault), 0);
+	assert_int_equal(topology.n_sockets, 1);
+	assert_int_equal(topology.n_cpus, 2);
+	assert_int_equal(topology.socket_of_cpu[1], 0);
+	assert_int_equal(topology.die_of_cpu[1], 0);
+	topology_done(&topology);
+	tree_free(&tree);
+}
+
+static void test_nothing(void **state)
+{
+	struct topology topology = { .n_cpus = 77 };
+	struct tree tree = tree_new();
+	struct fault fault = { .text = "" };
+
+	(void)state;
+	assert_int_equal(topology_load(tree.root, &topology, &fault), -ENODEV);
+	assert_int_equal(topology.n_cpus, 77);
+	assert_non_null(strstr(fault.text, "/sys/devices/system/cpu/online cannot be read"));
+	tree_free(&tree);
+}
+
+static void test_running_machine(void **state)
+{
+	struct topology topology;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(topology_load("/", &topology, &fault), 0);
+	assert_true(topology.n_sockets >= 1);
+	assert_true(topology.n_cpus >= (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
+	assert_null(getenv("HWLOC_FSROOT"));
+	topology_done(&topology);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("CPUs of two packages belong to two sockets", test_two_sockets),
+		CASE("dies are numbered over the whole machine", test_dies),
+		CASE("the kernel's package numbers are kept", test_package_ids),
+		CASE("an offline CPU belongs to no socket", test_offline),
+		CASE("a node without CPUs adds no socket", test_memory_only_node),
+		CASE("the stand-in has even CPUs in socket 0, odd in socket 1", test_alternate),
+		CASE("a machine without packages is one socket", test_no_packages),
+		CASE("a root without CPUs is refused", test_nothing),
+		CASE("the running machine can be read", test_running_machine),
+	};
+
+	return cmocka_run_group_tests_name("topology", tests, NULL, NULL);
+}

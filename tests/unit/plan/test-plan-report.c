@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `uncored --check --json` of a machine tree, key by key: these keys are promised. */
+#include "daemon/plan/plan-report.h"
+#include "tests/harness/test.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/macro.h"
+#include "daemon/read/counters.h"
+
+static struct json_object *check_machine(const char *machine)
+{
+	char root[512], platforms[512], *text = NULL;
+	const char *const directories[] = { platforms, NULL };
+	const struct config config = {};
+	struct counters counters = {};
+	struct json_object *report;
+	struct fault fault = {};
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	snprintf(root, sizeof root, "%s/tests/machines/%s", getenv("UNCORE_BUILD_ROOT"), machine);
+	snprintf(platforms, sizeof platforms, "%s/conf/platforms", getenv("UNCORE_SOURCE_ROOT"));
+	if (counters_plan(&counters, root, directories, &config, &fault) < 0)
+		fail_msg("%s", fault.text);
+	plan_report_json(&counters.plan, out);
+	fclose(out);
+	counters_done(&counters);
+	report = json_tokener_parse(text);
+	assert_non_null(report);
+	free(text);
+	return report;
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+	struct json_object *value = json_object_object_get(object, key);
+
+	if (!value)
+		fail_msg("no key %s in %s", key, json_object_to_json_string(object));
+	return value;
+}
+
+static struct json_object *element(struct json_object *object, const char *key, size_t index)
+{
+	struct json_object *value = json_object_array_get_idx(member(object, key), index);
+
+	if (!value)
+		fail_msg("no element %zu in %s", index, key);
+	return value;
+}
+
+static void assert_text(struct json_object *object, const char *key, const char *text)
+{
+	assert_string_equal(json_object_get_string(member(object, key)), text);
+}
+
+static void assert_number(struct json_object *object, const char *key, int number)
+{
+	assert_int_equal(json_object_get_int(member(object, key)), number);
+}
+
+static void ice_lake_is_reported_with_the_promised_keys(void **state)
+{
+	struct json_object *report = check_machine("icelake-sp");
+	struct json_object *socket = element(report, "sockets", 1), *box, *event;
+
+	(void)state;
+	assert_text(report, "platform", "icelake-sp");
+	assert_number(socket, "socket", 1);
+	box = element(socket, "boxes", 0);
+	assert_text(box, "pmu", "uncore_imc_0");
+	assert_number(box, "type", 4000);
+	assert_number(box, "cpu", 4);
+	event = element(box, "events", 0);
+	assert_text(event, "metric", "dram.read");
+	assert_text(event, "config", "0xf04");
+	assert_text(event, "config1", "0x0");
+	assert_number(event, "bytes", 64);
+	assert_true(json_object_array_length(member(report, "absent")) > 0);
+	json_object_put(report);
+}
+
+static void what_is_absent_everywhere_is_said_once(void **state)
+{
+	struct json_object *report = check_machine("power9"), *absent = member(report, "absent");
+	unsigned n_itom = 0;
+
+	(void)state;
+	for (size_t i = 0; i < json_object_array_length(absent); i++) {
+		struct json_object *entry = json_object_array_get_idx(absent, i);
+
+		assert_true(strlen(json_object_get_string(member(entry, "why"))) > 10);
+		n_itom += !strcmp(json_object_get_string(member(entry, "metric")), "itom");
+	}
+	assert_int_equal(n_itom, 1);
+	json_object_put(report);
+}
+
+static void differences_say_what_is_subtracted(void **state)
+{
+	struct json_object *report = check_machine("knl-cache");
+	struct json_object *boxes = member(element(report, "sockets", 0), "boxes");
+	unsigned n_subtracted = 0;
+
+	(void)state;
+	for (size_t i = 0; i < json_object_array_length(boxes); i++) {
+		struct json_object *events = member(json_object_array_get_idx(boxes, i), "events");
+
+		for (size_t k = 0; k < json_object_array_length(events); k++)
+			n_subtracted += json_object_object_get(json_object_array_get_idx(events, k),
+						"subtract") != NULL;
+	}
+	/* MISS_CLEAN and MISS_DIRTY of 8 EDCs, and the reads of 6 DDR channels. */
+	assert_int_equal(n_subtracted, 2 * 8 + 6);
+	json_object_put(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("Ice Lake is reported with the promised keys",
+			ice_lake_is_reported_with_the_promised_keys),
+		CASE("what is absent everywhere is said once",
+			what_is_absent_everywhere_is_said_once),
+		CASE("differences say what is subtracted", differences_say_what_is_subtracted),
+	};
+
+	return cmocka_run_group_tests_name("plan-report", cases, NULL, NULL);
+}
+const struct config config = {};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/harness/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+
+#include "common/macro.h"
+#include "daemon/read/affinity.h"
+
+static const uint64_t SECOND_NS = 1000000000;
+
+static int find(const char *machine, const char *pmu, uint32_t package)
+{
+	char path[PATH_MAX];
+	_cleanup_close_ int root_fd = -1;
+
+	machine_path(machine, path);
+	root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(root_fd >= 0);
+	return affinity_find(root_fd, pmu, package);
+}
+
+static void test_in_charge(void **state)
+{
+	(void)state;
+	assert_int_equal(find("icelake-sp", "uncore_imc_3", 0), 0);
+	assert_int_equal(find("icelake-sp", "uncore_imc_3", 1), 4);
+	assert_int_equal(find("power9", "nest_mba0_imc", 8), 4);
+}
+
+static void test_nobody_in_charge(void **state)
+{
+	(void)state;
+	assert_int_equal(find("icelake-sp", "uncore_imc_3", 2), -ENOENT);
+	assert_int_equal(find("icelake-sp", "uncore_imc_99", 0), -ENOENT);
+	assert_int_equal(find("icelake-sp", "cpu", 0), -ENOENT);
+}
+
+/* --- on the CPUs of this computer --- */
+
+static cpu_set_t all_cpus;
+
+static int remember_cpus(void **state)
+{
+	(void)state;
+	return sched_getaffinity(0, sizeof all_cpus, &all_cpus);
+}
+
+static int nth_cpu(unsigned n)
+{
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &all_cpus) && n-- == 0)
+			return cpu;
+	return -1;
+}
+
+/* What the kernel does with a thread whose CPU goes offline. */
+static void push_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	assert_int_equal(sched_setaffinity(0, sizeof set, &set), 0);
+	assert_int_equal(sched_getcpu(), cpu);
+}
+
+static void test_comes_back(void **state)
+{
+	struct affinity affinity = { .cpu = nth_cpu(1), .pmu = "no_such_pmu" };
+
+	(void)state;
+	if (affinity.cpu < 0)
+		skip();
+	push_to(nth_cpu(0));
+	affinity_follow(&affinity, SECOND_NS);
+	assert_int_equal(sched_getcpu(), affinity.cpu);
+	assert_int_equal(affinity.cpu, nth_cpu(1));
+}
+
+static void test_not_too_often(void **state)
+{
+	struct affinity affinity = { .cpu = nth_cpu(1), .pmu = "no_such_pmu" };
+
+	(void)state;
+	if (affinity.cpu < 0)
+		skip();
+	push_to(nth_cpu(0));
+	affinity_follow(&affinity, 5 * SECOND_NS);
+	push_to(nth_cpu(0));
+	affinity_follow(&affinity, 6 * SECOND_NS - 1);
+	assert_int_equal(sched_getcpu(), nth_cpu(0));
+	affinity_follow(&affinity, 6 * SECOND_NS);
+	assert_int_equal(sched_getcpu(), nth_cpu(1));
+}
+
+static void test_any(void **state)
+{
+	struct affinity affinity = { .cpu = -1 };
+
+	(void)state;
+	push_to(nth_cpu(0));
+	affinity_follow(&affinity, 5 * SECOND_NS);
+	assert_int_equal(sched_getcpu(), nth_cpu(0));
+	assert_int_equal(affinity.looked_ns, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("the CPU that is in charge is found", test_in_charge),
+		CASE("that there is none is ENOENT", test_nobody_in_charge),
+		CASE("a thread goes back to its CPU", test_comes_back),
+		CASE("it looks once a second", test_not_too_often),
+		CASE("without a CPU it stays where it is", test_any),
+	};
+
+	return cmocka_run_group_tests_name("affinity", tests, remember_cpus, NULL);
+}

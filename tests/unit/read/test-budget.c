@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The budget in exact numbers. */
+#include "daemon/read/budget.h"
+#include "tests/harness/test.h"
+
+enum { ACCOUNTS = 1000, ALICE = 0, BOB = 1 };
+
+static const uint64_t MS = 1000000, SECOND = 1000000000, SWEEP_NS = 45000;
+
+static void new_budget(struct budget *budget, uint32_t percent, uint32_t burst_ms)
+{
+	const struct budget_rules rules = { .percent = percent, .burst_ms = burst_ms };
+
+	assert_int_equal(budget_init(budget, &rules, ACCOUNTS), 0);
+}
+
+/* One sweep for @account alone. */
+static void sweep_for(struct budget *budget, unsigned account, uint64_t now_ns)
+{
+	budget_swept(budget, now_ns, SWEEP_NS);
+	budget_answered(budget, account);
+	budget_charge(budget, account, SWEEP_NS);
+}
+
+/* Asks whenever it may from @begin_ns on for @wall_ns; returns the time that it spent. */
+static uint64_t ask_without_pause(
+	struct budget *budget, unsigned account, uint64_t begin_ns, uint64_t wall_ns)
+{
+	uint64_t now = begin_ns, spent_ns = 0;
+
+	while (now < begin_ns + wall_ns) {
+		uint64_t wait_ns = budget_ask(budget, account, now);
+
+		now += wait_ns;
+		if (wait_ns)
+			continue;
+		sweep_for(budget, account, now);
+		now += SWEEP_NS;
+		spent_ns += SWEEP_NS;
+	}
+	return spent_ns;
+}
+
+static void a_flood_gets_the_budget_and_the_burst_and_no_more(void **state)
+{
+	static const uint32_t percents[] = { 1, 10, 41, 67, 99 };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof percents / sizeof *percents; i++) {
+		uint64_t earned_ns = 10 * SECOND * percents[i] / 100;
+		struct budget budget;
+
+		new_budget(&budget, percents[i], 100);
+		assert_in_range(ask_without_pause(&budget, ALICE, 1, 10 * SECOND), earned_ns,
+			earned_ns + 100 * MS + 2 * SWEEP_NS);
+		budget_done(&budget);
+	}
+}
+
+static void what_is_saved_up_is_at_most_the_burst(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
+	assert_int_equal(budget_ask(&budget, ALICE, 3600 * SECOND), 0);
+	assert_int_equal(budget.total_ns, 75 * MS); /* and 25 that thrifty users may owe */
+	assert_int_equal(budget.accounts[ALICE].credit_ns, 100 * MS);
+	budget_done(&budget);
+}
+
+static void idle_users_cost_nothing(void **state)
+{
+	uint64_t alone_ns, beside_idle_ns;
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	alone_ns = ask_without_pause(&budget, ALICE, 1, 10 * SECOND);
+	budget_done(&budget);
+	new_budget(&budget, 10, 100);
+	for (unsigned i = 1; i < ACCOUNTS; i++)
+		assert_int_equal(budget_ask(&budget, i, 1), 0);
+	beside_idle_ns = ask_without_pause(&budget, ALICE, 2 * SECOND, 10 * SECOND);
+	assert_int_equal(beside_idle_ns, alone_ns);
+	assert_int_equal(budget.n_active, 1);
+	budget_done(&budget);
+}
+
+static void a_thrifty_user_waits_for_no_flood(void **state)
+{
+	struct budget budget;
+	uint64_t now = 1;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	ask_without_pause(&budget, ALICE, now, 10 * SECOND);
+	now += 10 * SECOND;
+	/* The first time it has nothing yet, and waits for the first ns that it earns. */
+	assert_in_range(budget_ask(&budget, BOB, now), 0, 20);
+	for (unsigned i = 0; i < 1000; i++) {
+		ask_without_pause(&budget, ALICE, now, 2 * MS);
+		now += 2 * MS;
+		assert_int_equal(budget_ask(&budget, BOB, now), 0);
+		sweep_for(&budget, BOB, now);
+	}
+	budget_done(&budget);
+}
+
+/* As they would by taking subordinate ids, if these were not one account. */
+static void coming_under_new_names_gets_no_more_than_the_total(void **state)
+{
+	uint64_t now = 1, spent_ns = 0;
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	for (unsigned i = 0; now < 10 * SECOND; i = (i + 1) % ACCOUNTS) {
+		budget_forget(&budget, i);
+		for (uint64_t wait_ns = 1; wait_ns; now += wait_ns)
+			wait_ns = budget_ask(&budget, i, now);
+		sweep_for(&budget, i, now);
+		now += SWEEP_NS;
+		spent_ns += SWEEP_NS;
+	}
+	assert_in_range(spent_ns, SECOND, SECOND + 100 * MS + 2 * SWEEP_NS);
+	budget_done(&budget);
+}
+
+static void one_who_is_alone_waits_for_some_sweeps_in_a_row(void **state)
+{
+	struct budget budget;
+	uint64_t wait_ns;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	assert_int_equal(budget_ask_for_some(&budget, ALICE, 1), 0);
+	budget.total_ns = 0;
+	sweep_for(&budget, ALICE, 1);
+	budget.sweep_cost_ns = SWEEP_NS;
+	wait_ns = budget_ask(&budget, ALICE, 1);
+	assert_int_equal(budget_ask_for_some(&budget, ALICE, 1), wait_ns + 10 * (3 * SWEEP_NS + 1));
+	budget_ask(&budget, BOB, 1);
+	assert_int_equal(budget_ask_for_some(&budget, ALICE, 1), budget_ask(&budget, ALICE, 1));
+	budget_done(&budget);
+}
+
+static void debts_are_kept_and_the_wait_for_them_ends_when_there_is_credit(void **state)
+{
+	struct budget budget;
+	uint64_t now = 10 * SECOND, wait_ns;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	ask_without_pause(&budget, ALICE, 1, now);
+	now += 1 + budget_ask(&budget, ALICE, now);
+	assert_int_equal(budget_ask(&budget, ALICE, now), 0);
+	budget_charge(&budget, ALICE, 7 * MS);
+	wait_ns = budget_ask(&budget, ALICE, now);
+	assert_in_range(wait_ns, 69 * MS, 70 * MS + 10);
+	assert_true(budget_ask(&budget, ALICE, now + wait_ns - 20) > 0);
+	assert_int_equal(budget_ask(&budget, ALICE, now + wait_ns), 0);
+	budget_done(&budget);
+}
+
+static void while_there_is_plenty_nobody_keeps_count(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
+	budget_charge(&budget, ALICE, 49 * MS);
+	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
+	budget_charge(&budget, ALICE, 2 * MS);
+	/* 24 ms are left, which are for users with credit; it has earned none yet. */
+	assert_in_range(budget_ask(&budget, ALICE, 1), 1, 10);
+	assert_int_equal(budget_ask(&budget, ALICE, 11), 0);
+	budget_done(&budget);
+}
+
+/* Nobody could pay alone what all pay together. */
+static void users_in_debt_by_a_sweep_join_the_sweep_of_another(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	ask_without_pause(&budget, ALICE, 1, 10 * SECOND);
+	budget_ask(&budget, BOB, 10 * SECOND);
+	budget_charge(&budget, BOB, SWEEP_NS / 2);
+	assert_true(budget_ask(&budget, BOB, 10 * SECOND) > 0);
+	assert_true(budget_may_join(&budget, BOB, 10 * SECOND));
+	budget_charge(&budget, BOB, SWEEP_NS);
+	assert_false(budget_may_join(&budget, BOB, 10 * SECOND));
+	budget_done(&budget);
+}
+
+/* BOB is admitted to it alone, for it has more credit. */
+static void nobody_joins_a_sweep_to_draw_on_the_next_earnings(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	budget.sweep_cost_ns = SWEEP_NS;
+	budget_ask(&budget, ALICE, SECOND);
+	budget_ask(&budget, BOB, SECOND);
+	budget.accounts[ALICE].credit_ns = 8 * MS;
+	budget.accounts[BOB].credit_ns = 80 * MS;
+	budget.total_ns = -10 * (int64_t)MS;
+	assert_int_equal(budget_ask(&budget, BOB, SECOND), 0);
+	assert_false(budget_may_join(&budget, ALICE, SECOND));
+	budget.total_ns = -1 * (int64_t)MS;
+	assert_true(budget_may_join(&budget, ALICE, SECOND));
+	budget_done(&budget);
+}
+
+/* It was idle for a while, and the flood has just spent what there was. */
+static void a_user_who_has_saved_up_waits_for_no_total(void **state)
+{
+	struct budget budget;
+	uint64_t now = 10 * SECOND;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	assert_int_equal(budget_ask(&budget, BOB, 1), 0);
+	ask_without_pause(&budget, ALICE, 1, now);
+	budget_charge(&budget, ALICE, 40 * MS);
+	assert_true(budget_ask(&budget, ALICE, now) > 0);
+	assert_true(budget.total_ns <= 0);
+	assert_int_equal(budget_ask(&budget, BOB, now), 0);
+	budget_charge(&budget, ALICE, 20 * MS);
+	assert_true(budget_ask(&budget, BOB, now) > 0);
+	budget_done(&budget);
+}
+
+/* Both have saved up all that they can, and one spends it. */
+static void who_keeps_its_credit_waits_for_nobody_who_spends_it(void **state)
+{
+	struct budget budget;
+	uint64_t now = 10 * SECOND;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(budget_ask(&budget, ALICE, 1 + i * now), 0);
+		assert_int_equal(budget_ask(&budget, BOB, 1 + i * now), 0);
+	}
+	assert_int_equal(budget.accounts[ALICE].credit_ns, 100 * MS);
+	for (unsigned i = 0; i < 1000; i++) {
+		now += 2 * MS;
+		ask_without_pause(&budget, ALICE, now, 2 * MS);
+		assert_int_equal(budget_ask(&budget, BOB, now + 2 * MS), 0);
+		sweep_for(&budget, BOB, now + 2 * MS);
+	}
+	assert_true(budget.accounts[ALICE].credit_ns < budget.accounts[BOB].credit_ns);
+	budget_done(&budget);
+}
+
+static void what_nobody_could_make_wait_puts_only_its_account_in_debt(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	assert_int_equal(budget_ask(&budget, BOB, 1), 0);
+	assert_int_equal(budget_ask(&budget, BOB, 100 * MS), 0);
+	budget_charge_unasked(&budget, ALICE, 10 * SECOND);
+	assert_int_equal(budget.total_ns, 0);
+	assert_int_equal(budget.accounts[ALICE].credit_ns, -(int64_t)(100 * MS));
+	assert_int_equal(budget_ask(&budget, BOB, 100 * MS + 10), 0);
+	assert_true(budget_ask(&budget, ALICE, 100 * MS + 10) > 200 * MS);
+	budget_done(&budget);
+}
+
+static void a_number_that_stands_for_another_user_begins_with_nothing(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	ask_without_pause(&budget, ALICE, 1, 10 * SECOND);
+	budget_charge(&budget, ALICE, SECOND);
+	assert_int_equal(budget.n_active, 1);
+	budget_forget(&budget, ALICE);
+	assert_int_equal(budget.n_active, 0);
+	assert_int_equal(budget.accounts[ALICE].credit_ns, 0);
+	budget_done(&budget);
+}
+
+/* --- intervals --- */
+
+static void an_early_ring_waits_until_the_interval_is_over_and_no_longer(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 100, 1000);
+	budget.rules.min_interval_ms = 20;
+	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
+	sweep_for(&budget, ALICE, 2 * MS);
+	assert_int_equal(budget_ask(&budget, BOB, 5 * MS), 17 * MS);
+	assert_int_equal(budget_ask(&budget, BOB, 22 * MS), 0);
+	budget_done(&budget);
+}
+
+static void the_interval_of_a_user_holds_back_nobody_else(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 100, 1000);
+	budget.rules.min_interval_per_user_ms = 20;
+	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
+	sweep_for(&budget, ALICE, 2 * MS);
+	assert_int_equal(budget_ask(&budget, ALICE, 5 * MS), 17 * MS);
+	assert_int_equal(budget_ask(&budget, BOB, 5 * MS), 0);
+	budget_done(&budget);
+}
+
+/* As when its uid was looked up. */
+static void the_interval_of_a_user_goes_with_it_to_another_account(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 100, 1000);
+	budget.rules.min_interval_per_user_ms = 20;
+	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
+	sweep_for(&budget, ALICE, 2 * MS);
+	budget_move(&budget, ALICE, BOB);
+	assert_int_equal(budget_ask(&budget, BOB, 5 * MS), 17 * MS);
+	budget_done(&budget);
+}
+
+static void the_longest_of_all_waits_counts(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	new_budget(&budget, 10, 1);
+	budget.rules.min_interval_ms = 20;
+	budget.rules.min_interval_per_user_ms = 30;
+	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
+	sweep_for(&budget, ALICE, 1 * MS);
+	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 30 * MS);
+	budget_charge(&budget, ALICE, 11 * MS);
+	assert_in_range(budget_ask(&budget, ALICE, 1 * MS), 100 * MS, 120 * MS);
+	budget_done(&budget);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("a flood gets the budget and the burst, and no more",
+			a_flood_gets_the_budget_and_the_burst_and_no_more),
+		CASE("what is saved up is at most the burst",
+			what_is_saved_up_is_at_most_the_burst),
+		CASE("idle users cost nothing", idle_users_cost_nothing),
+		CASE("a thrifty user waits for no flood", a_thrifty_user_waits_for_no_flood),
+		CASE("coming under new names gets no more than the total",
+			coming_under_new_names_gets_no_more_than_the_total),
+		CASE("one who is alone waits for some sweeps in a row",
+			one_who_is_alone_waits_for_some_sweeps_in_a_row),
+		CASE("debts are kept, and the wait for them ends when there is credit",
+			debts_are_kept_and_the_wait_for_them_ends_when_there_is_credit),
+		CASE("while there is plenty nobody keeps count",
+			while_there_is_plenty_nobody_keeps_count),
+		CASE("users in debt by a sweep join the sweep of another",
+			users_in_debt_by_a_sweep_join_the_sweep_of_another),
+		CASE("nobody joins a sweep to draw on the next earnings",
+			nobody_joins_a_sweep_to_draw_on_the_next_earnings),
+		CASE("a user who has saved up waits for no total",
+			a_user_who_has_saved_up_waits_for_no_total),
+		CASE("who keeps its credit waits for nobody who spends it",
+			who_keeps_its_credit_waits_for_nobody_who_spends_it),
+		CASE("what nobody could make wait puts only its account in debt",
+			what_nobody_could_make_wait_puts_only_its_account_in_debt),
+		CASE("a number that stands for another user begins with nothing",
+			a_number_that_stands_for_another_user_begins_with_nothing),
+		CASE("an early ring waits until the interval is over, and no longer",
+			an_early_ring_waits_until_the_interval_is_over_and_no_longer),
+		CASE("the interval of a user holds back nobody else",
+			the_interval_of_a_user_holds_back_nobody_else),
+		CASE("the interval of a user goes with it to another account",
+			the_interval_of_a_user_goes_with_it_to_another_account),
+		CASE("the longest of all waits counts", the_longest_of_all_waits_counts),
+	};
+
+	return cmocka_run_group_tests_name("budget", cases, NULL, NULL);
+}

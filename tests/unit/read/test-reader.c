@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A reader thread with a page and doorbells, on counters that a test plays. */
+#include "daemon/read/reader-thread.h"
+#include "tests/harness/test.h"
+#include "tests/unit/count/perf-fake.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "client/internal.h"
+#include "common/clock.h"
+#include "daemon/count/generation.h"
+
+enum { BYTES = 64 };
+
+static const uint64_t SECOND = 1000000000;
+
+static struct platform platform = {
+	.name = "fake",
+	.n_metrics = 1,
+	.metrics = { { .name = "dram.read", .unit = "bytes", .n_terms = 1 } },
+};
+
+/* One socket with one box that counts one event, all played. */
+struct fixture {
+	struct fake_kernel kernel;
+	struct perf perf;
+	struct plan_box plan_box;
+	struct plan_socket socket;
+	struct page_channel channel;
+	struct plan plan;
+	struct box box;
+	struct generation generation;
+	struct reader reader;
+	struct page_wakeup wakeup; /* of the one user there is, unless a case says otherwise */
+};
+
+static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t burst_ms)
+{
+	struct reader_options options = { .affinity.cpu = -1,
+		.stopped_fd = -1,
+		.rules = { .budget = { .percent = budget_percent, .burst_ms = burst_ms },
+			.quantum = 1 } };
+	struct fault fault;
+
+	*f = (struct fixture){ .perf = fake_perf(&f->kernel) };
+	f->plan_box = (struct plan_box){ .pmu = "fake_0",
+		.n_events = 1,
+		.n_uses = 1,
+		.uses = { { .bytes = BYTES, .channel = 0 } } };
+	f->socket = (struct plan_socket){ .n_boxes = 1, .n_channels = 1 };
+	f->channel = (struct page_channel){ .name = "fake0" };
+	f->plan = (struct plan){ .platform = &platform,
+		.n_sockets = 1,
+		.n_boxes = 1,
+		.n_channels = 1,
+		.sockets = &f->socket,
+		.boxes = &f->plan_box,
+		.channels = &f->channel };
+	assert_int_equal(box_open(&f->box, &f->plan_box, &f->perf), 0);
+	f->generation = (struct generation){ .plan = &f->plan, .boxes = &f->box };
+	assert_int_equal(generation_publish(&f->generation, &fault), 0);
+	assert_int_equal(reader_init(&f->reader, &options, &f->generation, 0), 0);
+	assert_int_equal(reader_thread_start(&f->reader), 0);
+}
+
+static void stop_reader(struct fixture *f)
+{
+	reader_done(&f->reader);
+	ledger_done(&f->generation.ledger);
+	publication_done(&f->generation.publication);
+	box_close(&f->box);
+}
+
+/* A doorbell in @place, of an account of its own, for one client. */
+static int hang_doorbell(struct fixture *f, unsigned place)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	assert_true(fd >= 0);
+	assert_int_equal(reader_add(&f->reader, place, place, fd, &f->wakeup), 0);
+	reader_count_clients(&f->reader, place, 1);
+	return fd;
+}
+
+/* A fresh read: 0, and the sweep; or what page_wait() says. */
+static int read_fresh(struct fixture *f, int doorbell_fd, uint64_t wait_ns, struct page_sweep *ret)
+{
+	const struct page_cell *cell = page_cell(f->generation.publication.header, 0);
+	uint32_t started = page_started(cell);
+	int r;
+
+	eventfd_write(doorbell_fd, 1);
+	r = page_wait(cell, &f->wakeup, started, clock_now_ns() + wait_ns);
+	return r < 0 ? r : page_copy(cell, ret, 1, NULL, 0);
+}
+
+static void the_first_sweep_is_there_before_the_thread(void **state)
+{
+	struct fixture f;
+	struct page_channel_value channel;
+	struct page_sweep sweep;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	assert_int_equal(
+		page_copy(page_cell(f.generation.publication.header, 0), &sweep, 1, &channel, 1),
+		0);
+	assert_int_equal(sweep.number, 1);
+	assert_int_equal(sweep.values[0].quality, 0);
+	assert_int_equal(reader_state(&f.reader).sweeps, 1);
+	stop_reader(&f);
+}
+
+static void a_ring_brings_a_sweep_of_the_counters_as_they_are(void **state)
+{
+	struct fixture f;
+	struct page_sweep sweep;
+	int fd;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	f.kernel.events[0].value = 10; /* ahead of the doorbell, which hands it over */
+	f.kernel.enabled_ns = f.kernel.running_ns = SECOND;
+	fd = hang_doorbell(&f, 0);
+	assert_int_equal(read_fresh(&f, fd, 5 * SECOND, &sweep), 0);
+	assert_int_equal(sweep.values[0].count, 10 * BYTES);
+	reader_remove(&f.reader, 0);
+	close(fd);
+	stop_reader(&f);
+}
+
+static void a_removed_doorbell_rings_for_nothing(void **state)
+{
+	struct fixture f;
+	struct page_sweep sweep;
+	int fd;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	fd = hang_doorbell(&f, 0);
+	reader_remove(&f.reader, 0);
+	assert_int_equal(read_fresh(&f, fd, SECOND / 20, &sweep), -ETIMEDOUT);
+	assert_int_equal(reader_state(&f.reader).sweeps, 1);
+	close(fd);
+	stop_reader(&f);
+}
+
+static void over_the_budget_a_ring_waits_but_is_answered(void **state)
+{
+	struct fixture f;
+	struct page_sweep sweep;
+	int fd;
+
+	(void)state;
+	start_reader(&f, 1, 1);
+	fd = hang_doorbell(&f, 0);
+	while (!reader_state(&f.reader).throttled)
+		assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
+	assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
+	assert_true(page_wakeup_due_ns(&f.wakeup) > 0);
+	/* One that waits can be removed, too. */
+	for (unsigned i = 0; i < 100; i++)
+		eventfd_write(fd, 1);
+	reader_remove(&f.reader, 0);
+	close(fd);
+	stop_reader(&f);
+}
+
+static uint32_t n_rung(const struct page_wakeup *wakeup)
+{
+	return __atomic_load_n(&wakeup->n_rung, __ATOMIC_ACQUIRE);
+}
+
+static void a_sweep_rings_the_wakeups_of_those_who_rang(void **state)
+{
+	struct page_wakeup wakeups[2] = {};
+	struct fixture f;
+	int fds[2];
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	for (unsigned i = 0; i < 2; i++) {
+		fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		assert_int_equal(reader_add(&f.reader, i, i, fds[i], &wakeups[i]), 0);
+	}
+	for (uint32_t round = 1; round <= 10; round++)
+		for (unsigned i = 0; i < 2; i++) {
+			eventfd_write(fds[i], 1);
+			while (n_rung(&wakeups[i]) < round)
+				usleep(100);
+			assert_int_equal(n_rung(&wakeups[i]), round);
+			assert_int_equal(n_rung(&wakeups[!i]), i ? round : round - 1);
+		}
+	for (unsigned i = 0; i < 2; i++) {
+		reader_remove(&f.reader, i);
+		close(fds[i]);
+	}
+	stop_reader(&f);
+}
+
+/* --- intervals --- */
+
+enum { RINGERS = 4, INTERVAL_MS = 20, READS = 10 };
+
+struct patient {
+	struct fixture *fixture;
+	unsigned place;
+	uint64_t begins_ns[READS]; /* of the sweeps that answered */
+	unsigned n_stale, n_failed;
+};
+
+static void *read_without_pause(void *argument)
+{
+	struct patient *patient = argument;
+	int fd = hang_doorbell(patient->fixture, patient->place);
+
+	for (unsigned i = 0; i < READS; i++) {
+		uint64_t called_ns = clock_now_ns();
+		struct page_sweep sweep = {};
+
+		if (read_fresh(patient->fixture, fd, 30 * SECOND, &sweep) < 0)
+			patient->n_failed++;
+		patient->n_stale += sweep.begin_ns < called_ns;
+		patient->begins_ns[i] = sweep.begin_ns;
+	}
+	reader_remove(&patient->fixture->reader, patient->place);
+	close(fd);
+	return NULL;
+}
+
+static void set_interval(struct fixture *f, uint32_t min_interval_ms)
+{
+	struct reader_rules rules = f->reader.options.rules;
+
+	rules.budget.min_interval_ms = min_interval_ms;
+	reader_set_rules(&f->reader, &rules);
+}
+
+static void sweeps_keep_their_interval_and_answer_all_who_rang(void **state)
+{
+	struct fixture f;
+	struct patient patients[RINGERS];
+	pthread_t threads[RINGERS];
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	set_interval(&f, INTERVAL_MS);
+	for (unsigned i = 0; i < RINGERS; i++) {
+		patients[i] = (struct patient){ .fixture = &f, .place = i };
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, read_without_pause, &patients[i]), 0);
+	}
+	for (unsigned i = 0; i < RINGERS; i++)
+		pthread_join(threads[i], NULL);
+	for (unsigned i = 0; i < RINGERS; i++) {
+		assert_int_equal(patients[i].n_failed, 0);
+		assert_int_equal(patients[i].n_stale, 0);
+		for (unsigned k = 1; k < READS; k++)
+			assert_true(patients[i].begins_ns[k] - patients[i].begins_ns[k - 1] >=
+				    INTERVAL_MS * UINT64_C(1000000));
+	}
+	assert_true(reader_state(&f.reader).throttled > 0);
+	stop_reader(&f);
+}
+
+static void *shorten_the_interval(void *argument)
+{
+	struct fixture *f = argument;
+
+	while (!reader_state(&f->reader).throttled)
+		usleep(1000);
+	set_interval(f, 0);
+	return NULL;
+}
+
+static void new_rules_reach_those_who_wait_already(void **state)
+{
+	struct fixture f;
+	struct page_sweep sweep;
+	pthread_t thread;
+	int fd;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	set_interval(&f, 60000);
+	fd = hang_doorbell(&f, 0);
+	assert_int_equal(pthread_create(&thread, NULL, shorten_the_interval, &f), 0);
+	assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
+	pthread_join(thread, NULL);
+	reader_remove(&f.reader, 0);
+	close(fd);
+	stop_reader(&f);
+}
+
+struct ringer {
+	struct fixture *fixture;
+	unsigned place;
+	unsigned n_stale, n_failed;
+};
+
+static void *come_and_go(void *argument)
+{
+	struct ringer *ringer = argument;
+
+	for (unsigned i = 0; i < 500; i++) {
+		int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		uint64_t called_ns = clock_now_ns();
+		struct page_sweep sweep;
+
+		if (reader_add(&ringer->fixture->reader, ringer->place, 0, fd,
+			    &ringer->fixture->wakeup) < 0)
+			ringer->n_failed++;
+		reader_count_clients(&ringer->fixture->reader, ringer->place, 1);
+		if (read_fresh(ringer->fixture, fd, 30 * SECOND, &sweep) < 0)
+			ringer->n_failed++;
+		else
+			ringer->n_stale += sweep.begin_ns < called_ns;
+		reader_remove(&ringer->fixture->reader, ringer->place);
+		close(fd);
+	}
+	return NULL;
+}
+
+static void clients_come_and_go_while_it_sweeps(void **state)
+{
+	struct fixture f;
+	struct ringer ringers[4];
+	pthread_t threads[4];
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	for (unsigned i = 0; i < 4; i++) {
+		ringers[i] = (struct ringer){ &f, i, 0, 0 };
+		assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &ringers[i]), 0);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		assert_int_equal(ringers[i].n_failed, 0);
+		assert_int_equal(ringers[i].n_stale, 0);
+	}
+	assert_int_equal(reader_state(&f.reader).n_clients, 0);
+	stop_reader(&f);
+}
+
+static uint64_t told_cpu_ns(struct publication *publication)
+{
+	return __atomic_load_n(&page_cell(publication->header, 0)->cpu_ns, __ATOMIC_RELAXED);
+}
+
+/* A client that waits on the old page while it is withdrawn, and one that comes to the new. */
+/* A doorbell that rings again during each sweep that it asked for. */
+static struct {
+	int fd;
+	long slept_before; /* how often the reader's thread had, when the first such sweep began */
+	bool began, slept, over;
+} restless;
+
+static ssize_t read_and_ring(const struct perf *self, int fd, void *ret_buffer, size_t size_bytes)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	if (!restless.began)
+		restless.slept_before = usage.ru_nvcsw;
+	restless.began = true;
+	if (usage.ru_nvcsw > restless.slept_before)
+		__atomic_store_n(&restless.slept, true, __ATOMIC_RELEASE);
+	else if (!__atomic_load_n(&restless.over, __ATOMIC_ACQUIRE))
+		eventfd_write(restless.fd, 1);
+	return fake_read(self, fd, ret_buffer, size_bytes);
+}
+
+static void rung_without_pause_it_sleeps_now_and_then(void **state)
+{
+	uint64_t deadline_ns;
+	struct fixture f;
+
+	(void)state;
+	start_reader(&f, 100, 10000);
+	f.perf.read = read_and_ring; /* ahead of the doorbell, which hands it over */
+	restless.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	assert_int_equal(reader_add(&f.reader, 0, 0, restless.fd, &f.wakeup), 0);
+	deadline_ns = clock_now_ns() + 10 * SECOND;
+	eventfd_write(restless.fd, 1);
+	while (!__atomic_load_n(&restless.slept, __ATOMIC_ACQUIRE) && clock_now_ns() < deadline_ns)
+		usleep(10000);
+	__atomic_store_n(&restless.over, true, __ATOMIC_RELEASE);
+	reader_remove(&f.reader, 0);
+	stop_reader(&f);
+	close(restless.fd);
+	assert_true(restless.slept);
+}
+
+static void moves_to_another_page(void **state)
+{
+	struct page_sweep before, after;
+	struct publication page, old;
+	struct fixture f;
+	int fd;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	fd = hang_doorbell(&f, 0);
+	assert_int_equal(read_fresh(&f, fd, SECOND, &before), 0);
+	assert_int_equal(publication_copy(&f.generation.publication, &page), 0);
+	assert_int_equal(page_check(page.header, page.header->page_bytes), 0);
+	assert_memory_equal(
+		page.header->generation, f.generation.publication.header->generation, 16);
+	old = f.generation.publication;
+	f.generation.publication = page;
+	reader_move(&f.reader, page.header);
+	/* The next sweep is there at once, and what there was is not touched any more. */
+	assert_int_equal(page_copy(page_cell(page.header, 0), &after, 1, NULL, 0), 0);
+	assert_int_equal(after.number, before.number + 1);
+	assert_true(told_cpu_ns(&page) >= told_cpu_ns(&old) && told_cpu_ns(&old) > 0);
+	assert_int_equal(read_fresh(&f, fd, SECOND, &after), 0);
+	assert_int_equal(after.number, before.number + 2);
+	assert_int_equal(page_copy(page_cell(old.header, 0), &after, 1, NULL, 0), 0);
+	assert_int_equal(after.number, before.number);
+	publication_retire(&old);
+	assert_int_equal(old.header->state, PAGE_RETIRED);
+	assert_int_equal(f.generation.publication.header->state, PAGE_LIVE);
+	publication_done(&old);
+	reader_remove(&f.reader, 0);
+	close(fd);
+	stop_reader(&f);
+}
+
+static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
+{
+	struct reader_options options = { .affinity.cpu = -1, .stopped_fd = -1 };
+	struct fixture f;
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	f.kernel.events[0].value = 10;
+	reader_done(&f.reader);
+	assert_int_equal(reader_init(&f.reader, &options, &f.generation, 0), 0);
+	assert_int_equal(reader_state(&f.reader).sweeps, 2);
+	assert_int_equal(ledger_sweep(ledger_book(&f.generation.ledger, 0))->number, 2);
+	assert_int_equal(
+		ledger_sweep(ledger_book(&f.generation.ledger, 0))->values[0].count, 10 * BYTES);
+	stop_reader(&f);
+}
+
+/* What the library does with a page, all of it. Counts what went wrong. */
+static void *use_library(void *argument)
+{
+	const struct uncore *handle = argument;
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT, before = UNCORE_SAMPLE_INIT;
+	struct uncore_channel_value channel;
+	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
+	struct uncore_delta delta = UNCORE_DELTA_INIT;
+	uintptr_t n_failed = 0;
+
+	for (unsigned i = 0; i < 300; i++) {
+		n_failed += uncore_read(handle, 0, UNCORE_CACHED, &before) < 0;
+		n_failed += uncore_read_all(handle, UNCORE_FRESH, &sample, 1) < 0;
+		n_failed += uncore_delta(&before, &sample, &delta) < 0;
+		n_failed +=
+			uncore_read_channels(handle, 0, UNCORE_CACHED, &sample, &channel, 1) != 1;
+		n_failed += uncore_describe_daemon(handle, &daemon) < 0;
+		n_failed += daemon.sweeps < before.sweep;
+	}
+	return (void *)n_failed;
+}
+
+/* In one mapping of the page, as there never is otherwise: ThreadSanitizer goes by addresses. */
+static void the_library_reads_while_it_sweeps(void **state)
+{
+	struct uncore_mark mark = { .ours = 1 };
+	struct uncore handle = { .mark = &mark, .timeout_ns = 30 * SECOND, .connection = -1 };
+	struct fixture f;
+	pthread_t threads[4];
+
+	(void)state;
+	start_reader(&f, 100, 100);
+	handle.shared = handle.tables = f.generation.publication.header;
+	handle.wakeups = &f.wakeup;
+	handle.n_doorbells = 1;
+	handle.doorbells[0] = hang_doorbell(&f, 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use_library, &handle), 0);
+	for (unsigned i = 0; i < 100; i++) {
+		int fd = hang_doorbell(&f, 1);
+
+		publication_tell_clients(&f.generation.publication, i, i);
+		assert_int_equal(reader_state(&f.reader).n_clients, 2);
+		reader_remove(&f.reader, 1);
+		close(fd);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		void *n_failed;
+
+		pthread_join(threads[i], &n_failed);
+		assert_null(n_failed);
+	}
+	close(handle.doorbells[0]);
+	stop_reader(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("the first sweep is published before the thread starts",
+			the_first_sweep_is_there_before_the_thread),
+		CASE("a ring brings a sweep of the counters as they are",
+			a_ring_brings_a_sweep_of_the_counters_as_they_are),
+		CASE("a sweep rings the wake-ups of those who rang, and no others",
+			a_sweep_rings_the_wakeups_of_those_who_rang),
+		CASE("a removed doorbell rings for nothing", a_removed_doorbell_rings_for_nothing),
+		CASE("over the budget a ring waits but is answered",
+			over_the_budget_a_ring_waits_but_is_answered),
+		CASE("sweeps keep their interval and answer all who rang before them",
+			sweeps_keep_their_interval_and_answer_all_who_rang),
+		CASE("new rules reach those who wait already",
+			new_rules_reach_those_who_wait_already),
+		CASE("clients come and go while it sweeps", clients_come_and_go_while_it_sweeps),
+		CASE("rung without pause, it sleeps now and then",
+			rung_without_pause_it_sleeps_now_and_then),
+		CASE("moves to another page, and leaves the old one as it is",
+			moves_to_another_page),
+		CASE("goes on from the last sweep of the ledger",
+			goes_on_from_the_last_sweep_of_the_ledger),
+		CASE("the library reads while it sweeps", the_library_reads_while_it_sweeps),
+	};
+
+	return cmocka_run_group_tests_name("reader", cases, NULL, NULL);
+}

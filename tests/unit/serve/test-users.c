@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Users with doorbells in two readers, which do not run: doorbells are looked at by hand. */
+#include "daemon/read/claims.h"
+#include "daemon/serve/users.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "tests/harness/test.h"
+
+enum { READERS = 2, PATIENCE_S = 30 };
+
+static struct reader readers[READERS];
+static struct closers *closers;
+static struct users users;
+
+static int set_up(void **state)
+{
+	const struct budget_rules rules = { .percent = 100, .burst_ms = 100 };
+
+	remember_descriptors(state);
+	for (unsigned s = 0; s < READERS; s++) {
+		readers[s] = (struct reader){ .running = false };
+		pthread_mutex_init(&readers[s].lock, NULL);
+		if (doorbells_init(&readers[s].doorbells, &rules) < 0)
+			return -1;
+	}
+	if (closers_new(&closers) < 0)
+		return -1;
+	return users_init(&users, readers, READERS, closers);
+}
+
+static int tear_down(void **state)
+{
+	users_done(&users);
+	closers = closers_free(closers);
+	for (unsigned s = 0; s < READERS; s++) {
+		doorbells_done(&readers[s].doorbells);
+		pthread_mutex_destroy(&readers[s].lock);
+	}
+	return compare_descriptors(state);
+}
+
+#define USERS_CASE(sentence, function)                                                             \
+	{                                                                                          \
+		sentence, function, set_up, tear_down, NULL                                        \
+	}
+
+static struct user *enter(uint32_t uid, unsigned account)
+{
+	struct user *user = NULL;
+
+	assert_int_equal(users_enter(&users, uid, account, &user), 0);
+	assert_non_null(user);
+	return user;
+}
+
+static void wait_until_closed(void)
+{
+	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
+
+	closers_hand_over(closers);
+	while (closers_pending(closers) && clock_now_ns() < deadline_ns)
+		usleep(1000);
+	assert_int_equal(closers_pending(closers), 0);
+}
+
+/* The place that reader @s hears if @fd is rung, or -1. */
+static int ring(unsigned s, int fd)
+{
+	struct doorbells *doorbells = &readers[s].doorbells;
+
+	doorbells_wait(doorbells, 0);
+	doorbells_note(doorbells, 1);
+	claims_charge(doorbells, 0, 0, 1);
+	for (unsigned i = 0; i < doorbells->n_busy; i++)
+		doorbells->places[doorbells->busy[i]].waits = false;
+	claims_charge(doorbells, 0, 0, 1);
+	eventfd_write(fd, 1);
+	doorbells_wait(doorbells, 0);
+	doorbells_note(doorbells, 1);
+	return doorbells->n_busy == 1 ? (int)doorbells->busy[0] : -1;
+}
+
+static void clients_of_a_uid_share(void **state)
+{
+	struct user *user = enter(1000, 5), *other = enter(1001, 5);
+
+	(void)state;
+	assert_ptr_equal(enter(1000, 5), user);
+	assert_ptr_not_equal(user, other);
+	assert_int_equal(user->n_clients, 2);
+	assert_int_equal(readers[0].doorbells.places[user->place].n_clients, 2);
+	assert_int_equal(readers[1].doorbells.places[user->place].n_clients, 2);
+	assert_int_equal(readers[1].state.n_clients, 3);
+	for (unsigned s = 0; s < READERS; s++) {
+		assert_int_equal(ring(s, user->doorbells[s]), (int)user->place);
+		assert_int_equal(ring(s, other->doorbells[s]), (int)other->place);
+		assert_ptr_equal(
+			readers[s].doorbells.places[user->place].wakeup, &user->wakeups[s]);
+	}
+	users_leave(&users, user);
+	users_leave(&users, user);
+	users_leave(&users, other);
+	assert_int_equal(readers[0].state.n_clients, 0);
+}
+
+static void what_clients_get_is_read_only(void **state)
+{
+	struct user *user = enter(1000, 5);
+	size_t bytes = READERS * sizeof(struct page_wakeup);
+	const struct page_wakeup *wakeups =
+		mmap(NULL, bytes, PROT_READ, MAP_SHARED, user->wakeups_fd, 0);
+
+	(void)state;
+	assert_ptr_not_equal(wakeups, MAP_FAILED);
+	page_wakeup_announce(&user->wakeups[1]);
+	assert_int_equal(wakeups[0].n_rung, 0);
+	assert_int_equal(wakeups[1].n_rung, 1);
+	munmap((void *)wakeups, bytes);
+	assert_ptr_equal(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, user->wakeups_fd, 0),
+		MAP_FAILED);
+	users_leave(&users, user);
+}
+
+static void one_that_is_away_is_found_again(void **state)
+{
+	struct user *user = enter(1000, 5);
+	int doorbell = user->doorbells[0], wakeups = user->wakeups_fd;
+
+	(void)state;
+	users_leave(&users, user);
+	for (unsigned i = 1; i < USERS_AWAY_MAX; i++)
+		users_leave(&users, enter(2000 + i, 6));
+	assert_int_equal(users.n_away, USERS_AWAY_MAX);
+	assert_ptr_equal(enter(1000, 5), user);
+	assert_int_equal(user->doorbells[0], doorbell);
+	assert_int_equal(user->wakeups_fd, wakeups);
+	assert_int_equal(ring(0, doorbell), (int)user->place);
+	users_leave(&users, user);
+}
+
+static bool is_there(uint32_t uid)
+{
+	for (unsigned i = 0; i < users.n; i++)
+		if (users.table[i] && users.table[i]->uid == uid)
+			return true;
+	return false;
+}
+
+static void the_one_that_is_away_longest_goes_first(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < USERS_AWAY_MAX; i++)
+		users_leave(&users, enter(2000 + i, 6));
+	users_leave(&users, enter(2000, 6));
+	users_leave(&users, enter(1000, 5));
+	assert_int_equal(users.n_away, USERS_AWAY_MAX);
+	assert_true(is_there(2000));
+	assert_false(is_there(2001));
+	assert_true(is_there(2002));
+	assert_true(is_there(1000));
+	users_drop_away(&users);
+	assert_int_equal(users.n_away, 0);
+	assert_false(is_there(1000));
+}
+
+static void new_doorbells_come_once_a_second(void **state)
+{
+	struct user *user = enter(1000, 5);
+	int before = dup(user->doorbells[1]), after;
+
+	(void)state;
+	assert_int_equal(users_renew_doorbells(&users, user), 0);
+	after = user->doorbells[1];
+	wait_until_closed();
+	assert_int_equal(ring(1, before), -1);
+	assert_int_equal(ring(1, after), (int)user->place);
+	user->renewed_ns = clock_now_ns(); /* however slow this computer is */
+	assert_int_equal(users_renew_doorbells(&users, user), 0);
+	assert_int_equal(user->doorbells[1], after);
+	user->renewed_ns = clock_now_ns() - 1000000000;
+	assert_int_equal(users_renew_doorbells(&users, user), 0);
+	assert_int_not_equal(user->doorbells[1], after);
+	close(before);
+	users_leave(&users, user);
+}
+
+static void one_that_moves_to_another_account_is_charged_there(void **state)
+{
+	struct user *user = enter(1000, 5);
+
+	(void)state;
+	users_set_account(&users, 1000, 7);
+	users_set_account(&users, 4711, 8);
+	assert_int_equal(user->account, 7);
+	assert_int_equal(readers[0].doorbells.places[user->place].account, 7);
+	assert_int_equal(readers[1].doorbells.places[user->place].account, 7);
+	users_leave(&users, user);
+	/* It may also have moved while it was away. */
+	assert_ptr_equal(enter(1000, 9), user);
+	assert_int_equal(user->account, 9);
+	assert_int_equal(readers[1].doorbells.places[user->place].account, 9);
+	users_leave(&users, user);
+}
+
+static void users_of_a_forgotten_account_go(void **state)
+{
+	(void)state;
+	users_leave(&users, enter(1000, 5));
+	users_leave(&users, enter(1001, 5));
+	users_leave(&users, enter(1002, 6));
+	users_forget_account(&users, 5);
+	assert_false(is_there(1000));
+	assert_false(is_there(1001));
+	assert_true(is_there(1002));
+	assert_int_equal(users.n_away, 1);
+}
+
+/* Its connections may be charged as another account already. */
+static void a_user_with_clients_stays(void **state)
+{
+	struct user *user = enter(1000, 5);
+
+	(void)state;
+	users_forget_account(&users, 5);
+	assert_true(is_there(1000));
+	assert_int_equal(user->n_clients, 1);
+	assert_int_equal(users.n_away, 0);
+	assert_int_equal(ring(0, user->doorbells[0]), (int)user->place);
+	users_leave(&users, user);
+}
+
+static void memory_is_given_back(void **state)
+{
+	struct user *user = enter(1000, 5);
+	int kept = dup(user->wakeups_fd);
+	struct page_wakeup wakeup;
+
+	(void)state;
+	page_wakeup_announce(&user->wakeups[0]);
+	assert_int_equal(pread(kept, &wakeup, sizeof wakeup, 0), sizeof wakeup);
+	assert_int_equal(wakeup.n_rung, 1);
+	users_leave(&users, user);
+	users_drop_away(&users);
+	assert_int_equal(pread(kept, &wakeup, sizeof wakeup, 0), sizeof wakeup);
+	assert_int_equal(wakeup.n_rung, 0);
+	assert_int_equal(lseek(kept, 0, SEEK_DATA), -1);
+	close(kept);
+}
+
+/* With room for one descriptor more each time, until there are enough. */
+static void errors_leave_nothing_behind(void **state)
+{
+	long n_before = count_open_descriptors();
+	struct rlimit limit, low;
+	struct user *user = NULL;
+	unsigned n_failed = 0;
+	int r, first = dup(0);
+
+	(void)state;
+	close(first);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	low = limit;
+	for (low.rlim_cur = (rlim_t)first; !user; low.rlim_cur++) {
+		setrlimit(RLIMIT_NOFILE, &low);
+		r = users_enter(&users, 1000, 5, &user);
+		setrlimit(RLIMIT_NOFILE, &limit);
+		if (r == 0)
+			break;
+		assert_int_equal(r, -EMFILE);
+		assert_null(user);
+		wait_until_closed();
+		assert_int_equal(count_open_descriptors(), n_before);
+		assert_false(is_there(1000));
+		assert_int_equal(users.n_away, 0);
+		n_failed++;
+	}
+	assert_true(n_failed >= 1 + READERS);
+	users_leave(&users, user);
+}
+
+static void failed_renewal_changes_nothing(void **state)
+{
+	struct user *user = enter(1000, 5);
+	long n_before = count_open_descriptors();
+	struct rlimit limit, low;
+	int first = dup(0), doorbell = user->doorbells[0];
+
+	(void)state;
+	close(first);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	low = (struct rlimit){ (rlim_t)first + 1, limit.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &low);
+	assert_int_equal(users_renew_doorbells(&users, user), -EMFILE);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	assert_int_equal(count_open_descriptors(), n_before);
+	assert_int_equal(user->doorbells[0], doorbell);
+	assert_int_equal(ring(0, doorbell), (int)user->place);
+	users_leave(&users, user);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		USERS_CASE("clients of one uid share doorbells and memory", clients_of_a_uid_share),
+		USERS_CASE("what clients get is for reading", what_clients_get_is_read_only),
+		USERS_CASE("a user that is away is found again", one_that_is_away_is_found_again),
+		USERS_CASE("the user that is away longest goes first",
+			the_one_that_is_away_longest_goes_first),
+		USERS_CASE("new doorbells come in the place of the old ones, once a second",
+			new_doorbells_come_once_a_second),
+		USERS_CASE("a user that moves to another account is charged there",
+			one_that_moves_to_another_account_is_charged_there),
+		USERS_CASE("users of a forgotten account go", users_of_a_forgotten_account_go),
+		USERS_CASE("but not those that have clients", a_user_with_clients_stays),
+		USERS_CASE("memory is given back although a client keeps its descriptor",
+			memory_is_given_back),
+		USERS_CASE("errors leave nothing behind", errors_leave_nothing_behind),
+		USERS_CASE("doorbells that cannot be renewed stay", failed_renewal_changes_nothing),
+	};
+
+	return cmocka_run_group_tests_name("users", cases, NULL, NULL);
+}

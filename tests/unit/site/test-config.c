@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/harness/test.h"
+
+#include <errno.h>
+
+#include "common/macro.h"
+#include "daemon/site/config.h"
+#include "tests/harness/tree.h"
+
+static int load(const char *text, struct config *ret, struct fault *fault)
+{
+	struct tree tree = tree_new();
+	char path[128];
+	int r;
+
+	tree_write(&tree, "uncored.conf", text);
+	snprintf(path, sizeof path, "%s/uncored.conf", tree.root);
+	r = config_load(path, ret, fault);
+	tree_free(&tree);
+	return r;
+}
+
+static void refuses(const char *text, const char *expected)
+{
+	struct config config = { .max_clients = 7 };
+	struct fault fault;
+
+	assert_int_equal(load(text, &config, &fault), -EINVAL);
+	assert_non_null(strstr(fault.text, "/uncored.conf:"));
+	assert_string_equal(strstr(fault.text, "/uncored.conf:") + 1, expected);
+	assert_int_equal(config.max_clients, 7);
+}
+
+static void assert_defaults(const struct config *config)
+{
+	assert_string_equal(config->socket_path, "/run/uncored/socket");
+	assert_int_equal(config->socket_mode, 0666);
+	assert_false(config->access.by_group);
+	assert_int_equal(config->access.n_users, 0);
+	assert_int_equal(config->disclosure.min_interval_ms, 0);
+	assert_int_equal(config->disclosure.min_interval_per_user_ms, 0);
+	assert_int_equal(config->disclosure.quantum, 1);
+	assert_string_equal(config->platform, "");
+	assert_int_equal(config->max_clients, 0);
+	assert_int_equal(config->max_clients_per_user, 0);
+	assert_int_equal(config->requests_per_second, 64);
+	assert_int_equal(config->budget_percent, 10);
+	assert_int_equal(config->burst_ms, 200);
+	assert_true(config->realtime);
+}
+
+static void has_defaults(void **state)
+{
+	struct config config;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(config_load(NULL, &config, &fault), 0);
+	assert_defaults(&config);
+	assert_int_equal(load("", &config, &fault), 0);
+	assert_defaults(&config);
+}
+
+/* Takes the "#" off every line like "#key = value". */
+static void uncomment(char *text)
+{
+	for (char *c = text; (c = strstr(c, "\n#")); c++)
+		if (c[2] >= 'a' && c[2] <= 'z')
+			c[1] = '\n';
+}
+
+static void ships_its_defaults(void **state)
+{
+	char path[512], text[8192] = "\n";
+	struct config config;
+	struct fault fault;
+	unsigned n_keys = 0;
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/conf/uncored.conf", getenv("UNCORE_SOURCE_ROOT"));
+	assert_int_equal(config_load(path, &config, &fault), 0);
+	assert_defaults(&config);
+
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_true(fread(text + 1, 1, sizeof text - 2, file) > 0);
+	fclose(file);
+	for (char *c = text; (c = strstr(c, "\n#")); c++)
+		n_keys += c[2] >= 'a' && c[2] <= 'z';
+	assert_int_equal(n_keys, 15);
+	uncomment(text);
+	memset(&config, 0xff, sizeof config);
+	assert_int_equal(load(text, &config, &fault), 0);
+	assert_defaults(&config);
+}
+
+static void reads_every_key(void **state)
+{
+	struct config config;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(load("[server]\nsocket = /run/other\nmax_clients = 16384\n"
+			      "max_clients_per_user = 1\nrequests_per_second = 10000\n"
+			      "[access]\nmode = 0600\ngroup = root\nusers = root  4242\n"
+			      "[disclosure]\nmin_interval_ms = 60000\n"
+			      "min_interval_per_user_ms = 1\nquantum = 1073741824\n"
+			      "[reader]\nbudget_percent = 100\nburst_ms = 1\nrealtime = no\n"
+			      "[platform]\nname = standin\n",
+				 &config, &fault),
+		0);
+	assert_string_equal(config.socket_path, "/run/other");
+	assert_int_equal(config.socket_mode, 0600);
+	assert_true(config.access.by_group);
+	assert_int_equal(config.access.group, 0);
+	assert_int_equal(config.access.n_users, 2);
+	assert_int_equal(config.access.users[0], 0);
+	assert_int_equal(config.access.users[1], 4242);
+	assert_int_equal(config.disclosure.min_interval_ms, 60000);
+	assert_int_equal(config.disclosure.min_interval_per_user_ms, 1);
+	assert_int_equal(config.disclosure.quantum, 1073741824);
+	assert_int_equal(config.max_clients, 16384);
+	assert_int_equal(config.max_clients_per_user, 1);
+	assert_int_equal(config.requests_per_second, 10000);
+	assert_int_equal(config.budget_percent, 100);
+	assert_int_equal(config.burst_ms, 1);
+	assert_false(config.realtime);
+	assert_string_equal(config.platform, "standin");
+}
+
+static void reads_calibrations(void **state)
+{
+	struct config config;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(
+		load("[calibration]\ndram.read = 128\nhbm.write = 32\n", &config, &fault), 0);
+	assert_int_equal(config.n_calibrations, 2);
+	assert_string_equal(config.calibrations[0].metric, "dram.read");
+	assert_int_equal(config.calibrations[0].bytes, 128);
+	assert_string_equal(config.calibrations[1].metric, "hbm.write");
+	assert_int_equal(config.calibrations[1].bytes, 32);
+	refuses("[calibration]\ndram.read = 0\n",
+		"uncored.conf:2: [calibration] dram.read = 0: must be 1 to 16777216 (bytes per "
+		"count).");
+	refuses("[calibration]\ndram.read.and.some.more.letters.too = 1\n",
+		"uncored.conf:2: [calibration] dram.read.and.some.more.letters.too is no metric, "
+		"or one too many.");
+}
+
+static void refuses_bad_values(void **state)
+{
+	(void)state;
+	refuses("[reader]\n\nbudget_percent = 300\n",
+		"uncored.conf:3: budget_percent = 300: must be 1 to 100 (percent of one CPU).");
+	refuses("[reader]\nburst_ms = 0\n",
+		"uncored.conf:2: burst_ms = 0: must be 1 to 10000 (milliseconds).");
+	refuses("[reader]\nrealtime = maybe\n",
+		"uncored.conf:2: realtime = maybe: must be yes or no.");
+	refuses("[access]\nmode = 0888\n",
+		"uncored.conf:2: mode = 0888: must be 0 to 0777 in octal "
+		"(permissions of the socket).");
+	refuses("[access]\nmode = 01777\n", "uncored.conf:2: mode = 01777: must be 0 to 0777 in "
+					    "octal (permissions of the socket).");
+	refuses("[access]\nusers = root no-such-user\n",
+		"uncored.conf:2: users = root no-such-user: this machine has no user "
+		"no-such-user.");
+	refuses("[access]\n\ngroup = no-such-group\n",
+		"uncored.conf:3: group = no-such-group: this machine has no group no-such-group.");
+	refuses("[access]\nusers = 4294967295\n",
+		"uncored.conf:2: users = 4294967295: this machine has no user 4294967295.");
+	refuses("[disclosure]\nmin_interval_ms = 60001\n",
+		"uncored.conf:2: min_interval_ms = 60001: must be 0 to 60000 (milliseconds).");
+	refuses("[disclosure]\nquantum = 0\n",
+		"uncored.conf:2: quantum = 0: must be 1 to 1073741824 (bytes).");
+	refuses("[server]\nmax_clients = -1\n",
+		"uncored.conf:2: max_clients = -1: must be 0 to 16384 (connections in all).");
+	refuses("[server]\nsocket = run/x\n", "uncored.conf:2: socket = run/x: must be an absolute "
+					      "path (path of a Unix socket).");
+	refuses("[platform]\nname = a-name-of-more-than-thirty-one-bytes\n",
+		"uncored.conf:2: name = a-name-of-more-than-thirty-one-bytes: must be 0 to 31 "
+		"bytes "
+		"(name of a platform file without .conf).");
+}
+
+static void limits_the_socket_path(void **state)
+{
+	char text[160] = "[server]\nsocket = /";
+	size_t start = strlen(text) - 1;
+	struct config config;
+	struct fault fault;
+
+	(void)state;
+	memset(text + start + 1, 'x', 106);
+	assert_int_equal(load(text, &config, &fault), 0);
+	assert_int_equal(strlen(config.socket_path), 107);
+	text[start + 107] = 'x';
+	assert_int_equal(load(text, &config, &fault), -EINVAL);
+	assert_non_null(strstr(fault.text, "must be 1 to 107 bytes (path of a Unix socket)."));
+}
+
+static void refuses_unknown_names(void **state)
+{
+	(void)state;
+	refuses("[server]\nsocket = /x\ncolour = red\n",
+		"uncored.conf:3: unknown key colour in [server]; known are socket, "
+		"max_clients, max_clients_per_user, requests_per_second.");
+	refuses("[reader]\nmode = 0600\n",
+		"uncored.conf:2: unknown key mode in [reader]; known are "
+		"budget_percent, burst_ms, realtime.");
+	refuses("[foo]\n", "uncored.conf:1: unknown section [foo]; known are [server], [access], "
+			   "[disclosure], [reader], [platform], [calibration].");
+}
+
+static void refuses_what_stands_twice_or_nowhere(void **state)
+{
+	(void)state;
+	refuses("[access]\nmode = 0600\nmode = 0600\n",
+		"uncored.conf:3: second mode in [access], the first is on line 2.");
+	refuses("[server]\n[reader]\n[server]\n",
+		"uncored.conf:3: second section [server], the first is on line 1.");
+	refuses("mode = 0600\n",
+		"uncored.conf:1: mode stands before any section: put it below a [section].");
+}
+
+static const char *kept_keys[8];
+static unsigned n_kept;
+
+static void note_kept(const char *key)
+{
+	kept_keys[n_kept++] = key;
+}
+
+static void is_read_again_but_for_what_needs_a_restart(void **state)
+{
+	struct tree tree = tree_new();
+	struct config config;
+	struct fault fault;
+	char path[128];
+
+	(void)state;
+	n_kept = 0;
+	snprintf(path, sizeof path, "%s/uncored.conf", tree.root);
+	tree_write(&tree, "uncored.conf", "[server]\nsocket = /run/a-long-name\n");
+	assert_int_equal(
+		config_find(&(struct config_origin){ path, "/run/x" }, NULL, &config, &fault), 0);
+	tree_write(&tree, "uncored.conf",
+		"[server]\nsocket = /run/b\n[disclosure]\nquantum = 64\n[reader]\nrealtime = "
+		"no\n[calibration]\ndram.read = 128\n");
+	assert_int_equal(config_reload(&config, note_kept, &fault), 0);
+	assert_int_equal(n_kept, 2); /* --socket wins before and after */
+	assert_string_equal(kept_keys[0], "[reader] realtime");
+	assert_string_equal(kept_keys[1], "[calibration]");
+	assert_string_equal(config.socket_path, "/run/x");
+	assert_int_equal(config.disclosure.quantum, 64);
+	assert_true(config.realtime);
+	assert_int_equal(config.n_calibrations, 0);
+	tree_write(&tree, "uncored.conf", "[disclosure]\nquantum = x\n");
+	assert_int_equal(config_reload(&config, note_kept, &fault), -EINVAL);
+	assert_int_equal(config.disclosure.quantum, 64);
+	tree_free(&tree);
+}
+
+static void needs_a_named_file(void **state)
+{
+	struct config config;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(config_load("/nonexistent.conf", &config, &fault), -ENOENT);
+	assert_string_equal(
+		fault.text, "Cannot open /nonexistent.conf: No such file or directory.");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("Without a file every key has its default", has_defaults),
+		CASE("The shipped file shows every key with its default", ships_its_defaults),
+		CASE("Every key is read", reads_every_key),
+		CASE("Calibrations are read", reads_calibrations),
+		CASE("A bad value is refused with what it must be", refuses_bad_values),
+		CASE("A socket path must fit into sun_path", limits_the_socket_path),
+		CASE("An unknown key or section is refused and the known are listed",
+			refuses_unknown_names),
+		CASE("What stands twice or outside a section is refused",
+			refuses_what_stands_twice_or_nowhere),
+		CASE("It is read again, but for what needs a restart",
+			is_read_again_but_for_what_needs_a_restart),
+		CASE("A file that is named must exist", needs_a_named_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

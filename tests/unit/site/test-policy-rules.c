@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who may connect, why not, and the words for it, without a daemon. */
+#include "daemon/site/policy.h"
+#include "tests/harness/test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+enum { ALICE = 1000, BOB = 1001, STAFF = 50, HPC = 60 };
+
+static const struct policy_access only_alice = {
+	.n_users = 1, .users = { ALICE }, .users_text = "alice"
+};
+static const struct policy_access only_hpc = {
+	.by_group = true, .group = HPC, .group_text = "hpc"
+};
+static const struct policy_disclosure exact = { .quantum = 1 };
+
+static struct policy_refusal refusal;
+
+static void root_may_always_connect(void **state)
+{
+	const struct rules_user root = { .uid = 0 };
+	struct policy_access access = only_alice;
+
+	(void)state;
+	access.by_group = true;
+	access.group = HPC;
+	assert_true(policy_admits(&access, POLICY_NO_OWNER, &root, &refusal));
+}
+
+static void without_lists_everybody_may(void **state)
+{
+	const struct policy_access any = {};
+
+	(void)state;
+	assert_true(
+		policy_admits(&any, POLICY_NO_OWNER, &(struct rules_user){ .uid = BOB }, &refusal));
+}
+
+static void a_list_of_users_lets_those_in_and_no_others(void **state)
+{
+	(void)state;
+	assert_true(policy_admits(
+		&only_alice, POLICY_NO_OWNER, &(struct rules_user){ .uid = ALICE }, &refusal));
+	assert_false(policy_admits(
+		&only_alice, POLICY_NO_OWNER, &(struct rules_user){ .uid = BOB }, &refusal));
+	assert_int_equal(refusal.rule, POLICY_USERS);
+	assert_int_equal(refusal.error, -EACCES);
+	assert_string_equal(refusal.text,
+		"User 1001 is not among the users who may connect to uncored. The rule is users in "
+		"[access] of uncored.conf; the administrator of this node can change it.");
+}
+
+static void only_the_owner_of_the_job_may(void **state)
+{
+	const struct policy_access owner_only = { .owner_only = true };
+	const struct rules_user alice = { .uid = ALICE }, root = { .uid = 0 },
+				nobody_at_all = { .uid = POLICY_NO_OWNER };
+
+	(void)state;
+	assert_true(policy_admits(&owner_only, ALICE, &alice, &refusal));
+	assert_true(policy_admits(&owner_only, ALICE, &root, &refusal));
+	assert_false(policy_admits(&owner_only, POLICY_NO_OWNER, &alice, &refusal));
+	assert_false(policy_admits(&owner_only, POLICY_NO_OWNER, &nobody_at_all, &refusal));
+	assert_false(policy_admits(&owner_only, BOB, &alice, &refusal));
+	assert_int_equal(refusal.rule, POLICY_OWNER);
+	assert_int_equal(refusal.error, -EACCES);
+	assert_string_equal(refusal.text,
+		"User 1000 does not own the job that this node runs. The rule is owner_only in "
+		"[access] of uncored.conf; the administrator of this node can change it, or make "
+		"this user the owner with `uncore owner`.");
+	/* Without the key it does not matter whose job it is. */
+	assert_true(policy_admits(&(struct policy_access){}, BOB, &alice, &refusal));
+}
+
+static void a_group_lets_its_members_in_by_any_of_their_groups(void **state)
+{
+	const uint32_t groups[] = { STAFF, HPC };
+
+	(void)state;
+	assert_true(policy_admits(&only_hpc, POLICY_NO_OWNER,
+		&(struct rules_user){ .uid = BOB, .gid = HPC }, &refusal));
+	assert_true(policy_admits(&only_hpc, POLICY_NO_OWNER,
+		&(struct rules_user){ .uid = BOB, .gid = STAFF, .groups = groups, .n_groups = 2 },
+		&refusal));
+	assert_false(policy_admits(&only_hpc, POLICY_NO_OWNER,
+		&(struct rules_user){ .uid = BOB, .gid = STAFF, .groups = groups, .n_groups = 1 },
+		&refusal));
+	assert_int_equal(refusal.rule, POLICY_GROUP);
+	assert_non_null(strstr(refusal.text, "group in [access] of uncored.conf"));
+}
+
+static void with_users_and_a_group_both_must_hold(void **state)
+{
+	struct policy_access access = only_alice;
+
+	(void)state;
+	access.by_group = true;
+	access.group = HPC;
+	assert_false(policy_admits(&access, POLICY_NO_OWNER,
+		&(struct rules_user){ .uid = ALICE, .gid = STAFF }, &refusal));
+	assert_int_equal(refusal.rule, POLICY_GROUP);
+	assert_false(policy_admits(&access, POLICY_NO_OWNER,
+		&(struct rules_user){ .uid = BOB, .gid = HPC }, &refusal));
+	assert_int_equal(refusal.rule, POLICY_USERS);
+	assert_true(policy_admits(&access, POLICY_NO_OWNER,
+		&(struct rules_user){ .uid = ALICE, .gid = HPC }, &refusal));
+}
+
+static void quotas_say_which_of_them_is_full(void **state)
+{
+	struct policy_load load = { .n = 2, .most = 4, .n_of_user = 1, .most_of_user = 2 };
+
+	(void)state;
+	assert_true(policy_has_room(&load, BOB, &refusal));
+	load.n_of_user = 2;
+	assert_false(policy_has_room(&load, BOB, &refusal));
+	assert_int_equal(refusal.rule, POLICY_CLIENTS_PER_USER);
+	assert_int_equal(refusal.error, -EDQUOT);
+	load.n = 3;
+	assert_false(policy_has_room(&load, BOB, &refusal));
+	assert_int_equal(refusal.rule, POLICY_CLIENTS);
+	/* The last place is root's. */
+	load.n_of_user = 0;
+	assert_true(policy_has_room(&load, 0, &refusal));
+	load.n = 4;
+	assert_false(policy_has_room(&load, 0, &refusal));
+	assert_int_equal(refusal.rule, POLICY_CLIENTS);
+}
+
+static void every_rule_has_a_name_an_error_and_says_who_can_change_it(void **state)
+{
+	(void)state;
+	for (unsigned rule = 0; rule < POLICY_RULES; rule++) {
+		assert_non_null(strchr(policy_rule_name(rule), '.'));
+		for (unsigned other = 0; other < rule; other++)
+			assert_string_not_equal(policy_rule_name(rule), policy_rule_name(other));
+		policy_refuse(&refusal, rule, "Something happened.");
+		assert_int_equal(refusal.rule, rule);
+		assert_true(refusal.error < 0);
+		assert_ptr_equal(strstr(refusal.text, "Something happened. "), refusal.text);
+		assert_int_equal(refusal.text[strlen(refusal.text) - 1], '.');
+		assert_true(strstr(refusal.text, "administrator of this node can ") ||
+			    strstr(refusal.text, "libuncore") || strstr(refusal.text, "client."));
+	}
+}
+
+static void what_happened_is_cut_but_never_who_can_change_it(void **state)
+{
+	char flood[WIRE_TEXT_MAX];
+
+	(void)state;
+	memset(flood, 'x', sizeof flood - 1);
+	flood[sizeof flood - 1] = '\0';
+	policy_refuse(&refusal, POLICY_USERS, "%s", flood);
+	assert_int_equal(strlen(refusal.text), WIRE_TEXT_MAX - 1);
+	assert_non_null(strstr(refusal.text, "x The rule is users in [access]"));
+}
+
+static void the_longer_interval_is_how_long_a_ring_may_be_held(void **state)
+{
+	(void)state;
+	assert_int_equal(policy_hold_ns(&exact), 0);
+	assert_int_equal(policy_hold_ns(&(struct policy_disclosure){ 5, 0, 1 }), 5000000);
+	assert_int_equal(policy_hold_ns(&(struct policy_disclosure){ 5, 60000, 1 }), 60000000000);
+}
+
+static void describes(const struct policy_access *access,
+	const struct policy_disclosure *disclosure, bool others, const char *expected)
+{
+	char text[POLICY_WORDS_MAX];
+
+	policy_describe(access, POLICY_NO_OWNER, disclosure, others, text);
+	assert_string_equal(text, expected);
+}
+
+static void says_in_words_who_may_connect_and_what_is_told(void **state)
+{
+	const struct policy_access any = {};
+	struct policy_access both = only_alice;
+
+	(void)state;
+	both.by_group = true;
+	strcpy(both.group_text, "hpc");
+	describes(&any, &exact, true,
+		"Nothing is restricted: everybody on this node may connect and is told exact "
+		"values as of any time.");
+	describes(&any, &exact, false,
+		"Root may connect, and those whom the permissions of the socket let in.");
+	describes(&only_hpc, &exact, true, "Root may connect, and the members of group hpc.");
+	describes(&only_alice, &exact, false,
+		"Root may connect, and the users alice whom the permissions of the socket let in.");
+	describes(&both, &exact, true,
+		"Root may connect, and those of the users alice who are in group hpc.");
+	describes(&any, &(struct policy_disclosure){ 10, 100, 4096 }, true,
+		"Root may connect, and everybody. A socket is read at most once in 10 ms. One user "
+		"can have it read at most once in 100 ms. Values are rounded down to multiples of "
+		"4096 bytes.");
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("where only the owner of the job may connect, nobody else but root may",
+			only_the_owner_of_the_job_may),
+		CASE("root may always connect", root_may_always_connect),
+		CASE("without lists everybody may connect", without_lists_everybody_may),
+		CASE("a list of users lets those in and no others",
+			a_list_of_users_lets_those_in_and_no_others),
+		CASE("a group lets its members in, by any of their groups",
+			a_group_lets_its_members_in_by_any_of_their_groups),
+		CASE("with users and a group both must hold",
+			with_users_and_a_group_both_must_hold),
+		CASE("quotas say which of them is full", quotas_say_which_of_them_is_full),
+		CASE("every rule has a name and an error, and says who can change it",
+			every_rule_has_a_name_an_error_and_says_who_can_change_it),
+		CASE("what happened is cut where it is long, but never who can change it",
+			what_happened_is_cut_but_never_who_can_change_it),
+		CASE("the longer interval is how long a ring may be held",
+			the_longer_interval_is_how_long_a_ring_may_be_held),
+		CASE("it says in words who may connect and what is told",
+			says_in_words_who_may_connect_and_what_is_told),
+	};
+
+	return cmocka_run_group_tests_name("policy", cases, NULL, NULL);
+}
