@@ -13,7 +13,7 @@ static int refuse(enum rule broken, uint32_t uid)
 		[RULE_USERS] = "users",
 		[RULE_OWNER] = "owner_only",
 	};
-	char user[32] = "A user whom nobody knows";
+	char user[32] = "An unknown user";
 
 	if (uid != UNCORE_UNKNOWN_USER)
 		snprintf(user, sizeof user, "User %u", uid);
@@ -27,7 +27,7 @@ static int copy_rules(const struct uncore *handle, struct rules *ret)
 {
 	int r = handle->rules ? page_rules_copy(handle->rules, ret) : -EOPNOTSUPP;
 
-	return r < 0 ? error_say(r, "Whom uncored lets in is not known: %m.") : 0;
+	return r < 0 ? error_say(r, "The access rules of uncored are not known: %m.") : 0;
 }
 
 _public_ int uncore_admits(const struct uncore *handle, const struct uncore_user *user)

@@ -35,7 +35,7 @@ static const struct {
 		   "administrator "
 		   "of this node can change it." },
 	{ -EPROTONOSUPPORT, "uncored and libuncore are of releases that do not go together: "
-			    "install the same of both (in a container, its libuncore is its own), "
+			    "install the same of both (a container brings its own libuncore), "
 			    "then `systemctl restart uncored`." },
 	{ -ETIMEDOUT, "It did not answer in time: look at `systemctl status uncored`." },
 	{ -EDQUOT, "This user has too many connections: close some, or ask the administrator of "
@@ -103,12 +103,12 @@ static int try_to_connect(const struct call *call, const struct sockaddr_un *add
 }
 
 /*
- * While the daemon's backlog is full, a blocking connect() sleeps in a queue; but one that is woken
- * finds the place taken by somebody who happened to run, and goes to the end of the queue. Beside
- * 64 processes that connect without end, one connect in a hundred took 20 ms. So we sleep and look
- * by turns: one that looks runs when a place becomes free. It yields to the daemon, which makes
- * that place, and to others that look: without that, 576 processes that came at once waited for
- * 0.95 s instead of 0.13.
+ * While the daemon's backlog is full, a blocking connect() sleeps in a queue. A process that is
+ * woken there finds the place taken by another one that happened to run, and goes to the end of the
+ * queue: beside 64 processes that connect without end, one connect in a hundred took 20 ms. So we
+ * sleep and look by turns: a process that looks already runs when a place becomes free. It yields
+ * to the daemon, which frees the place, and to other processes that look: without that, 576
+ * processes that came at once waited for 0.95 s instead of 0.13.
  */
 static int look_for_place(const struct call *call, const struct sockaddr_un *address)
 {
@@ -121,7 +121,7 @@ static int look_for_place(const struct call *call, const struct sockaddr_un *add
 	return r;
 }
 
-/* Longer and longer, for a daemon that has stopped. An eighth beyond the deadline does no harm. */
+/* Ever longer, in case the daemon stands still. An eighth over the deadline is harmless. */
 static useconds_t sleep_us(uint64_t waited_ns)
 {
 	uint64_t us = ASLEEP_LEAST_US + waited_ns / 1000 / 8;
@@ -206,7 +206,7 @@ static int receive(const struct call *call, struct wire_packet *ret)
 			return 0;
 		if (r == 0)
 			return -ECONNRESET;
-		/* A reset is told once, ahead of an answer that may still be in the queue. */
+		/* The kernel tells of a reset once, ahead of an answer that may still be queued. */
 		if (r != -EINTR && r != -EAGAIN && (r != -ECONNRESET || was_reset))
 			return r;
 		was_reset |= r == -ECONNRESET;

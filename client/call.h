@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One call of the library to the daemon: connecting, the greeting, a request and its answer.
- * However often it waits, it has one deadline. All functions that fail say why (error_say()).
+ * A call has one deadline, however often it waits. All functions that fail say why (error_say()).
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "common/wire.h"
 
-#define CALL_WITHIN_NS 1000000000U /* that an answer may take, unless the caller says otherwise */
+#define CALL_WITHIN_NS 1000000000U /* time for an answer, unless the caller sets it */
 
 struct call {
 	const char *path; /* borrowed */
@@ -29,7 +29,7 @@ int call_greet(struct call *call, struct wire_packet *ret_welcome);
 int call_ask(const struct call *call, const union wire_message *request, enum wire_opcode expected,
 	struct wire_packet *ret);
 
-/* The same over a connection of its own. */
+/* call_ask() over a connection of its own. */
 int call_ask_once(struct call *call, const union wire_message *request, enum wire_opcode expected,
 	struct wire_packet *ret);
 

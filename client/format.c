@@ -58,7 +58,7 @@ double format_rate(uint64_t count, uint64_t window_ns)
 	return window_ns ? (double)count / (double)window_ns : 0;
 }
 
-/* As a share of the count; where that is 0 and the spread is not, there is no such share. */
+/* The spread as a share of the count: none if the count is 0 and the spread is not. */
 static void write_spread(FILE *out, const struct format_value *value)
 {
 	double share = value->count ? value->deviation / (double)value->count : 0;

@@ -24,7 +24,7 @@ struct format_value {
 };
 
 struct format_socket {
-	uint32_t socket; /* FORMAT_ALL_SOCKETS: the sum of all, which has no one window */
+	uint32_t socket; /* FORMAT_ALL_SOCKETS: the sum of all, without a common window */
 	uint32_t n_values;
 	uint64_t window_ns;
 	uint64_t skew_ns;
@@ -44,7 +44,7 @@ void format_generation(const uint64_t generation[2], char ret_text[FORMAT_GENERA
 
 bool format_is_standin(const char *platform);
 
-/* What the figures must not be taken for; @who is "this command" or the like. */
+/* Says how not to misread the figures; @who is "this command" or the like. */
 void format_caveats(FILE *out, const char *platform, const char *who);
 
 /* "check.dram.read" counts what dram.read counts: it is for comparison, and in no table. */
@@ -52,10 +52,10 @@ bool format_is_check(const char *metric);
 
 double format_rate(uint64_t count, uint64_t window_ns);
 
-/* One line, whose beginning the caller has written: name, count, unit, GB/s of bytes, quality. */
+/* One line, which the caller has begun: name, count, unit, GB/s of bytes, quality. */
 void format_row(FILE *out, const struct format_value *value, bool repeated);
 
-/* Rows of one socket: each metric, what is absent and why, the window and the error bound. */
+/* Rows of one socket: each metric, the absent ones with the reason, window and error bound. */
 void format_rows(FILE *out, const struct format_socket *socket);
 
 /* An element {"socket":0,"metrics":{..},"window_ns":..,"skew_ns":..}. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The handle, and how the greeting fills it. The connection stays open for as long as the handle
- * lives, because the daemon frees all that a client holds when it closes.
+ * lives, because the daemon frees all that a client holds when the connection closes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ static const void *map(int fd, uint64_t size_bytes)
 
 	if (fstat(fd, &status) < 0)
 		return NULL;
-	/* Beyond the end of the file each access would be a SIGBUS: there is enough, and stays. */
+	/* An access beyond the end of the file is a SIGBUS: it must be long enough, and stay so. */
 	if (size_bytes > (uint64_t)status.st_size || seals < 0 || !(seals & F_SEAL_SHRINK)) {
 		errno = EBADMSG;
 		return NULL;
@@ -195,7 +195,7 @@ _public_ int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns)
 
 /* --- new doorbells --- */
 
-/* Under the numbers of the old ones, which other threads may be writing to. */
+/* The new ones get the old ones' numbers, because other threads may be writing to these. */
 static int take_doorbells(const struct uncore *handle, const struct wire_packet *packet)
 {
 	if (packet->n_fds != handle->n_doorbells)

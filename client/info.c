@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client may ask for beside readings: reports as JSON; and root, to say whose job it is. */
+/* Requests beside readings: reports as JSON; and for root, to say whose job the node runs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 enum { REPORT_BYTES_MAX = 16 << 20 };
 
-/* All @size_bytes from @at on. -EBADMSG: there are not so many. */
+/* All @size_bytes from @at on. -EBADMSG: the file has fewer. */
 static int read_all(int fd, void *ret, uint64_t size_bytes, uint64_t at)
 {
 	uint64_t done = 0;

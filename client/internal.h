@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of libuncore share and no caller sees.
+ * Shared by the files of libuncore; callers do not see it.
  *
  * A handle is written only by uncore_open() and uncore_set_timeout(); everything else reads it, so
  * threads need no lock. The daemon that writes the page may be an impostor, and this process
- * root's: what was checked once is a copy, and a live word is never taken for more than a figure.
- * The handle's mark lies in memory that the kernel wipes in a forked child (MADV_WIPEONFORK): the
- * child can tell, without a system call, that the handle is not its own.
+ * root's: the library goes by a checked copy of the tables, and takes a live word for no more than
+ * a figure. The handle's mark lies in memory that the kernel wipes in a forked child
+ * (MADV_WIPEONFORK): the child can tell, without a system call, that the handle is not its own.
  */
 #pragma once
 
@@ -21,18 +21,18 @@
 struct uncore_mark {
 	uint32_t ours;          /* 1; reads 0 in a child */
 	uint32_t gone;          /* atomic: the daemon has closed the connection */
-	pthread_mutex_t asking; /* over the connection; by one thread at a time */
+	pthread_mutex_t asking; /* held during a request over the connection */
 };
 
 struct uncore {
 	struct uncore_mark *mark;
 	const void *shared;         /* the page; only live_word() and cell_of() may look there */
 	uint64_t shared_bytes;      /* mapped */
-	struct page_header *tables; /* of page_copy_tables(): what all else goes by */
-	const struct page_wakeup *wakeups; /* this user's: where to sleep, one per socket */
+	struct page_header *tables; /* of page_copy_tables(): all other code goes by it */
+	const struct page_wakeup *wakeups; /* this user's, one per socket */
 	uint64_t wakeups_bytes;            /* mapped */
-	const struct page_rules *rules;    /* behind them; NULL: an older uncored */
-	uint64_t timeout_ns;               /* 0: as long as the site's policy suggests */
+	const struct page_rules *rules;    /* behind the wake-ups; NULL: an older uncored */
+	uint64_t timeout_ns;               /* 0: not set, see uncore_set_timeout() */
 	int connection;
 	uint32_t n_doorbells; /* one per socket */
 	int doorbells[PAGE_SOCKETS_MAX];
@@ -59,8 +59,8 @@ void failure_keep(struct failure *failure, int error);
 int failure_say(const struct failure *failure);
 
 /*
- * Has uncored give this user new doorbells, and puts them in the place of those that the handle
- * has. 0, also if the uncored is one that has none to give; else errors as uncore_open().
+ * Has uncored give this user new doorbells, and replaces the handle's doorbells by them. 0, also if
+ * uncored is an older one, which gives no new doorbells; errors as uncore_open().
  */
 int handle_renew_doorbells(const struct uncore *handle);
 
@@ -73,8 +73,8 @@ static inline bool handle_is_ours(const struct uncore *handle)
 }
 
 /*
- * What the page says now, where @copy is a word of the handle's tables; such a word is a figure or
- * a number for people, never an index, an offset or a length.
+ * The page's present value of @copy, a word of the handle's tables. Such a word is a figure or a
+ * number for people, never an index, an offset or a length.
  */
 #define live_word(handle, copy)                                                                    \
 	__atomic_load_n((__typeof__(&(copy)))shared_place(handle, &(copy)), __ATOMIC_RELAXED)

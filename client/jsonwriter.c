@@ -38,7 +38,7 @@ static const char *escape_of(char character)
 	return NULL;
 }
 
-/* Control characters show no terminal what to do; what is no UTF-8 at all is U+FFFD. */
+/* Escapes control characters, which could steer a terminal; a byte that is no UTF-8 is U+FFFD. */
 static size_t write_unplain(FILE *out, const uint8_t *at)
 {
 	if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) {
@@ -77,7 +77,7 @@ static void begin_line(const struct jsonwriter *json)
 		fprintf(json->out, "\n%*s", 2 * (int)json->depth, "");
 }
 
-/* What stands in front of a value. */
+/* Writes the comma, the line's beginning and the key of a value. */
 static void begin_value(struct jsonwriter *json, const char *key)
 {
 	if (json->follows)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * JSON as text. The library is loaded into programs that may have a JSON library of their own, in
- * another version and under the same names, so it brings none and writes what little it says here.
+ * another version and under the same names. So it brings none: this file writes the JSON it needs.
  *
- * Nothing fails on the way: jsonwriter_finish() says whether there was memory for all. Texts become
- * valid UTF-8, whatever they are. No output depends on the locale.
+ * Only jsonwriter_finish() can fail on the way: it says whether there was memory for all. Any text
+ * becomes valid UTF-8. No output depends on the locale.
  */
 #pragma once
 
@@ -16,22 +16,22 @@
 enum { JSONWRITER_DEPTH_MAX = 16 };
 
 struct jsonwriter {
-	FILE *out; /* to text; so the struct must stay where it is */
+	FILE *out; /* writes to .text, so the struct must not be moved */
 	char *text;
 	size_t size_bytes;
 	bool pretty;  /* a line for each member; else all in one line */
 	bool follows; /* the next member is not the first */
 	unsigned depth;
-	char closings[JSONWRITER_DEPTH_MAX]; /* of what is open */
+	char closings[JSONWRITER_DEPTH_MAX]; /* of the open objects and arrays */
 };
 
-/* 0, -ENOMEM: all that follows does nothing, then. */
+/* 0; -ENOMEM: the functions below do nothing then. */
 int jsonwriter_init(struct jsonwriter *ret, bool pretty);
 
 /* @key NULL: an element of an array, or the document itself. */
 void jsonwriter_object(struct jsonwriter *json, const char *key);
 void jsonwriter_array(struct jsonwriter *json, const char *key);
-void jsonwriter_close(struct jsonwriter *json); /* what was opened last */
+void jsonwriter_close(struct jsonwriter *json); /* the one opened last */
 void jsonwriter_number(struct jsonwriter *json, const char *key, uint64_t number);
 void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text); /* NULL: null */
 

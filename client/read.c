@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading. A cached read is a copy out of the page: no system call, and no memory
- * taken unless channels are asked for (of which there may be too many for a thread's stack). A
- * fresh one notes each cell's sweep number before it rings, so that only a sweep that begins later
- * can end its wait. Copies go through a sweep of our own, since a copy that a writer disturbed must
- * not reach the caller's sample.
+ * Reading. A cached read copies out of the page, without a system call. It allocates memory only
+ * for channels, which may be too many for a thread's stack. A fresh read notes each cell's sweep
+ * number before it rings, so that only a sweep that begins later can end its wait. Copies go
+ * through a struct page_sweep of our own, because a copy that a writer disturbed must not reach the
+ * caller's sample.
  */
 #include <errno.h>
 #include <poll.h>
@@ -35,24 +35,24 @@ static int check_reading(const struct uncore *handle, int how)
 			how);
 	if (live_word(handle, handle->tables->state) == PAGE_RETIRED)
 		return error_say(-EACCES,
-			"uncored has withdrawn this page: who may read changed, or what is "
-			"counted. Close this handle and open a new one; `uncore info` says which "
-			"policy applies.");
+			"uncored has withdrawn this page: the rules on who may read have changed, "
+			"or the counters have. Close this handle and open a new one; `uncore info` "
+			"says which policy applies.");
 	return 0;
 }
 
 /* --- waiting --- */
 
 /*
- * Unless the caller has said how long: a reader that has to answer does so within that time. On a
- * machine with ten times as many busy processes as CPUs some have taken more than 100 ms.
+ * How long a reader may take for an answer that is due, unless the caller has set a limit. On a
+ * machine with ten times as many busy processes as CPUs some answers took more than 100 ms.
  */
 #define PATIENCE_NS 500000000U
 
-/* From when on and how long a fresh read waits. */
+/* Since when a fresh read waits, and how long it may. */
 struct patience {
 	uint64_t begin_ns;
-	uint64_t within_ns; /* what the caller has set; 0: nothing */
+	uint64_t within_ns; /* the caller's limit; 0: none */
 };
 
 static uint64_t sum_ns(uint64_t a, uint64_t b)
@@ -61,8 +61,8 @@ static uint64_t sum_ns(uint64_t a, uint64_t b)
 }
 
 /*
- * When to give up. The site may hold a read back, and so may the budget; neither is a failure, and
- * uncored says when the ring is due. It may put that off, so this is asked again and again.
+ * When to give up. The site's policy and the budget may hold a read back, which is no failure;
+ * uncored says when the ring is due. It may put that time off, so a wait computes this anew.
  */
 static uint64_t deadline_ns(
 	const struct uncore *handle, uint32_t socket, const struct patience *patience)
@@ -77,7 +77,7 @@ static uint64_t deadline_ns(
 	return sum_ns(due_ns, PATIENCE_NS);
 }
 
-/* How often a read that waits looks whether the daemon is still there. */
+/* How often a waiting read checks that the daemon is still there. */
 #define LOOK_EVERY_NS 5000000U
 
 static int daemon_gone(void)
@@ -87,7 +87,7 @@ static int daemon_gone(void)
 				    "status uncored`.");
 }
 
-/* Nobody has answered yet: is there anybody who could? */
+/* There is no answer yet: is the daemon still there, and this page valid? */
 static int check_daemon(const struct uncore *handle)
 {
 	struct pollfd connection = { .fd = handle->connection, .events = POLLRDHUP };
@@ -114,7 +114,7 @@ static int too_late(uint32_t socket, const struct patience *patience, uint64_t l
 			  "`systemctl status uncored`");
 }
 
-/* Waits for a sweep of @socket later than @started. A daemon that died is noticed on the way. */
+/* Waits for a sweep of @socket later than @started. Notices a daemon that has died. */
 static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t started,
 	const struct patience *patience)
 {
@@ -152,7 +152,7 @@ static int ring(const struct uncore *handle, uint32_t socket)
 {
 	int r;
 
-	/* A sweep is promised that begins after this call: page_started() was asked before. */
+	/* A waiting claim gets a sweep that begins after this; page_started() was asked before. */
 	if (page_wakeup_is_claimed(&handle->wakeups[socket]))
 		return 0;
 	r = push(handle, socket);
@@ -161,20 +161,20 @@ static int ring(const struct uncore *handle, uint32_t socket)
 		if (r == 0)
 			r = push(handle, socket);
 		if (r == -EAGAIN)
-			r = 0; /* an uncored that gives no others takes it for rung */
+			r = 0; /* an older uncored, which gives no others, takes it for rung */
 	}
 	return r < 0 ? error_say(r, "Cannot ring uncored for socket %u: %m.", socket) : 0;
 }
 
 /*
- * Rings sockets @first .. @first + @n - 1. If this CPU is one that a reader runs on, that one comes
- * last: it takes the CPU at once, and the others would only be rung after its sweep.
+ * Rings sockets @first .. @first + @n - 1. If a socket's reader runs on this CPU, that socket comes
+ * last: its reader takes the CPU at once, and the others would only be rung after its sweep.
  */
 static int ring_all(const struct uncore *handle, uint32_t first, uint32_t n, uint32_t ret_started[])
 {
 	const struct page_socket *sockets = page_sockets(handle->tables);
 	int r, here = sched_getcpu();
-	uint32_t own = n; /* looked up once: it may move meanwhile, and none must be left out */
+	uint32_t own = n; /* looked up once: it may change, and no socket must be left out */
 
 	for (uint32_t i = 0; i < n; i++)
 		if (live_word(handle, sockets[first + i].cpu) == here)
@@ -191,7 +191,7 @@ static int ring_all(const struct uncore *handle, uint32_t first, uint32_t n, uin
 	return 0;
 }
 
-/* Waits for a sweep of sockets @first .. @first + @n - 1 each that begins after this call. */
+/* For each socket @first .. @first + @n - 1, waits for a sweep that begins after this call. */
 static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t n)
 {
 	uint32_t started[PAGE_SOCKETS_MAX];
@@ -234,7 +234,7 @@ static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_s
 	return 0;
 }
 
-/* What is new in a later release is written only where the caller's .size has it. */
+/* A later release writes its new members only where the caller's .size has them. */
 static_assert(sizeof(struct uncore_sample) == 56 + UNCORE_METRICS_MAX * sizeof(struct uncore_value),
 	"as in 0.1");
 
@@ -311,7 +311,7 @@ static int check_samples(struct uncore_sample samples[], uint32_t n)
 _public_ int uncore_read_all(const struct uncore *handle, int how,
 	struct uncore_sample ret_samples[], uint32_t n_samples)
 {
-	struct page_sweep sweeps[PAGE_SOCKETS_MAX]; /* 25 KiB, of which n_sockets are touched */
+	struct page_sweep sweeps[PAGE_SOCKETS_MAX]; /* 25 KiB; touches n_sockets elements */
 	uint32_t n_sockets;
 	int r = check_reading(handle, how);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a reader opens its connection anew: the one condition, for regions and for `uncore stat`. */
+/* The condition on which regions and `uncore stat` open their connection anew. */
 #pragma once
 
 #include <errno.h>

@@ -3,11 +3,11 @@
  * Structures that the caller lays out begin with their size, so that they may grow at their end: a
  * program may have been built with an older uncore.h than the library, or with a newer one.
  *
- * A smaller one is the older program's: only its .size bytes exist. A larger one is the newer
- * program's: what the library does not know becomes 0, so 0 in a member that comes later must mean
- * that nothing is known. The kernel treats struct perf_event_attr so, and a program goes on working
- * where it asks for nothing new. A size below the first release's, or one that no struct can have,
- * was never set and is refused.
+ * A smaller size is an older program's: only .size bytes exist. A larger size is a newer program's:
+ * members that the library does not know become 0, so 0 in a member of a later release must mean
+ * that nothing is known. The kernel treats struct perf_event_attr in this way; a program goes on
+ * working as long as it needs no new member. A size below the first release's, or one that no
+ * struct can have, was never set and is refused.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ extern const struct sized sized_sample, sized_delta, sized_machine, sized_socket
 /* 0; -EINVAL with a sentence: @theirs is NULL, or of no size that @kind has had or may get. */
 int sized_check(const struct sized *kind, const void *theirs);
 
-/* Gives the caller's checked struct what @ours has, .size apart. */
+/* Copies @ours, except for .size, to the caller's checked struct, as far as its .size goes. */
 void sized_fill(const struct sized *kind, void *theirs, const void *ours);
 
-/* Zeroes what the caller's checked struct has behind all that the library knows. */
+/* Zeroes the members of the caller's checked struct that the library does not know. */
 void sized_clear_rest(const struct sized *kind, void *theirs);

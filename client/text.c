@@ -7,13 +7,13 @@
 
 #include "common/macro.h"
 
-/* How a character begins, how many bytes follow, and the least one that needs so many. */
+/* How a character begins, how many bytes follow, and the least character of that form. */
 static const struct {
 	uint8_t mask, lead, n_following;
 	uint32_t least;
 } forms[] = {
-	{ 0x80, 0x00, 0, 0x20 }, /* what is below is control */
-	{ 0xe0, 0xc0, 1, 0xa0 }, /* and so is C1, below 0xa0 */
+	{ 0x80, 0x00, 0, 0x20 }, /* below are control characters */
+	{ 0xe0, 0xc0, 1, 0xa0 }, /* below 0xa0 is C1 */
 	{ 0xf0, 0xe0, 2, 0x800 },
 	{ 0xf8, 0xf0, 3, 0x10000 },
 };
@@ -28,7 +28,7 @@ size_t text_plain_bytes(const char *at)
 		if ((*text & forms[i].mask) != forms[i].lead)
 			continue;
 		for (size_t k = 1; k <= forms[i].n_following; k++) {
-			if ((text[k] & 0xc0) != 0x80) /* the final NUL, too */
+			if ((text[k] & 0xc0) != 0x80) /* so is the final NUL */
 				return 0;
 			character = character << 6 | (text[k] & 0x3f);
 		}

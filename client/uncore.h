@@ -2,9 +2,10 @@
 /*
  * libuncore: per-socket memory traffic for unprivileged processes.
  *
- * uncored owns the memory controllers' counters; this library reads what it publishes. Values are
- * cumulative, per socket (CPU package), one per metric of the platform: "dram.read", "dram.write",
- * "hbm.read", "itom", ... They count EVERYTHING that the socket did, not only the caller.
+ * uncored owns the memory controllers' counters; this library reads the values that it publishes.
+ * They are cumulative, per socket (CPU package), one per metric of the platform: "dram.read",
+ * "dram.write", "hbm.read", "itom", ... They count EVERYTHING that the socket did, not only the
+ * caller.
  *
  *	struct uncore_sample before = UNCORE_SAMPLE_INIT, after = UNCORE_SAMPLE_INIT;
  *	struct uncore_delta d = UNCORE_DELTA_INIT;
@@ -25,13 +26,13 @@
  *		printf("%" PRIu64 " bytes\n", d.values[metric].count);
  *	uncore_close(u);
  *
- * Functions return 0, or a number where they say so, or a negative errno; the sentence that
- * explains the last failure of the calling thread is uncore_error_text(). Outputs are untouched on
- * failure. Structures that the caller lays out begin with their size; initialise them with their
- * _INIT macro, or set .size and zero the rest. They may grow at their end in later releases: the
- * library fills as much as .size has room for, so a program goes on working with a newer library;
- * members that an older library does not know become 0. Elements of an array are as far apart as
- * their .size says, which is the same in all. Structures without .size (struct uncore_value,
+ * Functions return 0, or a number where they say so, or a negative errno. uncore_error_text()
+ * explains the last failure of the calling thread in a sentence. Outputs are untouched on failure.
+ * Structures that the caller lays out begin with their size; initialise them with their _INIT
+ * macro, or set .size and zero the rest. They may grow at their end in later releases: the library
+ * fills as much as .size has room for, so a program goes on working with a newer library; members
+ * that an older library does not know become 0. Elements of an array are as far apart as their
+ * .size says, so all elements have the same .size. Structures without .size (struct uncore_value,
  * uncore_delta_value, uncore_channel_value) never change.
  *
  * A handle may be used by several threads at once; but while uncore_close() or uncore_set_timeout()
@@ -39,9 +40,9 @@
  * every call on them returns -EINVAL (close them and open new ones). Regions need nothing: in a
  * child they connect afresh by themselves.
  *
- * The library installs no signal handler and writes to no stream, the report of regions apart. It
- * reads the environment by secure_getenv(3): UNCORE_SOCKET and, for regions, UNCORE_REPORT and the
- * MPI launcher's rank.
+ * The library installs no signal handler, and writes to no stream except for the report of regions.
+ * It reads the environment by secure_getenv(3): UNCORE_SOCKET and, for regions, UNCORE_REPORT and
+ * the MPI launcher's rank.
  */
 #ifndef UNCORE_H
 #define UNCORE_H
@@ -118,8 +119,8 @@ struct uncore_delta {
 	uint32_t n_values;
 	uint32_t reserved;
 	uint64_t window_ns; /* from the midpoint of one sweep to the midpoint of the other */
-	uint64_t skew_ns;   /* half the length of both: for steady traffic a count is uncertain by
-			       skew_ns / window_ns of itself */
+	uint64_t skew_ns;   /* half the sum of both sweeps' lengths: for steady traffic a count is
+			       uncertain by skew_ns / window_ns of itself */
 	struct uncore_delta_value values[UNCORE_METRICS_MAX];
 };
 #define UNCORE_DELTA_INIT                                                                          \
@@ -132,7 +133,7 @@ struct uncore_delta {
 		}                                                                                  \
 	}
 
-/* What the machine has. Strings belong to the handle and live until uncore_close(). */
+/* The machine. Strings belong to the handle and live until uncore_close(). */
 struct uncore_machine {
 	uint32_t size; /* sizeof(struct uncore_machine) */
 	uint32_t n_sockets;
@@ -165,14 +166,14 @@ struct uncore_channel {
 	uint32_t size; /* sizeof(struct uncore_channel) */
 	uint32_t socket;
 	uint32_t metric;
-	uint32_t cpu;   /* that its counter is opened on */
-	uint32_t bytes; /* per count of .event: .count / .bytes is what the kernel counted; 0 where
+	uint32_t cpu;   /* on which its counter is opened */
+	uint32_t bytes; /* per count of .event: the kernel's count is .count / .bytes; 0 where
 			   .event is "" */
 	uint32_t reserved;
 	const char *name;  /* "imc3"; strings live until uncore_close() */
 	const char *pmu;   /* the kernel's name of the counter box: "uncore_imc_3" */
-	const char *event; /* ... and of its event: "cas_count_read"; "": it has no name there, or
-			      the channel is a sum of several */
+	const char *event; /* ... and of its event: "cas_count_read"; "": the kernel has no name for
+			      it, or the channel is a sum of several events */
 };
 #define UNCORE_CHANNEL_INIT                                                                        \
 	{                                                                                          \
@@ -188,9 +189,9 @@ struct uncore_daemon {
 	uint64_t sweeps;     /* of all sockets, so far */
 	uint64_t throttled;  /* readings that had to wait for the budget or an interval, so far */
 	uint64_t cpu_ns;     /* CPU time of the threads that read the counters, so far */
-	uint64_t min_interval_ns; /* the site may hold back a fresh read so long, at most */
-	uint64_t quantum; /* bytes that values are rounded down to, 1: exact; 0: uncored is an older
-			     one, which does not say. Since 0.2 */
+	uint64_t min_interval_ns; /* the longest that the site may hold back a fresh read */
+	uint64_t quantum; /* values are rounded down to a multiple of so many bytes; 1: exact; 0: an
+			     older uncored does not tell. Since 0.2 */
 };
 #define UNCORE_DAEMON_INIT                                                                         \
 	{                                                                                          \
@@ -209,13 +210,13 @@ struct uncore_channel_value {
  * Connects to uncored at @socket_path (NULL: $UNCORE_SOCKET, or /run/uncored/socket) and maps its
  * page, within one second in all. *@ret_handle is the caller's, for uncore_close().
  * -ENOENT, -ECONNREFUSED: no daemon listens there; -ENAMETOOLONG: @socket_path is no path for a
- * socket; -EACCES: its socket, or its policy, is not open to this user; -EPROTONOSUPPORT: it is of
- * a release that does not go together with this library; -EBADMSG: what answers is not uncored;
- * -ECONNRESET: it closed the connection without an answer; -EDQUOT: there are too many connections;
- * -ETIMEDOUT: it did not answer; -EMFILE, -ENOMEM: this process, or uncored, has no room; -EINVAL:
- * @ret_handle is NULL. Where uncored is there but serves nothing: -ENODEV: it has nothing to count
- * with here, -EPERM: the kernel refuses it the counters, -EINVAL: its configuration or a platform
- * file is wrong, -ENOMEM. Any thread. Since 0.1.
+ * socket; -EACCES: uncored's socket, or its policy, is not open to this user; -EPROTONOSUPPORT:
+ * uncored's release does not go together with this library; -EBADMSG: the peer that answers is not
+ * uncored; -ECONNRESET: uncored closed the connection without an answer; -EDQUOT: there are too
+ * many connections; -ETIMEDOUT: uncored did not answer; -EMFILE, -ENOMEM: this process, or uncored,
+ * has no room; -EINVAL: @ret_handle is NULL. Where uncored is there but serves nothing: -ENODEV: it
+ * has nothing to count with here, -EPERM: the kernel refuses it the counters, -EINVAL: its
+ * configuration or a platform file is wrong, -ENOMEM. Any thread. Since 0.1.
  */
 int uncore_open(const char *socket_path, struct uncore **ret_handle);
 
@@ -235,9 +236,9 @@ void uncore_close(struct uncore *handle);
 const char *uncore_error_text(void);
 
 /*
- * How long a fresh read waits at most. Without this call it waits until the time at which uncored
- * says that it is due, and for 500 ms more; what is set here holds as it is. @timeout_ns > 0.
- * -EINVAL. Not while another thread uses the handle. Since 0.1.
+ * Sets how long a fresh read waits at most. Without this call a read waits until the time at which
+ * uncored says that it is due, and for 500 ms more; a limit that is set here holds as it is.
+ * @timeout_ns > 0. -EINVAL. Not while another thread uses the handle. Since 0.1.
  */
 int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns);
 
@@ -272,8 +273,8 @@ const char *uncore_why(const struct uncore *handle, uint32_t why);
 
 /*
  * Writes the words of @quality, comma-separated ("estimated,partial"; "" for none), into @buffer,
- * cut to fit @size_bytes. "unknown" is a flag of a later uncored than this library. Returns the
- * length of the whole text. Since 0.1.
+ * cut to fit @size_bytes. "unknown" stands for a flag of an uncored that is newer than this
+ * library. Returns the length of the whole text. Since 0.1.
  */
 int uncore_quality_words(uint32_t quality, char *buffer, size_t size_bytes);
 
@@ -285,36 +286,38 @@ int uncore_quality_words(uint32_t quality, char *buffer, size_t size_bytes);
 int uncore_info(const char *socket_path, char **ret_json);
 
 /*
- * Asks uncored for all platforms that it knows as JSON (what `uncore info --platforms --json`
+ * Asks uncored for all platforms that it knows, as JSON (what `uncore info --platforms --json`
  * prints), as uncore_info() does. Since 0.1.
  */
 int uncore_platforms(const char *socket_path, char **ret_json);
 
 /*
- * Tells uncored whose job the node runs from now on, UNCORE_NO_OWNER: nobody's. Where the site lets
- * only owners read (owner_only of uncored.conf), the pages of all others are withdrawn when this
- * returns. -EPERM: only root may; else as uncore_info(). Since 0.1.
+ * Tells uncored the @uid of the user whose job the node runs from now on; UNCORE_NO_OWNER: of no
+ * user. Where the site lets only owners read (owner_only of uncored.conf), the pages of all other
+ * users are withdrawn when this returns. -EPERM: only root may set it; other errors as
+ * uncore_info(). Since 0.1.
  */
 #define UNCORE_NO_OWNER 0xffffffffu
 int uncore_set_owner(const char *socket_path, uint32_t uid);
 
-/* Somebody for whom a program reads; @groups: of @n_groups entries, NULL if there are none. It
- * never grows. */
+/* A user for whom a program reads. @groups has @n_groups entries; NULL if there are none. The
+ * struct never grows. */
 #define UNCORE_UNKNOWN_USER 0xffffffffu
 struct uncore_user {
-	uint32_t uid, gid; /* UNCORE_UNKNOWN_USER: nobody knows */
+	uint32_t uid, gid; /* UNCORE_UNKNOWN_USER: not known */
 	uint32_t n_groups;
 	const uint32_t *groups;
 };
 
 /*
- * May @user be told what @handle reads? For programs that read for others, as pmdauncore(1) does
- * for pmcd's. 0: yes; -EACCES: the site's rules do not let this user connect, uncore_error_text()
- * has the sentence. A user whom nobody knows may be told where everybody may; root has to be let in
- * by a rule like everybody. The answer holds for what was read just before. Of the socket it is the
- * permissions of its file that count. -EOPNOTSUPP: an older uncored, which does not say; -EAGAIN:
- * it changes the rules at this moment; -EINVAL: @user is NULL; -EBADMSG: what answers is not
- * uncored. Makes no system call. Any thread. Since 0.2.
+ * May @user be told the values that @handle reads? For programs that read for other users, as
+ * pmdauncore(1) does for pmcd's clients. 0: yes; -EACCES: the site's rules do not let this user
+ * connect, uncore_error_text() has the sentence. A user that is not known may be told where
+ * everybody may; root has to be let in by a rule like every other user. The answer holds for the
+ * reading just before. Of the socket, the permissions of its file count. -EOPNOTSUPP: an older
+ * uncored does not tell its rules; -EAGAIN: uncored changes the rules at this moment; -EINVAL:
+ * @user is NULL; -EBADMSG: the peer that answers is not uncored. Makes no system call. Any thread.
+ * Since 0.2.
  */
 int uncore_admits(const struct uncore *handle, const struct uncore_user *user);
 
@@ -322,7 +325,7 @@ int uncore_admits(const struct uncore *handle, const struct uncore_user *user);
 
 /*
  * Reads one socket. UNCORE_CACHED: no system call, any age. UNCORE_FRESH: rings the daemon and
- * waits for a sweep that began after this call, shared with whoever else waits.
+ * waits for a sweep that began after this call, shared with all others that wait.
  * -ETIMEDOUT: the read was due, but the socket's reader stands still, or the limit of
  * uncore_set_timeout() is over; -ENOTCONN: the daemon is gone, or closed this connection; -EAGAIN:
  * the socket was never read yet (UNCORE_CACHED only), or the daemon died while it wrote; -EACCES:
@@ -330,26 +333,27 @@ int uncore_admits(const struct uncore *handle, const struct uncore_user *user);
  * -ENOTCONN and -EACCES open a new handle: if its generation is the same, no count was lost. Any
  * thread. Since 0.1.
  *
- * A user who reads fresh without pause is held back, which makes reads slower and not fail: uncored
+ * A user that reads fresh without pause is held back: reads become slower, but do not fail. uncored
  * spends at most its budget (10 % of one CPU by default) on a socket's sweeps, and a site may set a
- * least time between two of them. `uncore info` shows both, what a sweep costs, and how often it
- * held back.
+ * least time between two of them. `uncore info` shows both, the cost of a sweep, and how often
+ * reads were held back.
  */
 int uncore_read(
 	const struct uncore *handle, uint32_t socket, int how, struct uncore_sample *ret_sample);
 
 /*
- * Reads all sockets side by side: @ret_samples has room for @n_samples >= n_sockets elements, whose
- * .size is set, to the same. Errors as uncore_read(); on failure no element is touched. Any thread.
- * Since 0.1.
+ * Reads all sockets side by side. @ret_samples has room for @n_samples >= n_sockets elements; each
+ * has its .size set, all to the same. Errors as uncore_read(); on failure no element is touched.
+ * Any thread. Since 0.1.
  */
 int uncore_read_all(const struct uncore *handle, int how, struct uncore_sample ret_samples[],
 	uint32_t n_samples);
 
 /*
- * Reads one socket with its channels: @ret_values has room for @n_values >= channels of this socket
- * elements, in the order of uncore_describe_channel(). Returns how many. -EINVAL: too little room;
- * -ENOMEM; else as uncore_read(). Any thread. Since 0.1.
+ * Reads one socket with its channels. @ret_values has room for @n_values elements, at least one for
+ * each channel of the socket, and gets them in the order of uncore_describe_channel(). Returns the
+ * number of channels. -EINVAL: too little room; -ENOMEM; other errors as uncore_read(). Any thread.
+ * Since 0.1.
  */
 int uncore_read_channels(const struct uncore *handle, uint32_t socket, int how,
 	struct uncore_sample *ret_sample, struct uncore_channel_value ret_values[],
@@ -367,9 +371,9 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
 
 /*
  * Named regions of code. A passage goes from a begin to its end, in one thread; passages nest (32
- * deep per thread), may recur in themselves, and overlap with those of other threads.
+ * deep per thread), may recur in themselves, and overlap with passages of other threads.
  *
- * What a socket counts cannot be told apart by thread. So a region is open while any thread is
+ * A socket's counts cannot be told apart by thread. So a region is open while any thread is
  * inside it: only a begin that opens it, and the end that closes it, take a fresh reading of all
  * sockets, and the difference is added to the region once. Its window is the time in which it was
  * open, not the sum over threads. All other begins and ends cost no reading.
@@ -380,13 +384,14 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
  * UNCORE_REPORT as JSON, where %p stands for the process id, %h for the host name, %r for the MPI
  * rank (from the launcher's environment; the process id if there is none), %% for %. Several
  * processes need %p or %r in it, or each replaces the report of the one before; a forked child adds
- * ".PID" to a name without %p. If that file cannot be written, the table goes to stderr. It is done
- * by a destructor of the library, after the program's own exit handlers and destructors.
+ * ".PID" to a name without %p. If that file cannot be written, the table goes to stderr. A
+ * destructor of the library writes the report, after the program's own exit handlers and
+ * destructors.
  *
  * begin: -EINVAL (name; nothing was opened then), -EOVERFLOW (too deep), or as uncore_open() and
  * uncore_read(); a region that failed to begin is still open and must be ended: its passage is then
  * counted as failed. end: -EINVAL (name, or not the innermost region of this thread; nothing was
- * ended then), -ESTALE, -EOVERFLOW, as uncore_read(), or what the begin returned that opened the
+ * ended then), -ESTALE, -EOVERFLOW, as uncore_read(), or the error of the begin that opened the
  * region, with the same sentence. All failures, and regions that a thread leaves open when it ends,
  * show in the report. Since 0.1.
  */

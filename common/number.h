@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 /*
- * Parses the number at the beginning of @text. @base is that of strtoull(3): 0 takes "0x1f" as
+ * Parses the number at the beginning of @text. @base is as for strtoull(3): 0 takes "0x1f" as
  * hexadecimal and "017" as octal. Returns the rest of @text behind the number. NULL: @text does not
  * begin with a digit, or the number is above @most; *@ret is then untouched.
  */
 const char *number_parse(const char *text, int base, uint64_t most, uint64_t *ret);
 
-/* The same for a @text that must hold nothing else. */
+/* As number_parse(), for a @text that must hold nothing but the number. */
 bool number_parse_whole(const char *text, int base, uint64_t most, uint64_t *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the tables and cells of a page are, and whether they may be where they say. */
+/* Lays out the tables and cells of a page, and checks that they are inside it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ int page_copy_tables(const void *page, uint64_t size_bytes, struct page_header *
 	if (!tables)
 		return -ENOMEM;
 	words_load(tables, page, header.cells_at);
-	*tables = header; /* which may be another in the page by now */
+	*tables = header; /* the header in the page may have changed by now */
 	r = check_tables(tables);
 	if (r < 0)
 		return r;

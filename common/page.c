@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The page's layout, its sequence lock, and the wake-ups' futex. See page.h for the model.
+ * The page's sequence lock, and the wake-ups' futex. See page.h for the model.
  *
- * The payload is copied as 64-bit words with relaxed atomic accesses; the fences order them
- * against the lock word. That is the seqlock of Boehm, "Can seqlocks get along with programming
- * language memory models?" (MSPC 2012), which compiles to plain loads and stores.
+ * The payload is copied as 64-bit words with relaxed atomic accesses; the fences order them against
+ * the lock word. That is the seqlock of Boehm, "Can seqlocks get along with programming language
+ * memory models?" (MSPC 2012), which compiles to plain loads and stores.
  */
 #include "common/page.h"
 
@@ -18,8 +18,8 @@
 #include "common/words.h"
 
 /*
- * A writer is in the way for less than a microsecond, unless its CPU was taken from it (by a
- * hypervisor, say) or it died there: try hard, then patiently, then give up.
+ * A writer is in the way for less than a microsecond, unless it lost its CPU (to a hypervisor, say)
+ * or died while writing. So a copy first tries hard, then patiently, then gives up.
  */
 enum { COPY_SPINS = 200, COPY_NAPS = 400, NAP_NS = 50000 };
 
@@ -35,7 +35,7 @@ const struct page_quality_word page_quality_words[PAGE_QUALITY_WORDS] = {
 
 /* --- writing --- */
 
-/* A daemon that was killed in between leaves an odd lock; "| 1" takes it over from there. */
+/* A daemon that was killed while writing leaves an odd lock; "| 1" takes it over. */
 static uint32_t lock(uint32_t *word)
 {
 	uint32_t odd = __atomic_load_n(word, __ATOMIC_RELAXED) | 1;
@@ -50,7 +50,7 @@ static void unlock(uint32_t *word, uint32_t odd)
 	__atomic_store_n(word, odd + 1, __ATOMIC_RELEASE);
 }
 
-/* Was what has been loaded since the lock was @before written by nobody meanwhile? */
+/* Did nobody write the data that were loaded since the lock was @before? */
 static bool is_unchanged(const uint32_t *word, uint32_t before)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -69,10 +69,11 @@ uint32_t page_sweep_begin(struct page_cell *cell)
 }
 
 /*
- * No wake-up is lost: what FUTEX_WAIT compares is the number of rings that was loaded before
- * `finished` was. Either that load saw this ring, then `finished` is seen, too; or it did not, then
- * the number is another by now and FUTEX_WAIT returns at once, or the waiter sleeps already and is
- * woken here. Hence a count, and not the sweep's number, which may come again in another page.
+ * No wake-up is lost. A waiter loads the number of rings, then `finished`, and FUTEX_WAIT compares
+ * the number. If the number that it loaded includes this ring, it also sees `finished`. If not,
+ * either the number has changed before FUTEX_WAIT, which then returns at once, or the waiter sleeps
+ * already and is woken by page_wakeup_wake(). The number is a count of rings, because a sweep's
+ * number may come again in another page.
  */
 void page_wakeup_announce(struct page_wakeup *wakeup)
 {
@@ -199,8 +200,9 @@ uint32_t page_started(const struct page_cell *cell)
 }
 
 /*
- * In the one order of all sequentially consistent accesses: who sees the promise, after having
- * loaded `started`, does so before the writer takes it back, which is before `started` goes on.
+ * All sequentially consistent accesses have one order. If a client sees the promise after it has
+ * loaded `started`, it does so before the writer takes the promise back, and the writer does that
+ * before it adds one to `started`.
  */
 bool page_wakeup_is_claimed(const struct page_wakeup *wakeup)
 {
@@ -228,13 +230,13 @@ static void relax(void)
 #endif
 }
 
-/* An older uncored tells it in the cell alone, as of the last sweep, no matter of whom. */
+/* An older uncored tells the time only in the cell, after the last sweep, for all users alike. */
 static uint32_t spin_ns_of(const struct page_cell *cell, const struct page_wakeup *wakeup)
 {
 	uint32_t spin_ns = __atomic_load_n(&wakeup->spin_ns, __ATOMIC_RELAXED);
 
 	if (page_wakeup_is_claimed(wakeup))
-		return 0; /* it is due later */
+		return 0; /* the promised sweep is due later */
 	return spin_ns ? spin_ns : __atomic_load_n(&cell->spin_ns, __ATOMIC_RELAXED);
 }
 

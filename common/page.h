@@ -2,41 +2,41 @@
 /*
  * The page: shared memory that uncored writes and every client may only read.
  *
- * A header, tables that never change while the page lives (metrics, sockets, channels, texts), and
- * one cell per socket. A cell is rewritten by each sweep of its socket under a sequence lock, so a
- * cached read is a copy and no system call.
+ * It has a header, tables that never change while the page lives (metrics, sockets, channels,
+ * texts), and one cell per socket. Each sweep of a socket rewrites its cell under a sequence lock,
+ * so a cached read is a copy and no system call.
  *
  * A fresh read is built on two 32-bit counters of the cell. The reader thread adds one to `started`
  * before it reads the first counter of a sweep, and copies that number to `finished` after the
  * values are in the cell. A client that loads started == n knows that the sweep n + 1 begins after
- * its load, so it waits until finished is past n. Both wrap; compare by difference only.
+ * its load, so it waits until finished is past n. Both counters wrap; compare by difference only.
  *
- * Nobody sleeps on the cell, which all users share: waking whoever sleeps there would cost the one
- * who reads what others please. Each user has *wake-ups*, one per socket, in memory that only his
- * processes get; they sleep on the futex of the wake-up, and it is rung after a sweep if one of
- * them had asked for it. The cell alone says whether the wait is over.
+ * All users share the cell, so nobody sleeps on it: one user could make another pay for waking its
+ * threads. Each user has *wake-ups*, one per socket, in memory that only its own processes get.
+ * They sleep on the futex of the wake-up. The reader thread rings it after a sweep that one of them
+ * asked for. The cell alone says whether the wait is over.
  *
  * Words shared between processes are touched by atomic accesses alone, so that a torn copy can be
  * noticed but is never undefined. Nothing here depends on the size of a memory page.
  *
- * Writer and reader may be of different releases (wire.h), and a later daemon may go on with the
- * page of an earlier one, or the other way round. So:
+ * The daemon and a client may be of different releases (wire.h), and a later daemon may go on with
+ * the page of an earlier one, or the other way round. So:
  *
  * - Magic, version and state keep their places and their meaning in every version, so that any
  *   release can withdraw any page. There will be no third state.
  * - Within a version the structures and limits below never change. The page grows only at its end,
- *   where the cells end. A reader maps all of it and uses what it knows; what is not there is
- *   absent.
+ *   where the cells end. A client maps all of it and uses the parts that it knows; a part that is
+ *   not there is absent.
  * - An addition begins with its length and with a copy of page_daemon.started_ns, made by the
- *   process that writes it. An older daemon that goes on with the page sets page_daemon.started_ns
- *   anew and does not know of the copy: where the two differ, nobody keeps the addition up to date,
- *   and a reader takes it as absent.
- * - A quality flag may be added. Readers pass on a flag that they do not know, and call it
+ *   process that writes the addition. An older daemon that goes on with the page sets
+ *   page_daemon.started_ns anew and does not know of the copy. Where the two differ, nobody keeps
+ *   the addition up to date, and a client takes it as absent.
+ * - A quality flag may be added. Clients pass on a flag that they do not know, and call it
  *   "unknown". Metrics, units and platforms are names, and any name is good.
- * - Padding is 0 until it has a meaning, and then 0 means what an older daemon does.
- * - All else is a new version, which readers that do not know it refuse with a sentence. It comes
- *   with a new version of the protocol: the daemon then refuses clients whose HELLO is below that,
- *   so that they are told its own sentence.
+ * - Padding is 0 until it has a meaning. From then on, 0 means the behaviour of an older daemon.
+ * - Any other change makes a new version. Clients that do not know the version refuse it with a
+ *   sentence. It comes with a new version of the protocol: the daemon then refuses clients whose
+ *   HELLO has a lower version, so that they get the daemon's own sentence.
  */
 #pragma once
 
@@ -62,8 +62,8 @@ enum {
 };
 
 /*
- * Quality of a value. The first four come and go; the cell says in which sweep each was last
- * raised, so that a difference of two samples also knows what happened between them.
+ * Quality of a value. The first four come and go. The cell says in which sweep each was last
+ * raised, so that a difference of two samples also has the flags that were raised between them.
  */
 enum page_quality {
 	PAGE_ESTIMATED = 1 << 0,    /* multiplexed: scaled by enabled / running */
@@ -85,7 +85,7 @@ extern const struct page_quality_word {
 
 enum page_state { PAGE_LIVE = 1, PAGE_RETIRED = 2 };
 
-/* What the daemon's main thread says of itself. */
+/* The facts that the daemon's main thread publishes about the daemon. */
 struct page_daemon {
 	uint64_t started_ns;      /* CLOCK_MONOTONIC */
 	uint64_t n_clients;       /* atomic */
@@ -125,8 +125,8 @@ struct page_channel {
 	uint32_t metric;           /* index into the metrics */
 	char pmu[PAGE_NAME_MAX];   /* the kernel's name of its box */
 	char event[PAGE_NAME_MAX]; /* the kernel's name of its one event; "": none, or several */
-	uint32_t cpu;              /* that the box is opened on */
-	uint32_t bytes;            /* per count of that event; 0: there is none */
+	uint32_t cpu;              /* the CPU that the box is opened on */
+	uint32_t bytes;            /* per count of that event; 0: no event */
 };
 
 struct page_text {
@@ -146,7 +146,7 @@ struct page_channel_value {
 	uint32_t why;
 };
 
-/* What one sweep found; what a cached read copies. */
+/* The result of one sweep, which a cached read copies. */
 struct page_sweep {
 	uint64_t number;   /* 1 is the first since the generation began */
 	uint64_t begin_ns; /* CLOCK_MONOTONIC, before the first counter was read */
@@ -166,24 +166,24 @@ struct page_cell {
 };
 
 /*
- * Where the waiters of one user sleep, for one socket. It has a cache line of its own.
+ * The futex on which the waiters of one user sleep, for one socket. It has a cache line of its own.
  *
- * A ring over the user's budget waits as a *claim*: while there is one, each later ring of this
- * user would wait for the same sweep, so it need not be made. An uncored that knows no claims
+ * A ring over the user's budget waits as a *claim*. While there is one, a later ring of this user
+ * would wait for the same sweep, so clients need not make it. An uncored that knows no claims
  * leaves all but n_rung 0.
  */
 struct page_wakeup {
 	uint32_t n_rung;  /* atomic, futex: wraps */
 	uint32_t claimed; /* atomic, 1: a sweep is promised that has not begun yet */
-	uint64_t due_ns;  /* atomic: when that is, CLOCK_MONOTONIC; it may be put off */
+	uint64_t due_ns;  /* atomic: when that sweep is due, CLOCK_MONOTONIC; may be put off */
 	uint32_t spin_ns; /* atomic: how long a waiter of this user may spin before it sleeps */
-	uint32_t quantum; /* atomic: bytes that values are rounded down to; 0: it does not say */
+	uint32_t quantum; /* atomic: bytes that values are rounded down to; 0: not told */
 	char padding[PAGE_CACHE_LINE - 24];
 };
 
 /*
- * Behind the wake-ups of all sockets: who may connect, for a client that reads for others. It comes
- * with the wake-ups, which are made anew with each uncored and so are never an older one's.
+ * Behind the wake-ups of all sockets: the rules by which users may connect, for a client that reads
+ * for others. Each uncored makes wake-ups and rules anew, so they are never an older uncored's.
  */
 struct page_rules {
 	uint32_t lock; /* atomic: odd while the rest is being written; 0: nothing was written yet */
@@ -211,23 +211,21 @@ static_assert(sizeof(struct page_header) + PAGE_METRICS_MAX * sizeof(struct page
 		      PAGE_TABLES_MAX,
 	"tables");
 
-/*
- * Is this the beginning of a page, of whatever version? @page is aligned as memory from mmap(2) is.
- */
+/* Is this the beginning of a page, of any version? @page is aligned as memory from mmap(2) is. */
 bool page_is_any(const void *page, uint64_t size_bytes);
 
-/* How large a page with these tables is; fills in every offset of @header from its four counts. */
+/* Fills in the page's size and every offset of @header, from its four counts. */
 void page_lay_out(struct page_header *header, uint32_t most_channels_of_a_socket);
 
 /*
- * Are all tables in front of the cells, and these inside @size_bytes? More may follow them. 0,
- * -EPROTONOSUPPORT (other version), -EBADMSG.
+ * Are all tables in front of the cells, and the cells inside @size_bytes? More may follow the
+ * cells. 0, -EPROTONOSUPPORT (other version), -EBADMSG.
  */
 int page_check(const void *page, uint64_t size_bytes);
 
 /*
- * Copies what lies in front of the cells and checks the copy as page_check() does; -ENOMEM. Another
- * process may change the page at any time, so a reader that does not trust its writer goes by the
+ * Copies the part in front of the cells and checks the copy as page_check() does; -ENOMEM. Another
+ * process may change the page at any time, so a client that does not trust the writer goes by the
  * copy, whose offsets are the page's. *@ret_tables is the caller's, for free(3).
  */
 int page_copy_tables(const void *page, uint64_t size_bytes, struct page_header **ret_tables);
@@ -286,7 +284,7 @@ static inline struct page_cell *page_write_cell(struct page_header *p, uint32_t 
 
 /* --- writing: the reader thread of the socket alone --- */
 
-/* What a sweep found; all borrowed. */
+/* The result of a sweep; all borrowed. */
 struct page_result {
 	const struct page_sweep *sweep;
 	uint32_t n_metrics; /* of the values in it */
@@ -294,55 +292,56 @@ struct page_result {
 	uint32_t n_channels;
 };
 
-/* Announces a sweep: whoever rings from now on gets a later one. Returns its 32-bit number. */
+/* Announces a sweep: clients that ring from now on get a later one. Returns its 32-bit number. */
 uint32_t page_sweep_begin(struct page_cell *cell);
 
-/* Publishes sweep @started (from page_sweep_begin()). Waiters that spin see it; those that sleep
- * are not woken. */
+/* Publishes sweep @started (from page_sweep_begin()). Waiters that spin see it; sleeping
+ * waiters are not woken. */
 void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_result *result);
 
-/* Announces to all who sleep on @wakeup that a sweep is there: after page_sweep_end(). */
+/* Tells all waiters on @wakeup that a sweep is there. Call it after page_sweep_end(). */
 void page_wakeup_announce(struct page_wakeup *wakeup);
 
-/* ... and wakes @most of them. Returns how many were: fewer than @most, then nobody sleeps on. */
+/* Wakes up to @most waiters. Returns how many: fewer than @most means that nobody sleeps on. */
 unsigned page_wakeup_wake(struct page_wakeup *wakeup, unsigned most);
 
 /* Promises the user of @wakeup a sweep, due at @due_ns; called again, puts it off. */
 void page_wakeup_claim(struct page_wakeup *wakeup, uint64_t due_ns);
 
-/* The sweep that was promised, if one was, is about to begin: before page_sweep_begin(). */
+/* Ends the promise of a sweep, if there is one. Call it before that sweep's page_sweep_begin(). */
 void page_wakeup_redeem(struct page_wakeup *wakeup);
 
 /*
- * Lets waiters spin for the next sweep for so long before they sleep: those of one user, and those
- * whose library knows of no such word. Being woken costs more than a short sweep does, but a batch
- * that spins keeps its own members from ringing.
+ * Lets waiters spin for the next sweep for @spin_ns before they sleep. page_wakeup_let_spin() is
+ * for one user; page_let_spin() is for clients whose library does not know that field of the
+ * wake-up. Being woken costs more than a short sweep does, but a batch that spins keeps its own
+ * members from ringing.
  */
 void page_wakeup_let_spin(struct page_wakeup *wakeup, uint32_t spin_ns);
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
 
-/* Publishes the rules. The main thread. */
+/* Publishes the rules. For the main thread. */
 void page_rules_write(struct page_rules *page, const struct rules *rules);
 
 /*
- * Copies them. 0; -EAGAIN: they are being written, or have not been yet; -EBADMSG: there are too
- * many users among them.
+ * Copies the rules. 0; -EAGAIN: they are being written, or have not been yet; -EBADMSG: there are
+ * too many users among them.
  */
 int page_rules_copy(const struct page_rules *page, struct rules *ret);
 
-/* What values are rounded down to, for this user to know. The main thread. */
+/* Tells this user the quantum that values are rounded down to. For the main thread. */
 void page_wakeup_tell_quantum(struct page_wakeup *wakeup, uint32_t quantum);
 uint32_t page_wakeup_quantum(const struct page_wakeup *wakeup);
 
-/* What the reader thread has cost so far; see struct page_cell. */
+/* Publishes the costs of the reader thread so far; see struct page_cell. */
 void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled);
 
 /* --- reading: any process, any thread --- */
 
 /*
  * Copies the last published sweep: the first @n_metrics values, and @n_channels channels (0 and
- * NULL: none). No system call unless a writer is in the way for long. 0; -EAGAIN: it still was
- * after some 50 ms; it may have died there.
+ * NULL: none). No system call unless a writer is in the way for long. 0; -EAGAIN: the writer was
+ * still in the way after some 50 ms; it may have died while writing.
  */
 int page_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_metrics,
 	struct page_channel_value *ret_channels, uint32_t n_channels);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules by which a user may connect to uncored, in numbers. uncored goes by them when a client
- * connects, and publishes them to its clients: one that reads for others, as pmdauncore(1) does,
- * goes by them, too. Both do it by this code.
+ * The rules by which a user may connect to uncored, in numbers. uncored applies them when a client
+ * connects, and publishes them to its clients. A client that reads for others, such as
+ * pmdauncore(1), applies them, too. Both use this code.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 enum { RULES_USERS_MAX = 96 };
 
-/* An owner, a user or a group that there is none of, or that nobody knows. */
+/* Stands for an owner, a user or a group that does not exist or that nobody knows. */
 enum { RULES_NOBODY = UINT32_MAX };
 
 /* The file at which uncored listens; @mode: its permissions. */
@@ -27,7 +27,7 @@ struct rules {
 	uint32_t users[RULES_USERS_MAX];
 } __attribute__((aligned(8))); /* it is copied by words, see page.c */
 
-/* A user who asks, as the kernel says. */
+/* A user that asks to connect, as the kernel describes it. */
 struct rules_user {
 	uint32_t uid, gid;
 	const uint32_t *groups; /* supplementary */
@@ -36,10 +36,12 @@ struct rules_user {
 
 enum rule { RULE_NONE, RULE_SOCKET, RULE_GROUP, RULE_USERS, RULE_OWNER, RULES };
 
-/* The rule by which the user may not connect, whatever the permissions of the socket; RULE_NONE. */
+/* The rule by which the user may not connect, or RULE_NONE. The socket's permissions do not count
+ * here. */
 enum rule rules_broken(const struct rules *rules, const struct rules_user *user);
 
-/* The same with these permissions, which for connecting are the kernel's to enforce. */
+/* As rules_broken(), but the socket's permissions count. For direct connections the kernel enforces
+ * these. */
 enum rule rules_broken_by_relay(const struct rules *rules, const struct rules_user *user);
 
 /* "is not among the users who may connect to uncored" */

@@ -159,8 +159,7 @@ int wire_receive(int socket_fd, enum wire_sender sender, struct wire_packet *ret
 		.msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = control.bytes,
-		/* Not CMSG_SPACE: its padding would let one descriptor more in than ret->fds holds.
-		 */
+		/* Not CMSG_SPACE: its padding would let in one descriptor too many for ret->fds. */
 		.msg_controllen = CMSG_LEN(sizeof(int) * WIRE_FDS_MAX),
 	};
 	ssize_t n;
@@ -173,7 +172,7 @@ int wire_receive(int socket_fd, enum wire_sender sender, struct wire_packet *ret
 	take_descriptors(&packet, ret);
 	if (n == 0 && ret->n_fds == 0)
 		return 0;
-	/* There was room in @ret, so it was this process that had none (net/core/scm.c). */
+	/* @ret has room left, so this process had none (net/core/scm.c). */
 	if (packet.msg_flags & MSG_CTRUNC && ret->n_fds < WIRE_FDS_MAX)
 		r = -EMFILE;
 	else if (packet.msg_flags & (MSG_TRUNC | MSG_CTRUNC))

@@ -3,33 +3,33 @@
  * The whole protocol between a client and uncored.
  *
  * A Unix SOCK_SEQPACKET socket: one message is one packet, in the machine's own byte order (both
- * ends run on the same kernel). A client says HELLO first; WELCOME carries the page
+ * ends run on the same kernel). A client says HELLO first. WELCOME carries the page
  * (common/page.h), one doorbell per socket, and the user's wake-ups as file descriptors: all
- * clients of one uid get the same ones. After that a fresh read needs no message at all: ring the
- * doorbell, wait for the wake-up. A doorbell that cannot be written to any more (EAGAIN) is full:
- * RENEW it. Requests name nothing but themselves, and root's one names a user: there is no
- * register, event or CPU that a client could ask for.
+ * clients of one uid get the same doorbells and wake-ups. After that a fresh read needs no message
+ * at all: ring the doorbell, wait for the wake-up. A doorbell that cannot be written to any more
+ * (EAGAIN) is full: RENEW it. No request names a register, an event or a CPU; only root's OWNER
+ * names a user.
  *
- * The two ends may be of different releases for years: a container brings its own library. So
- * whatever a release has sent or accepted, every later one sends and accepts:
+ * The two ends may be of different releases for years: a container brings its own library. So every
+ * later release sends and accepts everything that an earlier one has sent or accepted:
  *
- * - HELLO carries the highest version that the client speaks, WELCOME answers the lower of that
- *   and the daemon's own: if it is below the client's, uncored is the older one. An end that
- *   speaks version N speaks all versions below, down to 1. A daemon of 0.1.0 answers every other
- *   version than 1 with -EPROTONOSUPPORT and keeps the connection: the client then says HELLO
- *   again, with 1.
- * - A message never grows or changes its meaning. What is new is a new opcode, at any version: an
- *   older daemon answers it with -EOPNOTSUPP, keeps the connection, and the client does without. A
- *   daemon sends a new opcode only as the answer to a new request. A new topic of INFO may be
+ * - HELLO carries the highest version that the client speaks. WELCOME answers the lower of the
+ *   client's and the daemon's highest versions: if the answer is below the client's, uncored is the
+ *   older end. An end that speaks version N speaks all versions below, down to 1. A daemon of 0.1.0
+ *   answers every other version than 1 with -EPROTONOSUPPORT and keeps the connection: the client
+ *   then says HELLO again, with 1.
+ * - A message never grows or changes its meaning. Anything new is a new opcode, at any version: an
+ *   older daemon answers it with -EOPNOTSUPP and keeps the connection, and the client does without.
+ *   A daemon sends a new opcode only as the answer to a new request. A new topic of INFO may be
  *   answered with -EINVAL for the same reason.
- * - A new version is for what no new request can ask for. A client whose HELLO is too low for it
- *   is served as before, or refused with a sentence.
+ * - A new version is for changes that no new request can ask for. A client whose HELLO is too low
+ *   for such a change is served as before, or refused with a sentence.
  * - Reserved fields are 0 in every version, because 0.1.0 refuses any other value at both ends.
  *   They are there for alignment, not for later.
- * - WELCOME always comes with n_sockets + 2 descriptors, in this order. To ring a doorbell that
- *   came with it, a client writes eight bytes, the number 1, which never blocks. What kind of file
- * it is, and whether other connections have the same one, is the daemon's business. Another way to
- * ring begins with a new request.
+ * - WELCOME always comes with n_sockets + 2 descriptors, in the order above. To ring a doorbell
+ *   that came with it, a client writes eight bytes, the number 1, which never blocks. The daemon
+ *   alone decides what kind of file a doorbell is, and whether other connections have the same
+ *   one. Another way to ring begins with a new request.
  * - Shared memory that WELCOME brings grows as page.h says: padding gets a meaning, the page gets
  *   longer. An older client has the memory and does not look there.
  */
@@ -56,8 +56,7 @@ enum wire_opcode {
 	WIRE_RENEW = 4, /* the doorbells are full; answered by RENEWED */
 	/* daemon to client */
 	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ..., and the wake-ups */
-	WIRE_REPORT =
-		0x82, /* fd: a sealed memfd holding JSON, what `uncore info` prints with --json */
+	WIRE_REPORT = 0x82,  /* fd: a sealed memfd with the JSON of `uncore info --json` */
 	WIRE_DONE = 0x83,
 	WIRE_RENEWED = 0x84, /* fds: doorbell of socket 0, 1, ... */
 	WIRE_ERROR = 0xff,   /* answer to any request that was refused */
@@ -83,7 +82,7 @@ struct wire_info {
 	uint32_t reserved; /* 0 */
 };
 
-/* Whose job the node runs from now on. */
+/* Sets the owner of the job that the node runs from now on. */
 struct wire_owner {
 	struct wire_header header;
 	uint32_t uid;      /* UINT32_MAX: nobody's */
@@ -102,7 +101,7 @@ struct wire_done {
 
 struct wire_welcome {
 	struct wire_header header;
-	uint32_t version;    /* that both speak; see wire_common_version() */
+	uint32_t version;    /* the version that both ends speak; see wire_common_version() */
 	uint32_t n_sockets;  /* doorbells that came with this message */
 	uint64_t page_bytes; /* length to map */
 };
@@ -115,15 +114,16 @@ struct wire_renewed {
 
 /*
  * The daemon writes its next report into the same memory, so that a client that keeps the
- * descriptor keeps no more than one. What follows the text tells whether it is whole.
+ * descriptor keeps no more than one. A struct wire_report_end behind the text tells whether the
+ * text is whole.
  */
 struct wire_report {
 	struct wire_header header;
 	uint64_t json_bytes;
 };
 
-/* At the next multiple of 8 after the text, if the file goes on there: an older uncored has none.
- */
+/* Stands at the next multiple of 8 after the text, if the file goes on there: an older uncored
+ * writes none. */
 struct wire_report_end {
 	uint64_t json_bytes;
 	uint64_t hash; /* wire_hash() of the text */
@@ -161,7 +161,7 @@ static_assert(sizeof(struct wire_report) == 16, "wire_report");
 static_assert(sizeof(struct wire_error) == 492, "wire_error");
 static_assert(sizeof(union wire_message) == WIRE_MESSAGE_MAX, "wire_message");
 
-/* What this release and one that speaks up to @theirs both speak. */
+/* The highest version that this release and an end that speaks up to @theirs both speak. */
 static inline uint32_t wire_common_version(uint32_t theirs)
 {
 	return theirs < (uint32_t)WIRE_VERSION ? theirs : (uint32_t)WIRE_VERSION;
@@ -169,8 +169,7 @@ static inline uint32_t wire_common_version(uint32_t theirs)
 
 enum wire_sender { WIRE_FROM_CLIENT, WIRE_FROM_DAEMON };
 
-/* A received message and the descriptors that came with it; wire_packet_done() closes those left.
- */
+/* A received message and its descriptors; wire_packet_done() closes the remaining ones. */
 struct wire_packet {
 	union wire_message message;
 	int fds[WIRE_FDS_MAX];
@@ -187,7 +186,7 @@ int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender);
 /* FNV-1a, 64 bit (Fowler, Noll, Vo). */
 uint64_t wire_hash(const void *bytes, size_t size_bytes);
 
-/* Where the end of a report of so many bytes is. */
+/* The offset of struct wire_report_end in a report with so many bytes of text. */
 uint64_t wire_report_end_at(uint64_t json_bytes);
 
 /* Fills in the header of a message of @opcode; its size comes from the opcode. */
@@ -204,10 +203,10 @@ void wire_error(union wire_message *ret_message, int error, const char *format, 
 int wire_send(int socket_fd, const union wire_message *message, const int fds[], unsigned n_fds);
 
 /*
- * Receives one packet and checks it as coming from @sender. Blocks as @socket_fd does.
- * 1: *ret holds a valid message; 0: the peer has closed; -EBADMSG, -EOPNOTSUPP as wire_check()
- * or -EMFILE, this process has no room for the descriptors (any received are closed); -EAGAIN and
- * other errno of recvmsg(2).
+ * Receives one packet and checks it as coming from @sender. Blocks as @socket_fd does. 1: *ret
+ * holds a valid message; 0: the peer has closed; -EBADMSG, -EOPNOTSUPP as wire_check(); -EMFILE:
+ * this process has no room for the descriptors. With these three, any descriptors received are
+ * closed. -EAGAIN and other errno of recvmsg(2).
  */
 int wire_receive(int socket_fd, enum wire_sender sender, struct wire_packet *ret);
 

@@ -21,7 +21,7 @@ static inline void words_store(void *to, const void *from, size_t size_bytes)
 static inline void words_load(void *to, const void *from, size_t size_bytes)
 {
 	const uint64_t *source = from;
-	char *target = to; /* of any type: a plain store of a word would not be one to its parts */
+	char *target = to; /* of any type: a plain store of a word would break the aliasing rules */
 
 	/* A loop of so few instructions takes twice as long where the linker happens to put it
 	 * across two cache lines. */

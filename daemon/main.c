@@ -92,7 +92,7 @@ static int take_option(int option, struct options *ret)
 	return -1;
 }
 
-/* Likewise. */
+/* Returns as take_option(). */
 static int parse_options(int argc, char *argv[], struct options *ret)
 {
 	int option, status = -1;
@@ -113,7 +113,7 @@ static int parse_options(int argc, char *argv[], struct options *ret)
 	return -1;
 }
 
-/* Where platform files are; lives as long as the process. */
+/* The folders of platform files; the list lives as long as the process. */
 static const char *const *platform_dirs(const struct options *options)
 {
 	static const char *directories[] = { UNCORED_SITE_PLATFORMS, UNCORED_PLATFORMS, NULL };
@@ -130,18 +130,20 @@ static struct config_origin origin_of(const struct options *options)
 	return (struct config_origin){ options->config_path, options->socket_path };
 }
 
-/* The file, or, if that is wrong, what it was when uncored last read it. */
-static int find_config(const struct options *options, struct fdstore *store, struct config *ret,
-	struct fault *fault)
+/* Finds the configuration: the file or, if that is wrong, its last right text. @saved then has a
+ * text only if that is the one. */
+static int find_config(const struct options *options, struct saved_config *saved,
+	struct config *ret, struct fault *fault)
 {
 	const struct config_origin origin = origin_of(options);
-	struct policy_access former;
-	struct fault of_last;
-	int r;
+	struct fault of_saved;
+	int r = config_find(&origin, &saved->names, ret, fault);
 
-	saved_config_numbers(store, &former);
-	r = config_find(&origin, &former, ret, fault);
-	if (r >= 0 || saved_config_find(store, &origin, &former, ret, &of_last) < 0)
+	if (r >= 0) {
+		saved_config_done(saved);
+		return r;
+	}
+	if (saved_config_load(saved, &origin, ret, &of_saved) < 0)
 		return r;
 	log_error("%s uncored goes on with the configuration as it was before.", fault->text);
 	return 0;
@@ -149,10 +151,13 @@ static int find_config(const struct options *options, struct fdstore *store, str
 
 static int check(const struct options *options, struct fdstore *store, struct fault *fault)
 {
+	_cleanup_(saved_config_done) struct saved_config saved;
 	_cleanup_(counters_done) struct counters counters = {};
 	struct config config;
-	int r = find_config(options, store, &config, fault);
+	int r;
 
+	saved_config_take(store, &saved);
+	r = find_config(options, &saved, &config, fault);
 	if (r >= 0)
 		r = counters_plan(&counters, options->root, platform_dirs(options), &config, fault);
 	if (r < 0)
@@ -164,7 +169,7 @@ static int check(const struct options *options, struct fdstore *store, struct fa
 	return 0;
 }
 
-/* The loop takes these by signalfd; readers must never be interrupted by them. */
+/* The loop takes these signals by signalfd; they must never interrupt a reader. */
 static void block_signals(void)
 {
 	sigset_t set;
@@ -183,80 +188,101 @@ static void log_start(const struct counters *counters)
 		log_warning("%s", counters->warnings[i].text);
 	log_info("Serving %s: %u sockets, %u counter boxes%s.%s", counters->platform->name,
 		counters->plan.n_sockets, counters->plan.n_boxes,
-		counters->generation.resumed ? ", as an uncored before left them" : "",
+		counters->generation.resumed ? ", resumed from the uncored before" : "",
 		counters->platform->standin
 			? " This is the stand-in machine: nothing it counts is memory traffic."
 			: "");
 }
 
-static int serve(struct server *server, struct counters *counters, struct config *config,
-	struct fault *fault)
+/* All that one run of the daemon has. */
+struct run {
+	struct fdstore *store;
+	struct saved_config saved;
+	struct config config;
+	struct listener listener;
+	struct counters counters;
+	struct server server;
+	struct refusing refusing;
+};
+
+static int serve(struct run *run, struct fault *fault)
 {
-	if (counters->is_kept && saved_config_keep(config) < 0)
+	if (run->counters.is_kept && saved_config_keep(&run->config, &run->saved) < 0)
 		log_warning("The configuration could not be left with the service manager: "
 			    "a restart needs one that is right.");
-	if (counters->is_kept && owners_keep(server->owners) < 0)
-		log_warning("Whose each uid is could not be left with the service manager: a "
-			    "restart has it looked up again.");
-	log_start(counters);
-	return serving_run(server, counters, fault);
+	if (run->counters.is_kept && owners_keep(run->server.owners) < 0)
+		log_warning("The owners of uids could not be left with the service manager: a "
+			    "restart looks them up again.");
+	log_start(&run->counters);
+	return serving_run(&run->server, &run->counters, fault);
 }
 
 /* Plans and opens the counters, unless the configuration was wrong already. */
-static void open_counters(struct refusing *refusing, struct counters *counters,
-	const struct config *config, struct fdstore *store)
+static void open_counters(struct run *run)
 {
+	struct refusing *refusing = &run->refusing;
+
 	if (refusing->error >= 0)
-		refusing->error = counters_plan(
-			counters, refusing->root, refusing->platform_dirs, config, &refusing->why);
+		refusing->error = counters_plan(&run->counters, refusing->root,
+			refusing->platform_dirs, &run->config, &refusing->why);
 	if (refusing->error < 0)
 		return;
-	refusing->error = counters_open(counters, config, store, &refusing->why);
+	refusing->error = counters_open(&run->counters, &run->config, run->store, &refusing->why);
 	refusing->denied = privilege_is_denial(refusing->error);
 }
 
-/* Where nobody can be served, everybody is told why. */
-static int serve_or_refuse(struct refusing *refusing, struct server *server,
-	struct counters *counters, struct fdstore *store, struct fault *fault)
+/* If uncored cannot serve, it tells every client why. */
+static int serve_or_refuse(struct run *run, struct fault *fault)
 {
-	open_counters(refusing, counters, server->config, store);
-	if (refusing->error >= 0)
-		return serve(server, counters, server->config, fault);
-	counters_done(counters);
-	return refusing_run(refusing, fault);
+	int r = server_init(&run->server, &run->config, &run->listener, run->store, fault);
+
+	if (r < 0)
+		return r;
+	open_counters(run);
+	if (run->refusing.error >= 0)
+		return serve(run, fault);
+	counters_done(&run->counters);
+	return refusing_run(&run->refusing, fault);
 }
 
-/* Only what concerns the socket is an error. */
-static int run(const struct options *options, struct fdstore *store, struct fault *fault)
+static int listen_and_serve(struct run *run, struct fault *fault)
 {
-	_cleanup_(counters_done) struct counters counters = {};
-	struct config config;
-	struct listener listener;
-	struct server server;
-	struct refusing refusing = {
-		.origin = origin_of(options),
-		.root = options->root,
-		.platform_dirs = platform_dirs(options),
-		.config = &config,
-		.listener = &listener,
+	int r = listener_open(&run->listener, &run->config, run->store, fault);
+
+	if (r >= 0) {
+		r = serve_or_refuse(run, fault);
+		server_done(&run->server);
+		counters_done(&run->counters);
+	}
+	listener_close(&run->listener);
+	return r;
+}
+
+/* Only trouble with the socket is an error; clients are told any other reason. */
+static int run_daemon(const struct options *options, struct fdstore *store, struct fault *fault)
+{
+	struct run run = {
+		.store = store,
+		.refusing = {
+			.origin = origin_of(options),
+			.root = options->root,
+			.platform_dirs = platform_dirs(options),
+			.config = &run.config,
+			.listener = &run.listener,
+		},
 	};
+	struct refusing *refusing = &run.refusing;
 	int r = 0;
 
 	block_signals();
-	refusing_init(&refusing, store);
-	refusing.error = find_config(options, store, &config, &refusing.why);
-	if (refusing.error < 0)
-		r = config_default(&refusing.origin, &config, fault);
-	if (r < 0)
-		return r;
-	r = listener_open(&listener, &config, store, fault);
-	if (r >= 0) {
-		r = server_init(&server, &config, &listener, store, fault);
-		if (r >= 0)
-			r = serve_or_refuse(&refusing, &server, &counters, store, fault);
-		server_done(&server);
-	}
-	listener_close(&listener);
+	refusing_init(refusing, store);
+	saved_config_take(store, &run.saved);
+	refusing->error = find_config(options, &run.saved, &run.config, &refusing->why);
+	if (refusing->error < 0)
+		r = config_default(&refusing->origin, &run.config, fault);
+	if (r >= 0)
+		r = listen_and_serve(&run, fault);
+	saved_config_done(&run.saved);
 	return r;
 }
 
@@ -275,7 +301,7 @@ int main(int argc, char *argv[])
 	if (r >= 0)
 		r = fdstore_receive(&store, &fault);
 	if (r >= 0)
-		r = (options.check ? check : run)(&options, &store, &fault);
+		r = (options.check ? check : run_daemon)(&options, &store, &fault);
 	fdstore_done(&store);
 	if (r < 0)
 		log_error("%s", fault.text);

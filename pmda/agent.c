@@ -12,16 +12,16 @@
 #include "pmda/perfevent.h"
 #include "pmda/view.h"
 
-/* PCP 7 gave pmResult a finer clock; what an agent returns kept its layout under another name. */
+/* PCP 7 gave pmResult a finer clock; an agent's result kept its layout under another name. */
 #ifndef pmdaResult
 #define pmdaResult pmResult
 #endif
 
-/* A traversal asks for many names: one look at uncored will do for those of a moment. */
+/* A traversal asks for many names: one look at uncored will do for all names of this time. */
 static const uint64_t NAMES_FRESH_NS = 20000000;
 
 static struct view view;
-static bool perfevent_wanted; /* somebody has asked about it */
+static bool perfevent_wanted; /* a client has asked about its tree */
 
 /* --- keeping up with uncored --- */
 
@@ -49,9 +49,9 @@ static void take_snapshot(bool with_channels)
 }
 
 /*
- * The metrics below perfevent join the table once, when they are known. Whoever knew them by number
- * before the agent was started anew does not ask for their names first, so every question that may
- * be about them comes here.
+ * The metrics below perfevent join the table once, when they are known. A client that knew them by
+ * number before the agent was started anew does not ask for their names first, so every question
+ * that may be about these metrics comes here.
  */
 static void join_perfevent(pmdaExt *pmda)
 {
@@ -72,7 +72,7 @@ static void join_perfevent(pmdaExt *pmda)
 	pmdaRehash(pmda, table, (int)(metrics_n + n));
 }
 
-/* What was told is kept: if the client is refused later, it is told that and no more. */
+/* Keeps the counts that the client was told: if it is refused later, it still gets these. */
 static void note_told(struct context *context)
 {
 	if (context->admission == REFUSED)
@@ -82,16 +82,16 @@ static void note_told(struct context *context)
 		context->told = perfevent_copy_counts(context->told);
 }
 
-/* Not if the rules have changed, for which uncored ends the connection that they were read from. */
+/* False if the rules have changed: uncored then ends the connection that they were read from. */
 static bool is_reviewed(struct context *context)
 {
 	return context && contexts_review(context, &view) != UNDECIDED;
 }
 
 /*
- * For a program that starts while uncored is away, or that the policy does not admit, there are no
- * names: it would count nothing and not notice. One that has begun keeps its names, since PAPI does
- * not survive to lose them.
+ * A program that starts while uncored is away, or that the policy does not admit, gets no names:
+ * with names it would count nothing and not notice. A program that has begun keeps its names,
+ * because PAPI crashes when it loses them.
  */
 static pmdaNameSpace *perfevent_tree(pmdaExt *pmda)
 {
@@ -129,8 +129,8 @@ static bool needs_channels(pmID pmid)
 }
 
 /*
- * Where uncored never answered yet there are no instances, for which pmdaFetch() finds no values
- * rather than an error.
+ * If uncored has never answered there are no instances. For metrics without instances pmdaFetch()
+ * finds no values rather than an error.
  */
 static void say_again(pmdaResult *result)
 {

@@ -10,6 +10,6 @@ enum {
 	QUALITY_CLUSTER = 2,
 	SAMPLE_CLUSTER = 3,
 	DAEMON_CLUSTER = 4,
-	UP_CLUSTER = 5, /* of one metric, for PAPI, which has no name below uncore */
+	UP_CLUSTER = 5, /* of one metric, which PAPI needs and which has no name below uncore */
 	PERFEVENT_FIRST_CLUSTER = RECORD_FIRST_CLUSTER,
 };

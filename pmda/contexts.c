@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct context *contexts; /* by pmcd's number, which counts from 0 and comes again */
+static struct context *contexts; /* by pmcd's number; numbers count from 0 and are used again */
 static int n_contexts;
 
-/* --- their list --- */
+/* --- the list --- */
 
 static const struct context unknown = {
 	.uid = UNCORE_UNKNOWN_USER,
@@ -59,7 +59,7 @@ void contexts_done(void)
 	n_contexts = 0;
 }
 
-/* --- who they are --- */
+/* --- identity --- */
 
 /* "Groups:\t4 24 27 " */
 static uint32_t *parse_groups(const char *text, uint32_t *ret_n)
@@ -78,8 +78,8 @@ static uint32_t *parse_groups(const char *text, uint32_t *ret_n)
 }
 
 /*
- * NULL unless the process is one of this user, for its number may be another's by now. None are
- * known where /proc is mounted with hidepid=.
+ * NULL unless the process is one of @of_uid, because its number may be another process's by now. No
+ * groups are known where /proc is mounted with hidepid=.
  */
 static uint32_t *read_groups(int pid, uint32_t of_uid, uint32_t *ret_n)
 {
@@ -118,9 +118,9 @@ void contexts_learn(int number, int attribute, const char *value)
 		context->groups = read_groups(context->pid, context->uid, &context->n_groups);
 }
 
-/* --- what they may be told --- */
+/* --- admission --- */
 
-/* A local context is the client itself, whom uncored has let in. */
+/* In a local context this process is the client, and uncored has let it in. */
 static bool is_this_process(const struct context *context)
 {
 	return context->pid == (int)getpid();

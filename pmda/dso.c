@@ -6,7 +6,7 @@ __PMDA_INIT_CALL void uncore_init(pmdaInterface *interface);
 
 void uncore_init(pmdaInterface *interface)
 {
-	static char name[] = "uncore DSO"; /* kept, like the path */
+	static char name[] = "uncore DSO"; /* PCP keeps it, as it does the path */
 
 	pmdaDSO(interface, PMDA_INTERFACE_7, name, (char *)agent_help_path());
 	agent_start(interface, NULL);

@@ -27,7 +27,7 @@ struct socket {
 	unsigned package;
 };
 
-/* What the instances of one connection are made of. */
+/* All that the instances of one connection are made of. */
 struct machine {
 	unsigned n_sockets, n_channels;
 	struct socket *sockets;
@@ -72,7 +72,7 @@ static void add_socket(struct machine *machine, const struct view *view)
 
 /* --- channels --- */
 
-/* Splits "dram.read"; false: it is none of a channel's metrics. */
+/* Splits "dram.read"; false: channels do not have this metric. */
 static bool split_metric(const char *metric, unsigned *ret_tier, enum direction *ret_direction)
 {
 	for (unsigned t = 0; t < N_TIERS; t++)
@@ -110,7 +110,7 @@ static bool id_is_taken(const struct machine *machine, int id)
 	return false;
 }
 
-/* The first number in "imc3" or "imc3-die1"; where two share it, the second takes the next free. */
+/* The first number in "imc3" or "imc3-die1"; if it is taken, the next free number. */
 static int make_id(const struct machine *machine, unsigned socket, unsigned tier, const char *label)
 {
 	int id = (int)(socket << SOCKET_SHIFT | tier << TIER_SHIFT);
@@ -161,7 +161,7 @@ static void add_channel(struct machine *machine, const struct view *view, uint32
 	take_channel(machine, &found, tier)->counts[direction] = (int)index;
 }
 
-/* --- both --- */
+/* --- sockets and channels --- */
 
 int instances_make(const struct view *view)
 {

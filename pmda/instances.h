@@ -29,10 +29,10 @@ struct channel {
 	int counts[N_DIRECTIONS]; /* indices of view.channels; -1: it has no such counter */
 };
 
-/* Makes the instances of a new connection. 0, -ENOMEM: those before it stay. */
+/* Makes the instances of a new connection. 0; -ENOMEM: the former instances stay. */
 int instances_make(const struct view *view);
 
-/* NULL: there is none. */
+/* The channel of instance @id; NULL: there is none. */
 const struct channel *instances_channel(unsigned id);
 
 /* The kernel's number of a socket's package. */

@@ -31,7 +31,7 @@ static int add_indom(pmInDom indom, pmLabelSet **ret)
 	return serial < N_INDOMS ? pmdaAddLabels(ret, "%s", indom_labels[serial]) : 0;
 }
 
-/* The tier is what stands before the dot: "hbm.read". */
+/* The tier is the part before the dot: "hbm.read". */
 static int add_tier(pmID pmid, pmLabelSet **ret)
 {
 	const char *name = metrics_name(pmid), *dot = name ? strchr(name, '.') : NULL;

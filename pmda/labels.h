@@ -7,8 +7,8 @@
 
 #include "pmda/view.h"
 
-/* Adds those of the domain, an instance domain or a metric. @platform: "": not known yet. */
+/* Adds the labels of the domain, an instance domain or a metric. @platform "": not known yet. */
 int labels_add(int ident, int type, const char *platform, pmLabelSet **ret);
 
-/* pmdaLabel()'s callback: those of an instance. */
+/* pmdaLabel()'s callback: adds the labels of an instance. */
 int labels_of_instance(pmInDom indom, unsigned inst, pmLabelSet **ret);

@@ -30,7 +30,7 @@ static pmdaOptions options = {
 	.long_options = long_options,
 };
 
-/* What the command line leaves to us; the rest goes into the interface. */
+/* Our own options; PCP puts the others into the interface. */
 struct choice {
 	const char *socket_path;
 	const char *username;
@@ -63,7 +63,7 @@ static struct choice parse_options(int argc, char **argv, pmdaInterface *interfa
 	return choice;
 }
 
-/* With the user's groups, for a site may let a group alone read: PCP's function leaves them out. */
+/* Takes the user's groups, too, unlike PCP's function: a site may let only a group read. */
 static void become(const char *username)
 {
 	const struct passwd *user = getpwnam(username);
@@ -85,8 +85,8 @@ int main(int argc, char **argv)
 	choice = parse_options(argc, argv, &interface);
 	if (geteuid() == 0)
 		become(choice.username);
-	pmdaOpenLog(&interface); /* in a folder where others than root may write */
-	agent_start(&interface, choice.socket_path); /* which pmcd is told of when connecting */
+	pmdaOpenLog(&interface); /* not as root: other users may write to its folder */
+	agent_start(&interface, choice.socket_path); /* its flags go to pmcd on connecting */
 	pmdaConnect(&interface);
 	pmdaMain(&interface);
 	return 0;

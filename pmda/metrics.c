@@ -11,9 +11,9 @@
 #include "pmda/perfevent.h"
 
 static const struct view *view;
-static const struct context *reader; /* whom the values are for */
+static const struct context *reader; /* the client that gets the values */
 
-/* What a metric means: the function that finds its value, and what that needs to know. */
+/* What a metric means: the function that finds its value, and that function's parameters. */
 struct meaning {
 	int (*value)(const struct meaning *meaning, unsigned inst, pmAtomValue *ret);
 	const char *name; /* of uncored's metric */
@@ -67,7 +67,7 @@ static int quality(const struct meaning *meaning, unsigned socket, pmAtomValue *
 	return PMDA_FETCH_STATIC;
 }
 
-/* pmie and others cannot test a bit of a number; how many metrics carry a flag they can. */
+/* pmie and others cannot test a bit of a number, so this is how many metrics carry a flag. */
 static int flagged(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
 	const struct uncore_sample *sample = &view->samples[socket];
@@ -79,8 +79,8 @@ static int flagged(const struct meaning *meaning, unsigned socket, pmAtomValue *
 	return PMDA_FETCH_STATIC;
 }
 
-/* The last sweep that raised a flag that comes and goes: whoever compares two fetches may see that
- * it was between them, though neither has it. */
+/* The last sweep that raised a flag which comes and goes. A tool that compares two fetches sees by
+ * it that the flag was raised between them, though neither fetch has the flag. */
 static int raised(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
 	const struct uncore_sample *sample = &view->samples[socket];
@@ -336,10 +336,10 @@ static bool needs_socket(pmID pmid)
 }
 
 /*
- * PAPI does not survive that a value is missing. A client that is not admitted, or of which nobody
- * can say so while uncored is away, keeps what it was told last. If that is not known, because the
- * agent was started anew, it gets the counts as they were written down, where everybody may read
- * them, and otherwise 0. perfevent.uncored.up is 0 in all these cases.
+ * PAPI crashes if a value is missing. A client that is not admitted, or whose admission is not
+ * known while uncored is away, keeps the counts that it was told last. If the agent was started
+ * anew these are lost: the client gets the recorded counts, if everybody may read them, and
+ * otherwise 0. perfevent.uncored.up is 0 in all these cases.
  */
 static int perfevent_value(pmID pmid, unsigned inst, pmAtomValue *ret)
 {

@@ -11,21 +11,21 @@
 #include "pmda/contexts.h"
 #include "pmda/view.h"
 
-/* The table as pmdaInit() wants it, which fills in the domain. */
+/* The table for pmdaInit(), which fills in the domain. */
 extern pmdaMetric metrics_table[];
 extern const unsigned metrics_n;
 
-/* Where values come from; to be said again after each new connection, whose machine may differ. */
+/* Sets where values come from; call it again after each new connection: the machine may differ. */
 void metrics_use(const struct view *view);
 
-/* Whom the next values are for; NULL: somebody of whom nothing is known, for lack of memory. */
+/* Sets the client that the next values are for; NULL: an unknown one, for lack of memory. */
 void metrics_answer(const struct context *context);
 
 /*
  * pmdaFetch()'s callback: PM_ERR_AGAIN while there is no snapshot; PM_ERR_PERMISSION for a
- * client that the site's policy does not admit; no value where it is absent.
+ * client that the site's policy does not admit; no value where the metric is absent.
  */
 int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret);
 
-/* uncored's name of a metric of the traffic: "dram.read"; NULL: it is none. */
+/* uncored's name of a traffic metric: "dram.read"; NULL: @pmid is no traffic metric. */
 const char *metrics_name(pmID pmid);

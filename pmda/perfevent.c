@@ -54,7 +54,7 @@ const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n)
 	return n ? tree->metrics : NULL;
 }
 
-/* As the stock agent does: whatever a name may not hold becomes an underscore. */
+/* As the stock agent does: a character that no name may have becomes an underscore. */
 static void normalise(char *name)
 {
 	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -71,14 +71,14 @@ static void insert_name(int domain, const struct counter *counter)
 
 	/* With its instance a name must stay below 128 bytes for PAPI. */
 	_Static_assert(sizeof name + sizeof ":cpu4294967295" < 128, "names");
-	/* What libpfm4 names is one word: "bdx_unc_imc0::UNC_M_CAS_COUNT:RD". */
+	/* A name of libpfm4 is one word: "bdx_unc_imc0::UNC_M_CAS_COUNT:RD". */
 	snprintf(name, sizeof name, "perfevent.hwcounters.%s%s%s.value", counter->pmu,
 		counter->event[0] == ':' ? "" : ".", counter->event);
 	normalise(name);
 	pmdaTreeInsert(tree->names, pmid_of(domain, counter), name);
 }
 
-/* That uncored answers, as a name that PAPI can have in a set of events beside the others. */
+/* Says whether uncored answers, as a name that PAPI can have in a set of events beside others. */
 static void insert_up(int domain)
 {
 	const struct tree *tree = tree_get();
@@ -169,10 +169,10 @@ static const char *help_for_counts(const struct counter *metric, bool one_line)
 			metric->pmu);
 	else
 		snprintf(text, sizeof text,
-			"What the event %s of PMU %s has counted.\n"
-			"It is counted for the socket of the instance's CPU.\n"
-			"These are no bytes, whatever the event's name says: uncore.channel has "
-			"those.\n"
+			"Counts of the event %s of PMU %s.\n"
+			"They are of the socket of the instance's CPU.\n"
+			"They are not bytes, whatever the event's name says: uncore.channel has "
+			"the bytes.\n"
 			"While uncored is away the last count stands here.",
 			metric->event, metric->pmu);
 	return text;

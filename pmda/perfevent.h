@@ -7,7 +7,7 @@
  * src/components/pcp/linux-pcp.c), so this tree has rules of its own. Names, numbers, instances and
  * their order are fixed for the agent's life, by the first good snapshot or by the record of an
  * earlier life (record.h). A later fetch without a snapshot gets the last good count, and counts
- * never go back: those of a new generation of uncored are added to what was there.
+ * never go back: counts of a new generation of uncored are added to the former ones.
  */
 #pragma once
 
@@ -17,8 +17,8 @@
 #include "pmda/view.h"
 
 /*
- * Takes over what the view has, also that it has nothing. Makes the tree if there is none yet. For
- * each snapshot with channels from the first question on that is about this tree.
+ * Takes over the view's snapshot, or that it has none; counts need one with channels. Makes the
+ * tree if there is none yet. Call it for each snapshot, from the first question about this tree on.
  */
 void perfevent_update(const struct view *view);
 
@@ -37,18 +37,17 @@ pmdaNameSpace *perfevent_names(int domain);
 /* May everybody read the file in which counts outlive the agent? As of the last snapshot. */
 bool perfevent_is_public(void);
 
-/* Notes all counts as they are. @former: what this returned before, or NULL. The caller's,
- * for free(3); NULL: there is no memory, and @former is freed. */
+/* A copy of all counts as they are, the caller's, for free(3). @former: the copy that it replaces,
+ * or NULL. NULL: there is no memory or no tree, and @former is freed. */
 uint64_t *perfevent_copy_counts(uint64_t *former);
 
 /*
  * The count of a metric of perfevent_metrics() on the CPU of instance @inst; @counts: of
- * perfevent_copy_counts(), or NULL for what it is now. False: none there.
+ * perfevent_copy_counts(), or NULL for the present count. False: there is none.
  */
 bool perfevent_count(pmID pmid, unsigned inst, const uint64_t *counts, uint64_t *ret_count);
 
-/* What a metric of perfevent_metrics() is, in one line or more; NULL: there is none of that number.
- */
+/* The help on a metric of perfevent_metrics(), in one line or more; NULL: no such metric. */
 const char *perfevent_help(pmID pmid, bool one_line);
 
 /* The CPU of instance @inst. */

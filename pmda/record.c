@@ -15,7 +15,7 @@ enum { COUNTERS_MAX = 16384 }; /* PAPI cannot take more */
 #define HEADING "uncore perfevent 2 %" SCNx64 " %" SCNx64 " %u"
 #define LINE    "%31s %31s %u %u %u %u %d %" SCNu64 " %" SCNu64 " %" SCNu32
 
-/* Where PCP's agents keep what must survive them. */
+/* Where PCP's agents keep the data that must survive them. */
 static void make_path(char ret[MAXPATHLEN], const char *suffix)
 {
 	snprintf(ret, MAXPATHLEN, "%s/config/pmda/uncore.perfevent%s", pmGetConfig("PCP_VAR_DIR"),
@@ -43,7 +43,7 @@ static bool parse_counter(const char *line, struct counter *ret)
 	       ret->base <= ret->count && ret->bytes;
 }
 
-/* The file is whole or not at all: it is replaced by rename(2). */
+/* The file is whole, or there is none: rename(2) replaces it. */
 static bool read_all(FILE *file, struct record *record)
 {
 	char *line = NULL;
@@ -87,7 +87,7 @@ static void say_damaged(void)
 		"%s is damaged, or of another release: counts below perfevent begin anew", path);
 }
 
-/* The permissions of the file say it, so that it cannot be said wrongly. */
+/* The permissions of the file decide, so that file and record cannot disagree. */
 static bool is_for_all(FILE *file)
 {
 	struct stat status;
@@ -128,7 +128,7 @@ static void write_all(FILE *file, const struct record *record)
 	}
 }
 
-/* The log of a user's own program is no place for it. */
+/* The log of a user's own program is not the place for the warning. */
 static bool is_agent(void)
 {
 	return !strcmp(pmGetProgname(), "pmdauncore") || !strcmp(pmGetProgname(), "pmcd");

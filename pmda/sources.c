@@ -6,7 +6,7 @@
 
 /* --- the kernel's names --- */
 
-/* Names are made of words: no blank may come into the record, and the kernel makes none. */
+/* A name is a word: blanks separate words in the record, and the kernel's names have none. */
 static bool is_word(const char *text)
 {
 	return *text && !text[strcspn(text, " \t\n")];
@@ -68,7 +68,7 @@ static const struct libpfm_name {
 	{ "knl-hybrid", "dram.write", "knl_unc_imc", "::UNC_M_CAS_COUNT:WR" },
 };
 
-/* "3" of "uncore_imc_3"; a box that is alone has none. */
+/* "3" of "uncore_imc_3"; "0" for a single box, which has no number. */
 static const char *number_of(const char *pmu)
 {
 	const char *end = pmu + strlen(pmu);
@@ -130,7 +130,7 @@ static bool name_as_uncored(const struct view *view, unsigned i, struct source *
 	return set_words(ret, "uncored", event);
 }
 
-/* --- all of them --- */
+/* --- all kinds --- */
 
 static bool channel_bytes(const struct view *view, unsigned i, uint64_t *ret_bytes)
 {
@@ -178,7 +178,7 @@ unsigned sources_count(const struct view *view)
 	return n;
 }
 
-/* Makes *@number count within its kind. */
+/* The kind of source *@number, which becomes the number within that kind. */
 static const struct kind *find_kind(const struct view *view, unsigned *number)
 {
 	const struct kind *kind = kinds;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What uncored has that names below perfevent can count, by number: each channel under the kernel's
- * name, each under libpfm4's, and each metric of each socket under uncored's own. A number holds
- * for one connection.
+ * uncored's sources for the counts below perfevent, by number: each channel under the kernel's
+ * name, each channel under libpfm4's name, and each metric of each socket under uncored's own name.
+ * A number holds for one connection.
  */
 #pragma once
 
@@ -20,8 +20,8 @@ struct source {
 
 unsigned sources_count(const struct view *view);
 
-/* False: this one has no name, or none of few enough characters. */
+/* False: this source has no name, or one that is too long. */
 bool sources_describe(const struct view *view, unsigned number, struct source *ret);
 
-/* What it has counted since uncored's generation began, in bytes. False: that is absent. */
+/* The bytes that it has counted since uncored's generation began. False: the value is absent. */
 bool sources_bytes(const struct view *view, unsigned number, uint64_t *ret_bytes);

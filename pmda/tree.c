@@ -25,7 +25,7 @@ static struct counter *find(const char *pmu, const char *event, unsigned cpu)
 	return NULL;
 }
 
-/* A metric's number never changes: one PMU is a cluster, and what comes later is numbered later. */
+/* A metric's number never changes: a PMU is a cluster, and later metrics get higher numbers. */
 static void give_number(struct counter *counter)
 {
 	unsigned next_cluster = PERFEVENT_FIRST_CLUSTER, next_item = 0;
@@ -66,15 +66,15 @@ static void add_counter(const struct source *source)
 	tree.record.counters[tree.record.n_counters++] = counter;
 }
 
-/* The counter of @source, where it was counted before. */
+/* The counter of @source on the CPU where it was counted before. */
 static struct counter *find_same(const struct source *source)
 {
 	return find(source->pmu, source->event, source->cpu);
 }
 
 /*
- * A counter whose own CPU has no such source any more, on the same socket: the kernel counts a box
- * on another CPU when that one went offline, and for PAPI an instance is a place in a list.
+ * A counter on the same socket whose own CPU has no such source any more. The kernel moves a box to
+ * another CPU when its CPU goes offline, but for PAPI an instance is a place in a list, and stays.
  */
 static struct counter *find_moved(const struct source *source)
 {
@@ -106,7 +106,7 @@ static bool is_found(unsigned source)
 	return false;
 }
 
-/* Finds the sources of a new connection: in each way all that were not found yet. */
+/* Finds the sources of a new connection. Each way is tried on all that are not found yet. */
 static void find_sources(const struct view *view)
 {
 	static struct counter *(*const ways[])(
@@ -128,7 +128,7 @@ static void find_sources(const struct view *view)
 		}
 }
 
-/* Counters of a machine that this is no longer. */
+/* Drops counters that this machine does not have: the record is of another one. */
 static void forget_ghosts(void)
 {
 	unsigned n = 0;
@@ -168,7 +168,7 @@ static void follow(const struct view *view)
 	save(view);
 }
 
-/* What is written down is told to whoever may read the file. */
+/* Everybody may read the file, and so the counts, only if everybody may read from uncored. */
 static void follow_rules(const struct view *view)
 {
 	bool is_public = view_admits_all(view);

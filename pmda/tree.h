@@ -23,7 +23,7 @@ struct tree {
 	bool loaded, published, unsaved;
 	struct record record;
 	uint64_t saved_ns;      /* CLOCK_MONOTONIC: when the record was last written */
-	unsigned n_connections; /* that the counters' sources belong to */
+	unsigned n_connections; /* number of the connection that the counters' sources are of */
 	unsigned n_cpus;
 	struct tree_cpu *cpus;
 	pmdaInstid *set;
@@ -41,5 +41,5 @@ void tree_end(void);
 /* The counter of the same metric on @cpu; NULL: there is none. */
 const struct counter *tree_find(const struct counter *metric, unsigned cpu);
 
-/* Is it the first of its metric that is offered? */
+/* Is @counter the first of its metric that is offered? */
 bool tree_is_first(const struct counter *counter);

@@ -7,14 +7,13 @@
 #include <time.h>
 
 /*
- * On a machine of which the host takes a third, an answer of uncored may come tens of milliseconds
- * late, and it is worth waiting for. An uncored that hangs looks alike, so only one fetch in ten
- * seconds waits so long in vain. What a copy of a half-written cell may take on top, 50 ms, is not
- * among it.
+ * On a virtual machine of whose CPU time the host takes a third, an answer of uncored may come tens
+ * of milliseconds late, and is worth waiting for. An uncored that hangs looks the same, so only one
+ * fetch in ten seconds waits so long in vain. To copy a half-written cell may take 50 ms on top.
  */
 static const uint64_t PATIENT_NS = 500000000, IMPATIENT_NS = 45000000;
 static const uint64_t PATIENT_EVERY_NS = 10000000000;
-/* ... nor is a site that holds reads back waited for: the last sweep will do. */
+/* Where a site holds reads back, a fetch does not wait so long: the last sweep will do. */
 static const uint64_t HELD_NS = 35000000;
 /* One late reading costs little; an uncored that stays silent is asked ever less often. */
 static const uint64_t RETRY_LEAST_NS = 125000000, RETRY_MOST_NS = 1000000000;
@@ -43,7 +42,7 @@ static uint64_t left_ns(const struct view *view)
 	return view->deadline_ns > now_ns ? view->deadline_ns - now_ns : 1;
 }
 
-/* A reading must follow. */
+/* Leaves time for a reading. */
 static uint64_t open_within_ns(const struct view *view)
 {
 	return 1 + left_ns(view) * 3 / 4;
@@ -56,7 +55,7 @@ static uint64_t read_within_ns(const struct view *view)
 	return view->daemon.min_interval_ns && within_ns > HELD_NS ? HELD_NS : within_ns;
 }
 
-/* --- there or away: told in the log when it changes, once a minute at most --- */
+/* --- there or away; the log is told of changes, once a minute at most --- */
 
 static uint64_t pause_ns(unsigned n_failures)
 {
@@ -97,7 +96,7 @@ static void disconnect(struct view *view)
 	view->handle = NULL;
 }
 
-/* What a snapshot of this machine needs. */
+/* Makes room for a snapshot of this machine. */
 static int make_room(struct view *view, const struct uncore_machine *machine)
 {
 	struct uncore_sample *samples = calloc(machine->n_sockets + 1, sizeof *samples);
@@ -170,9 +169,9 @@ static int read_channels(struct view *view)
 }
 
 /*
- * Takes the last sweeps, where a site holds back reads for longer than pmcd can wait. They are no
- * older than that: else the read would have been answered. The ring is not in vain, for the sweep
- * that comes is there at the next fetch.
+ * Takes the last sweeps, where a site holds back reads for longer than pmcd can wait. The sweeps
+ * are no older than the site's interval: else the read would have been answered. The ring is not in
+ * vain, because its sweep is there at the next fetch.
  */
 static bool take_last_sweeps(struct view *view)
 {
@@ -233,7 +232,7 @@ static bool try_snapshot(struct view *view, bool with_channels)
 	return r < 0 ? away(view, uncore_error_text()) : there(view);
 }
 
-/* An older uncored cannot say whom it lets in: then it is as with an older agent. */
+/* An older uncored does not tell its rules: everybody is admitted then, as by an older agent. */
 enum admission view_admits(const struct view *view, const struct uncore_user *user)
 {
 	int r = view->is_current ? uncore_admits(view->handle, user) : -EAGAIN;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the agent sees of uncored: the connection, and the snapshot that answers one fetch.
+ * The agent's view of uncored: the connection, and the snapshot that answers one fetch.
  *
  * pmcd serves all its clients in one thread and waits for its agents, so nothing here may take
- * long: a snapshot gets IMPATIENT_NS for all that it needs, or PATIENT_NS if none has waited in
- * vain for some time; and after a failure uncored is left alone for a while, up to RETRY_MOST_NS.
- * Whoever asks meanwhile is told at once that there is nothing.
+ * long. A snapshot gets IMPATIENT_NS for all that it needs, or PATIENT_NS if no snapshot has waited
+ * in vain for some time. After a failure uncored is left alone for a while, up to RETRY_MOST_NS. A
+ * client that asks meanwhile is told at once that there is nothing.
  */
 #pragma once
 
@@ -22,11 +22,11 @@ struct view {
 	uint64_t retry_ns;       /* CLOCK_MONOTONIC: not before */
 	unsigned n_failures;     /* in a row */
 	uint64_t waited_ns;      /* when a snapshot last waited for long, in vain; 0: never */
-	uint64_t told_ns;        /* when the log last had that it is away */
-	bool told;               /* ... and did not have since that it is back */
+	uint64_t told_ns;        /* when the log was last told that uncored is away */
+	bool told;               /* ... and not yet that it is back */
 	char reason[1024];       /* why there is no snapshot; "": there is one */
 
-	/* Of the last connection there was; n_connections counts them. */
+	/* Of the last connection that there was; n_connections counts connections. */
 	unsigned n_connections;
 	struct uncore_machine machine; /* .platform is the one below */
 	char platform[UNCORE_NAME_MAX];
@@ -43,23 +43,23 @@ struct view {
 
 /*
  * Takes a snapshot: one fresh reading of all sockets, and of their channels if @with_channels; each
- * socket's values are of one sweep. Where the site's policy holds that back for too long, the last
- * reading will do, which is no older than that policy wants. Reconnects once where the connection
- * turns out to be dead. False: there is none, .reason says why.
+ * socket's values are of one sweep. Where the site's policy holds the reading back for too long,
+ * the last reading will do, which is no older than the policy's interval. Reconnects once where the
+ * connection turns out to be dead. False: there is no snapshot, .reason says why.
  */
 bool view_refresh(struct view *view, bool with_channels);
 
-/* May @user be told what the snapshot says? REFUSED: uncore_error_text() says why not. UNDECIDED:
- * nobody can say, for there is none. */
+/* May @user be told the snapshot? REFUSED: uncore_error_text() says why not. UNDECIDED: there is no
+ * snapshot to decide by. */
 enum admission view_admits(const struct view *view, const struct uncore_user *user);
 
-/* ... and may everybody? */
+/* May everybody be told the snapshot? */
 bool view_admits_all(const struct view *view);
 
 /* How long ago uncored was last looked at. */
 uint64_t view_age_ns(const struct view *view);
 
-/* Ends the connection and makes .reason of @reason: what uncored says cannot be used. */
+/* Ends a connection that the agent cannot use, and takes @reason as .reason. */
 void view_give_up(struct view *view, const char *reason);
 
 /* Ends the connection, for good. */

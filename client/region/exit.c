@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report on the regions. The one at exit is written by a destructor of the library: the
- * program's own exit handlers and destructors have run by then, and what they measured is in it.
+ * The report on the regions. At exit a destructor of the library writes it: the program's own exit
+ * handlers and destructors have run by then, so the report has their measurements, too.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static bool has_something(struct regions *regions)
 	return something;
 }
 
-/* Where a process and the children it forks would all write, the children add their own numbers. */
+/* A forked child adds its process id, lest it write to the file of the process that forked it. */
 static int report_to_file(const char *template)
 {
 	_cleanup_free_ char *own = NULL;

@@ -2,9 +2,9 @@
 /*
  * MPI has no call that may be used before MPI_Init(), but every launcher tells a process its rank
  * in the environment. The order matters, because launchers nest: an mpirun inside a batch job
- * inherits the job's variables. So those that only a launcher of ranks sets come first; then the
- * process managers' own; and last what a batch system also puts into the script (Flux and Slurm set
- * a task number of 0 there). Flux comes before Slurm since it is itself often started by srun.
+ * inherits the job's variables. So variables that only a launcher of ranks sets come first; then
+ * the process managers' own; and last those that a batch system also sets in the script (Flux and
+ * Slurm set a task number of 0 there). Flux comes before Slurm because srun often starts Flux.
  */
 #include "client/region/launch.h"
 
@@ -26,7 +26,7 @@ static const char *const rank_variables[] = {
 	"SLURM_PROCID",
 };
 
-enum { RANK_MAX = INT32_MAX }; /* MPI has it in an int */
+enum { RANK_MAX = INT32_MAX }; /* MPI keeps a rank in an int */
 
 /* The value becomes a part of a file name, so it must be a number and nothing else. */
 static int64_t parse_rank(const char *text)

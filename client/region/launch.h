@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the launcher of a parallel job says about this process, and file names made from it. */
+/* The rank that a parallel job's launcher gave this process, and file names made of it. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 enum { LAUNCH_HOST_MAX = 256 }; /* bytes, with the final NUL */
 
-/* The MPI rank of this process, or -1: no launcher has said. */
+/* The MPI rank of this process, or -1: no launcher has set one. */
 int64_t launch_rank(void);
 
 /* This host's name, or "unknown". */

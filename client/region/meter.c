@@ -8,11 +8,11 @@
 #include "common/clock.h"
 
 /*
- * A program without a daemon must not pay for an attempt at every region. A reset is another thing:
- * the daemon ended at this moment, and while its socket stays the next one answers.
+ * A program without a daemon must not pay for an attempt at every region. After a reset it tries at
+ * once: the daemon has just ended, and while its socket stays the next daemon answers.
  */
 #define RETRY_AFTER_NS 10000000000U
-/* A daemon that cannot serve has said why, and an administrator is not so quick. */
+/* A daemon that cannot serve has said why, and the administrator needs time to act on it. */
 #define RETRY_REFUSED_AFTER_NS 600000000000U
 
 void meter_init(struct meter *ret)
@@ -23,7 +23,7 @@ void meter_init(struct meter *ret)
 
 static struct uncore *take_handle(struct meter *meter)
 {
-	/* Taken before it is closed: a child forked in between must not find half a handle. */
+	/* Taken out before it is closed: a child forked in between must not find half a handle. */
 	return __atomic_exchange_n(&meter->handle, NULL, __ATOMIC_ACQ_REL);
 }
 

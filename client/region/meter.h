@@ -10,11 +10,11 @@
 #include "client/internal.h"
 
 struct meter {
-	pthread_rwlock_t lock;  /* of all that follows; held for reading while the handle is read */
+	pthread_rwlock_t lock;  /* of all below; held for reading while the handle is read */
 	struct uncore *handle;  /* NULL: not connected */
 	struct failure failure; /* of the last attempt to connect */
-	uint64_t retry_at_ns;   /* none before that */
-	/* as of the first connection; a later one must agree, its generation apart */
+	uint64_t retry_at_ns;   /* no attempt before this time */
+	/* as of the first connection; later ones must agree, except in the generation */
 	char platform[UNCORE_NAME_MAX]; /* "": never connected */
 	uint64_t generation[2];
 	uint32_t n_sockets;
@@ -25,11 +25,11 @@ struct meter {
 
 void meter_init(struct meter *ret);
 
-/* In a child: gives back what its parent's meter holds at the daemon. */
+/* In a forked child: closes its copy of the handle in the parent's meter. */
 void meter_disown(struct meter *parents);
 
 /*
- * A fresh reading of all sockets into @samples, one per socket, for free(3); NULL at first. Errors
+ * A fresh reading of all sockets into *@samples, one per socket, for free(3); NULL at first. Errors
  * as uncore_open() and uncore_read_all(); -ESTALE: another machine answers.
  */
 int meter_read(struct meter *meter, struct uncore_sample **samples);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Passages whose stretch has no figures. */
+/* The stretch has no figures: counts its passages as failed. */
 static void fail_pending(struct region *region)
 {
 	region->failed += region->pending;
@@ -88,7 +88,7 @@ int passage_begin(struct regions *regions, struct region *region)
 	return r;
 }
 
-/* The reading at the last end; nothing for the others. */
+/* Takes the reading at the last end; does nothing at the others. */
 static int close_stretch(struct regions *regions, struct region *region)
 {
 	int r = failure_say(&region->failure);
@@ -121,7 +121,7 @@ int passage_end(struct regions *regions, struct region *region, uint64_t time_ns
 	return r;
 }
 
-/* Its thread is gone: when it would have ended nobody can say. */
+/* The passage's thread is gone, so when the passage would have ended is not known. */
 void passage_abandon(struct regions *regions, struct region *region)
 {
 	pthread_mutex_lock(&region->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passages through a region: who opens it, who closes it, and what its figures are. */
+/* Passages through a region: the first opens it, the last closes it, and its figures are added. */
 #pragma once
 
 #include <stdint.h>
@@ -7,12 +7,15 @@
 #include "client/region/regions.h"
 
 /*
- * A thread enters @region; the first one takes a reading. Negative errno with a sentence: that
- * failed, and the passage will have no figures. It has begun all the same.
+ * A thread enters @region; the first one takes a reading. 0; negative errno with a sentence: the
+ * reading failed, so the passage will have no figures. It has begun all the same.
  */
 int passage_begin(struct regions *regions, struct region *region);
 
-/* A thread leaves @region after @time_ns; the last one takes a reading. Likewise. */
+/*
+ * A thread leaves @region after @time_ns; the last one takes a reading. 0; negative errno with a
+ * sentence: the passage has ended without figures.
+ */
 int passage_end(struct regions *regions, struct region *region, uint64_t time_ns);
 
 /* A thread has ended inside @region. */

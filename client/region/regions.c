@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The regions of a process are the one piece of the library with state of the process itself. The
- * pointer to that state lies in memory that a forked child finds wiped, so a child starts with no
- * regions and makes its own connection, whatever locks the parent's threads held at the fork.
+ * The regions are the only part of the library that keeps state of the whole process. The pointer
+ * to that state lies in memory that a forked child finds wiped, so a child starts with no regions
+ * and makes its own connection, whatever locks the parent's threads held at the fork.
  */
 #include "client/region/regions.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The regions of this process: what passage.c adds up and report.c writes.
+ * The regions of this process: passage.c adds them up, report.c writes them.
  *
- * A region is open while any passage is inside it, in whatever thread. The bytes of a socket cannot
+ * A region is open while any passage is inside it, in any thread. The bytes of a socket cannot
  * be told apart by thread, so they are taken once per stretch, from the first begin to the last
  * end: passages that overlap or recur share one window, and nothing is counted twice.
  */
@@ -32,8 +32,9 @@ struct region_sum {
 };
 
 /*
- * lock orders who opens and closes the region, and is held while they take a reading. The numbers
- * and sums are written under the table's lock, too, so that a report waits for no reading.
+ * lock orders the threads that open and close the region; they hold it while they take a reading.
+ * The numbers and sums are written under the table's lock, too, so that a report waits for no
+ * reading.
  */
 struct region {
 	struct region *next;
@@ -47,7 +48,7 @@ struct region {
 	uint64_t failed;         /* ... without figures */
 	uint64_t pending;        /* ... in the stretch that is still open */
 	uint32_t inside;         /* passages that keep it open */
-	uint64_t time_ns;        /* of all that have ended, each by itself */
+	uint64_t time_ns;        /* sum over ended passages, each by itself */
 	struct region_sum *sums; /* one per socket; NULL: no stretch has had figures */
 };
 
@@ -56,15 +57,15 @@ struct regions {
 	struct meter meter;
 	struct regions *inherited; /* in a forked child: the parent's, which it must not touch */
 
-	pthread_mutex_t table_lock; /* of all that follows */
+	pthread_mutex_t table_lock; /* of all members below */
 	struct region *first;       /* in the order of their first begin */
 	struct failure failure;     /* the last one */
 };
 
-/* Those of this process; made if need be. NULL: out of memory. */
+/* The regions of this process; made if need be. NULL: out of memory. */
 struct regions *regions_get(void);
 
-/* The same; NULL: there are none. */
+/* The regions of this process; NULL: there are none. */
 struct regions *regions_now(void);
 
 /* The region of this name; made if need be. NULL: out of memory. */

@@ -74,7 +74,7 @@ static void write_region(FILE *out, const struct regions *regions, const struct 
 		fprintf(out, "   no figures\n\n");
 }
 
-/* Which process it is about, on the line that has begun. */
+/* Names the process, on the line that has begun. */
 static void write_process(void)
 {
 	char host[LAUNCH_HOST_MAX];

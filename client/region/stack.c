@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each thread keeps a stack of the regions that it is inside. It remembers which state of the
- * process it belongs to, and is emptied when that is another one.
+ * Each thread keeps a stack of the regions that it is inside. The stack remembers the struct
+ * regions that it belongs to, and is emptied when the process has another (in a forked child).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ struct frame {
 struct stack {
 	const struct regions *owner;
 	uint32_t depth;
-	uint32_t excess; /* begun beyond the deepest frame */
+	uint32_t excess; /* regions begun beyond the deepest frame */
 	struct frame frames[REGION_DEPTH_MAX];
 };
 

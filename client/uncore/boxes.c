@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A socket has up to a hundred boxes that differ by one number in their names and in nothing else.
+ * A socket has up to a hundred boxes that differ only by one number in their names.
  * A box's kind is a text: its name with that number cut out, its CPU and its events. Boxes of the
  * same kind share a line.
  */
@@ -27,7 +27,7 @@ static void find_number(struct box *box)
 
 	while (at > 0 && !isdigit((unsigned char)box->name[at - 1]))
 		at--;
-	if (!at) /* without a number all of the name comes before it */
+	if (!at) /* no number: the whole name is in front of it */
 		at = (int)strlen(box->name);
 	end = at;
 	while (at > 0 && isdigit((unsigned char)box->name[at - 1]))
@@ -80,7 +80,7 @@ static int describe(struct json_object *object, bool with_names, struct box *ret
 	find_number(&box);
 	fprintf(out, "%s on CPU %" PRIu64, box.name + box.number_at + box.number_length,
 		json_number(object, "cpu"));
-	if (strcmp(mode, "pinned") != 0) /* pinned is as it should be */
+	if (strcmp(mode, "pinned") != 0) /* pinned is the normal case */
 		fprintf(out, " (%s)", mode);
 	fprintf(out, ": ");
 	write_events(out, json_list(object, "events"), with_names);

@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-/* What is done with a signal to us while a command runs. */
+/* How a signal to us is handled while a command runs. */
 static const struct {
 	int number;
 	bool stop;    /* no further run is started */
@@ -33,23 +33,23 @@ static bool is_ignored(int number)
 void child_take_signals(struct child_signals *ret)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	/* Whoever started us may ignore SIGCHLD; then there would be no status to wait for. */
+	/* Our parent may ignore SIGCHLD, which we inherit; there would be no status to wait for. */
 	struct sigaction standard = { .sa_handler = SIG_DFL };
 
 	ret->stop = false;
 	sigaction(SIGCHLD, &standard, &ret->chld);
-	/* A reader of our figures that has gone must not cost the command's status. */
+	/* If the reader of our figures has gone, we must still return the command's status. */
 	sigaction(SIGPIPE, &ignore, &ret->pipe);
 	sigemptyset(&ret->awaited);
 	sigaddset(&ret->awaited, SIGCHLD);
-	/* One that is ignored would be kept, too, once it is blocked. */
+	/* A blocked signal is kept even if it is ignored, so ignored ones stay unblocked. */
 	for (size_t i = 0; i < ARRAY_SIZE(policy); i++)
 		if (!is_ignored(policy[i].number))
 			sigaddset(&ret->awaited, policy[i].number);
 	sigprocmask(SIG_BLOCK, &ret->awaited, &ret->mask);
 }
 
-/* @pid 0: there is no command to pass it on to. */
+/* @pid 0: there is no command to pass the signal on to. */
 static void handle_signal(struct child_signals *signals, int number, pid_t pid)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(policy); i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The measured command as a child process, held at a gate until the first reading is taken, so that
- * fork() is not measured and as little as possible of ourselves is.
+ * fork() is not measured, and as little as possible of our own work is.
  *
- * Signals that would end us are for the command: we stay to report. Those that a terminal sends
- * reach it by themselves; the others are passed on.
+ * Signals that would end us are for the command: we stay to report. A terminal sends its signals to
+ * the command as well; we pass on the others.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 struct child_signals {
-	sigset_t mask;               /* ours as it was, for the command to inherit, as the next */
-	struct sigaction chld, pipe; /* two */
+	sigset_t mask;               /* ours as it was before, which the command inherits */
+	struct sigaction chld, pipe; /* our actions before, which it inherits, too */
 	sigset_t awaited;            /* blocked in us */
 	bool stop;                   /* one of them asked for an end */
 };
@@ -25,24 +25,24 @@ struct child {
 	int gate;
 };
 
-/* To be called once. What was ignored when we were started stays so, in us and in the command. */
+/* To be called once. Signals that we ignored from the start stay ignored, by the command, too. */
 void child_take_signals(struct child_signals *ret);
 
-/* Has the user, or whoever else may, asked for an end since the beginning? */
+/* Has a signal asked for an end since the beginning? */
 bool child_told_to_stop(struct child_signals *signals);
 
 /* 0, negative errno. */
 int child_new(char **argv, const struct child_signals *signals, struct child *ret);
 
-/* Lets it run. 0; a negative errno of execvp(3): there is no command, and no process any more. */
+/* Lets the command run. 0; negative errno of execvp(3): it cannot run, and its process is gone. */
 int child_go(struct child *child);
 
-/* Kills one that was not let go. */
+/* Ends a child that was not let go. */
 void child_cancel(struct child *child);
 
 /*
- * Waits until it ends or @deadline_ns (CLOCK_MONOTONIC; UINT64_MAX: none), and passes signals on to
- * it. 1: it has ended, with the status of waitpid(2); 0: it runs; negative errno.
+ * Waits until the command ends or @deadline_ns (CLOCK_MONOTONIC; UINT64_MAX: none), and passes
+ * signals on to it. 1: it has ended, with the status of waitpid(2); 0: it runs; negative errno.
  */
 int child_wait(const struct child *child, struct child_signals *signals, uint64_t deadline_ns,
 	int *ret_status);

@@ -2,7 +2,7 @@
 /* The commands behind `uncore NAME`; each gets the arguments from its own name on. */
 #pragma once
 
-/* How the command itself failed; a command that stat has run gives its own status. */
+/* How `uncore` itself failed; after stat has run a command, the status is the command's. */
 enum {
 	EXIT_FAILED = 1, /* info, owner: uncored cannot be reached; output cannot be written */
 	EXIT_USAGE = 2,

@@ -53,7 +53,7 @@ static void print_origin(struct json_object *metric)
 		       "uncored.conf\n");
 }
 
-/* The boxes of @socket with those of their events alone that count @metric. */
+/* The boxes of @socket that count @metric, with only those events that do. */
 static struct json_object *boxes_of(struct json_object *socket, const char *metric)
 {
 	struct json_object *boxes = json_list(socket, "boxes"), *found = json_object_new_array();

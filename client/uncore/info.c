@@ -217,8 +217,8 @@ static void print_policy(struct json_object *policy)
 	} lines[] = {
 		{ "socket", "where clients connect" },
 		{ "mode", "permissions of that socket" },
-		{ "group", "whose members may connect, if there is one" },
-		{ "users", "who may connect, if there are any" },
+		{ "group", "only its members may connect" },
+		{ "users", "only these users may connect" },
 		{ "owner", "uid whose job this node runs, see `uncore owner`" },
 		{ "min_interval_ms", "between two sweeps of a socket at least" },
 		{ "min_interval_per_user_ms", "... that the reads of one user cause" },
@@ -238,7 +238,7 @@ static void print_policy(struct json_object *policy)
 				json_text(policy, lines[i].key, ""), lines[i].text);
 }
 
-/* Whether a restart will lose the counts, and whether one did not. */
+/* Whether a restart will keep the counts, and whether the last one did. */
 static void print_continuity(struct json_object *info)
 {
 	if (!json_has(info, "kept"))
@@ -247,7 +247,7 @@ static void print_continuity(struct json_object *info)
 		json_flag(info, "kept")
 			? "outlive a restart of uncored"
 			: "do not outlive a restart of uncored: no service manager keeps them",
-		json_flag(info, "resumed") ? ", and are those of an uncored before" : "");
+		json_flag(info, "resumed") ? ", and continue those of the uncored before" : "");
 }
 
 static void print_service(struct json_object *info)
@@ -340,15 +340,15 @@ static int print_text(const char *text, const struct options *options)
 }
 
 /*
- * What an uncored answers that is there and cannot serve, and connect(2) and the site's policy do
- * not: libuncore(3).
+ * Only an uncored that is there but cannot serve causes these errors; connect(2) and the site's
+ * policy do not: libuncore(3).
  */
 static bool serves_nothing(int error)
 {
 	return error == -ENODEV || error == -EPERM || error == -EINVAL || error == -ENOMEM;
 }
 
-/* That is its whole state. */
+/* The reason is all the state that such an uncored has. */
 static void print_reason(int error, const char *reason, bool json)
 {
 	struct json_object *object;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Looking into JSON that may come from another release: a member that is missing, or of another
- * type, is empty. All accept NULL for @object; what they return belongs to it.
+ * type, is empty. All functions accept NULL for @object; their results belong to it.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uncore: what uncored measures, for people. This file only finds the command. */
+/* uncore: shows people what uncored measures. This file only finds the command. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 {
 	int status = run(argc, argv);
 
-	/* What stat prints is checked there; this is for all that goes to stdout. */
+	/* stat checks its own output; this checks the stdout of all commands. */
 	if (output_check(stdout, "uncore", "stdout") < 0 && status == 0)
 		status = EXIT_FAILED;
 	return status;

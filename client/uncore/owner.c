@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uncore owner: for the batch system, which says before and after each job whose the node is. */
+/* uncore owner: before and after each job the batch system says which user has the node. */
 #include <errno.h>
 #include <getopt.h>
 #include <json-c/json.h>

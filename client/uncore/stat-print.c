@@ -35,7 +35,7 @@ void stat_flush(struct stat_run *run)
 		run->unwritten = true;
 }
 
-/* An object that the caller goes on with. */
+/* Begins an object that the caller completes. */
 static void begin_json(
 	const struct stat_run *run, const struct total *total, bool pretty, struct jsonwriter *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One run of `uncore stat`, and what it prints of it. */
+/* One run of `uncore stat`, and its output. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ struct stat_run {
 	FILE *out;
 	struct uncore *handle;
 	struct uncore_machine machine;
-	struct uncore_sample *before; /* of the run; one per socket, as the next two */
+	struct uncore_sample *before; /* of the run; one per socket, as are the next two */
 	struct uncore_sample *since;  /* of the interval */
 	struct uncore_sample *now;
 	struct total total;
@@ -30,8 +30,8 @@ struct stat_run {
 	bool unwritten;     /* not all of the output has arrived */
 };
 
-/* Tells the user what failed, and keeps it for the result. JSON on stderr shall be JSON: there only
- * the last object says it. */
+/* Tells the user what failed, and keeps the text for the result. If JSON goes to stderr, only its
+ * last object has the text, so that stderr stays JSON. */
 void stat_complain(struct stat_run *run, const char *text);
 
 /* Writes out what was printed; notes in @run if that fails. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * uncore stat: a reading of all sockets, the command, another reading. As with perf stat, figures
- * go to stderr, so that the command's own output stays what it was; nothing is run that could not
- * be measured; and once it has run, the exit status is the command's, unless that was 0 and there
- * is nothing to show for it.
+ * go to stderr, so that the command's own output is unchanged. A command that cannot be measured is
+ * not run. Once it has run, the exit status is the command's, unless that is 0 and there are no
+ * figures.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -50,8 +50,8 @@ static int connect_again(struct stat_run *run)
 }
 
 /*
- * Reads all sockets. A library's limit is short, for programs that others wait for; here the
- * figures are all that is wanted, so a reader that is late for once is asked again.
+ * Reads all sockets. The library's time limit is short, because other programs may wait for its
+ * caller; here only the figures matter, so a reader that is late for once is asked again.
  */
 static int read_patiently(const struct stat_run *run, struct uncore_sample samples[])
 {

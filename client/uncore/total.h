@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mean and spread of what several runs (or one interval) counted. */
+/* Mean and spread of the counts of several runs (or of one interval). */
 #pragma once
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct total {
 int total_init(struct total *ret, uint32_t n_sockets);
 void total_done(struct total *total);
 
-/* Adds one run: what passed between two readings of all sockets. Errors as uncore_delta(). */
+/* Adds one run: the counts between two readings of all sockets. Errors as uncore_delta(). */
 int total_add(struct total *total, const struct uncore_sample before[],
 	const struct uncore_sample after[]);
 
@@ -38,7 +38,7 @@ int total_add(struct total *total, const struct uncore_sample before[],
 void total_show(const struct total *total, const struct uncore *handle, uint32_t socket,
 	struct format_socket *ret);
 
-/* The sums of what all sockets have in bytes; a metric that one of them lacks is absent. */
+/* The sums over all sockets of metrics in bytes; a metric that one socket lacks is absent. */
 void total_show_all(
 	const struct total *total, const struct uncore *handle, struct format_socket *ret);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A list of what is refused, not of what is allowed. Under its unit uncored has a list of what is
- * allowed already, systemd's @system-service, which systemd keeps up with kernels and C libraries;
- * this filter takes from it, and also holds where uncored was not started by the unit. A list of
- * what is allowed made from the 42 calls that were seen would break with the first C library,
- * sanitizer or name service module (reload.h looks users up) that needs a 43rd. What such a list is
- * better at, calls that did not exist when it was written, is refused by number instead.
+ * This is a list of refused calls, not of allowed ones. Under its unit uncored already has a list
+ * of allowed calls, systemd's @system-service, which systemd keeps up with kernels and C libraries.
+ * This filter takes calls from that list, and also holds where the unit did not start uncored. A
+ * list made of the 42 calls that were seen would break with the first C library, sanitizer or name
+ * service module (reload.h looks users up) that needs a 43rd. Such a list would also refuse calls
+ * that did not exist when it was written; this filter refuses those by number.
  *
- * A refused call fails, and kills nobody: a library that tries something new must not cost a node
- * its counters at night. Its caller says what failed, as for any other error.
+ * A refused call fails, and kills no process: a library that tries something new must not cost a
+ * node its counters at night. The caller says that the call failed, as for any other error.
  */
 #include "daemon/base/call-filter.h"
 
@@ -53,7 +53,7 @@ enum {
 		     CLONE_NEWPID | CLONE_NEWNET,
 };
 
-/* One instruction each; a jump skips so many of those that follow. */
+/* One instruction each; a jump skips the next n instructions. */
 #define LOAD(field)                 BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define SKIP_IF(test, value, n)     BPF_JUMP(BPF_JMP | BPF_K | (test), (value), (n), 0)
 #define SKIP_UNLESS(test, value, n) BPF_JUMP(BPF_JMP | BPF_K | (test), (value), 0, (n))
@@ -65,7 +65,7 @@ enum {
 	SKIP_UNLESS(BPF_JGE, first, 2), SKIP_IF(BPF_JGT, last, 1), FAIL(EPERM)
 #define REFUSE(name) REFUSE_NUMBER(SYS_##name, EPERM)
 
-/* By the low half of the first argument, which is what the kernel looks at, too. */
+/* By the low half of the first argument: the kernel looks at no more of it, either. */
 #define REFUSE_ARGUMENT(name, test, value, error)                                                  \
 	SKIP_UNLESS(BPF_JEQ, SYS_##name, 4), LOAD(args[0]), SKIP_IF(test, value, 1), ALLOW,        \
 		FAIL(error)
@@ -114,14 +114,14 @@ static const struct sock_filter program[] = {
 	REFUSE_NUMBER(LSM_SET_SELF_ATTR, EPERM),
 
 	/* the network, and namespaces; clone3(2) has its flags where no filter sees them, and the C
-	 * library has clone(2) instead; socket-closer.c unshares its descriptors */
+	 * library falls back to clone(2); socket-closer.c unshares its descriptors */
 	REFUSE_OTHER_ARGUMENT(socket, AF_UNIX, EAFNOSUPPORT),
 	REFUSE_OTHER_ARGUMENT(unshare, CLONE_FILES, EPERM),
 	REFUSE_ARGUMENT(clone, BPF_JSET, NAMESPACES, EPERM),
 	REFUSE_NUMBER(CLONE3, ENOSYS),
 	REFUSE(setns),
 
-	/* files by other ways than their path */
+	/* access to files other than by their path */
 	REFUSE(mount),
 	REFUSE(umount2),
 	REFUSE_NUMBER(MOUNT_SETATTR, EPERM),
@@ -166,11 +166,11 @@ int call_filter_set(void)
 	const struct sock_fprog whole = { ARRAY_SIZE(program), (struct sock_filter *)program };
 	long r;
 
-	/* Without it, filtering takes CAP_SYS_ADMIN; no program is to be run any more, anyway. */
+	/* Without this, filtering takes CAP_SYS_ADMIN; no other program will be run, anyway. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &whole);
-	/* A thread that got a filter of its own meanwhile is named. */
+	/* A positive result is a thread that got a filter of its own meanwhile. */
 	return r < 0 ? -errno : r > 0 ? -EBUSY : 0;
 }
 

@@ -131,8 +131,8 @@ int fdstore_keep(const char *name, const int fds[], unsigned n_fds)
 	_cleanup_free_ char *message = NULL;
 	int r;
 
-	/* FDPOLL=0: a perf event without a ring buffer polls as hung up, and systemd drops what
-	 * does (seen with systemd 252). */
+	/* FDPOLL=0: a perf event without a ring buffer polls as hung up, and systemd drops
+	 * descriptors that do (seen with systemd 252). */
 	if (asprintf(&message, "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name) < 0)
 		return -ENOMEM;
 	r = sd_pid_notify_with_fds(0, 0, message, fds, n_fds);

@@ -184,8 +184,9 @@ static int open_file(const char *path, FILE **ret, struct fault *fault)
 	if (fstat(fd, &st) < 0)
 		return fault_set(fault, -errno, "Cannot open %s: %m.", path);
 	if (st.st_size > FILE_MAX_BYTES)
-		return fault_set(fault, -EINVAL, "%s has more than %d bytes: it is no such file.",
-			path, FILE_MAX_BYTES);
+		return fault_set(fault, -EINVAL,
+			"%s has more than %d bytes, too many for such a file.", path,
+			FILE_MAX_BYTES);
 	*ret = fdopen(fd, "r");
 	if (!*ret)
 		return fault_set(fault, -errno, "Cannot open %s: %m.", path);
@@ -193,7 +194,7 @@ static int open_file(const char *path, FILE **ret, struct fault *fault)
 	return 0;
 }
 
-/* All of it, up to the first NUL, which no text has. */
+/* Reads all of the file, up to the first NUL, which no text has. */
 static int read_text(FILE *file, const struct reading *reading)
 {
 	struct inifile *ini = reading->ini;
@@ -260,7 +261,7 @@ static const struct inifile_key *find_key(
 	return NULL;
 }
 
-/* What a section is bound to. */
+/* A section, and the tables that it is bound to. */
 struct binding {
 	const struct inifile *ini;
 	const struct inifile_section *section;

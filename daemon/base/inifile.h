@@ -4,8 +4,8 @@
  * comment; blanks at both ends of a line, of a key and of a value mean nothing.
  *
  * A file is read whole into sections and entries, each with its line, and then bound to a struct by
- * a table of keys. What cannot be meant is an error that says file and line: a section or key that
- * comes twice, a key before any section, a line that is neither.
+ * a table of keys. These are errors, told with file and line: a section or key that comes twice, a
+ * key before any section, a line that is neither a section nor a key.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 enum { INIFILE_NAME_MAX = 50 }; /* bytes of a section or key name, with its NUL */
 
-/* Texts are the inifile's, of which they are parts. */
+/* Texts are parts of the inifile's text. */
 struct inifile_entry {
 	unsigned line;
 	const char *key, *value;

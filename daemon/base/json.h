@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Short names for what uncored writes with json-c. A value that is added becomes its object's. */
+/* Short names for json-c, with which uncored writes. An added value becomes its object's. */
 #pragma once
 
 #include <json-c/json.h>

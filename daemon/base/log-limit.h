@@ -10,5 +10,6 @@ struct log_limit {
 	uint64_t n_silent;  /* lines since then that were not written */
 };
 
-/* True: it is time for a line, which should say that *@ret_n_silent had none since the last. */
+/* True: a line is due, which should say that *@ret_n_silent lines since the last were not
+ * written. */
 bool log_limit_permits(struct log_limit *limit, uint64_t now_ns, uint64_t *ret_n_silent);

@@ -71,8 +71,8 @@ struct privilege_start privilege_find_start(void)
 }
 
 /*
- * The kernel's own rule (cap_bprm_creds_from_file() in security/commoncap.c) without that of the
- * security modules: under SELinux a service manager starts each service with AT_SECURE, only
+ * The kernel's own rule (cap_bprm_creds_from_file() in security/commoncap.c) without the rule of
+ * the security modules: under SELinux a service manager starts each service with AT_SECURE, only
  * because the domain changes.
  */
 static bool is_lent(const struct privilege_start *start)

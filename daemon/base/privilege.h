@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the daemon may do: told in words when it is too little, given up when it is done with. */
+/* The daemon's privilege: told in words when it is too little, given up when it is no longer
+ * needed. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 
 #include "daemon/base/fault.h"
 
-/* Where this process has its privilege from. */
+/* The origin of this process's privilege. */
 struct privilege_start {
 	bool secure; /* AT_SECURE: the kernel, or a security module, distrusts the environment */
 	uid_t uid, euid;
@@ -19,9 +20,9 @@ struct privilege_start {
 struct privilege_start privilege_find_start(void);
 
 /*
- * -EPERM with a sentence if the file of the program has given it more than the user who started it
- * has: that user chooses its environment, from which hwloc takes plugins, and its options, which
- * say what is opened.
+ * -EPERM with a sentence if the file of the program has given it more privilege than the user who
+ * started it has. That user chooses its environment, from which hwloc takes plugins, and its
+ * options, which say what is opened.
  */
 int privilege_check_start(const struct privilege_start *start, struct fault *fault);
 
@@ -34,10 +35,10 @@ int privilege_explain(int error, struct fault *fault);
 /* The same for a process that has CAP_PERFMON or not, on a kernel with this perf_event_paranoid. */
 int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *fault);
 
-/* kernel.perf_event_paranoid now, or what the kernel has by itself. */
+/* kernel.perf_event_paranoid now; if it cannot be read, the kernel's own default. */
 int privilege_paranoid(void);
 
-/* Does this error of perf_event_open(2) say that the process may not? */
+/* Does this error of perf_event_open(2) mean that the process lacks a permission? */
 bool privilege_is_denial(int error);
 
 /* Gives up every capability of the calling thread: open counters need none to be read. */

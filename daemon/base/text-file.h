@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens files that somebody else has put there, such as a tree for --root or a configuration. */
+/* Opens files that others have put there, such as a tree for --root or a configuration. */
 #pragma once
 
 #include <stddef.h>
@@ -10,20 +10,20 @@ enum {
 
 /*
  * Opens @path below @directory_fd (AT_FDCWD) for reading. Returns its descriptor; errno of
- * openat(2) and fstat(2); -EISDIR; -EINVAL: it is neither a regular file nor, like /dev/null, a
- * character device. It does not wait for the other end of a FIFO, which may never come.
+ * openat(2) and fstat(2); -EISDIR; -EINVAL: @path is neither a regular file nor, like /dev/null, a
+ * character device. Does not wait for the other end of a FIFO, which may never come.
  */
 int text_file_open(int directory_fd, const char *path);
 
 /*
- * Reads a small text file, such as one of sysfs, without its final newline. 0; -EFBIG: it does not
+ * Reads a small text file, such as one in sysfs, without its final newline. 0; -EFBIG: it does not
  * fit; -ENODATA: it is empty; errno of read(2), errors of text_file_open().
  */
 int text_file_read(int directory_fd, const char *path, char *ret_text, size_t size_bytes);
 
 /*
  * Says whether a library that opens files by itself can read all below @path: 0; -EINVAL: there is
- * something else than regular files, folders and links; errno of nftw(3), but 0 if @path is not
- * there.
+ * something other than regular files, folders and links; errno of nftw(3), but 0 if @path is
+ * missing.
  */
 int text_files_check(const char *path);

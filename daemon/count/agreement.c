@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/count/agreement.h"
 
-/* A part of a set, or a time without counting, makes a difference of its own. */
+/* With these flags, missing boxes or a time without counting make a difference of their own. */
 static const uint32_t INCOMPARABLE = PAGE_ABSENT | PAGE_PARTIAL | PAGE_ESTIMATED | PAGE_FROZEN;
 
-/* What a metric's counters cannot tell apart: each box may be one count behind. */
+/* The bytes that a metric's counters cannot tell apart: each box may be one count behind. */
 static uint64_t coarseness(const struct plan *plan, unsigned socket, unsigned metric)
 {
 	const struct plan_socket *s = &plan->sockets[socket];

@@ -6,7 +6,7 @@
 
 #include "common/macro.h"
 
-/* What read() returns with the read_format of event_attr(); perf_event_open(2). */
+/* The result of read() with the read_format of event_attr(); perf_event_open(2). */
 struct group_read {
 	uint64_t n_values;
 	uint64_t enabled_ns;
@@ -14,7 +14,7 @@ struct group_read {
 	uint64_t values[PLAN_EVENTS_MAX];
 };
 
-/* An event that is on the PMU gains enabled time; reads closer than this prove nothing. */
+/* An event that is on the PMU gains enabled time. Reads closer together than this prove nothing. */
 static const uint64_t FROZEN_AFTER_NS = 1000000;
 
 static struct perf_event_attr event_attr(const struct plan_box *plan, unsigned i, bool pinned)
@@ -59,7 +59,7 @@ static int read_group(const struct box *box, unsigned first, struct group_read *
 	if (size < 0)
 		return (int)size;
 	if (size == 0)
-		return -EBUSY; /* pinned, and the kernel could not keep it on the PMU */
+		return -EBUSY; /* a pinned group that the kernel could not keep on the PMU */
 	if ((size_t)size != expected || ret->n_values != n)
 		return -ENODEV; /* its CPU went offline and the group fell apart */
 	return 0;
@@ -104,7 +104,7 @@ static int open_as(struct box *box, enum box_mode mode)
 	return 0;
 }
 
-/* EINVAL: the group has more events than the box has counters; EBUSY: others hold some. */
+/* EINVAL: the group has more events than the box has counters; EBUSY: other users hold some. */
 static bool another_mode_may_work(int error)
 {
 	return error == -EINVAL || error == -EBUSY;
@@ -153,7 +153,7 @@ int box_reopen(struct box *box, const struct plan_box *plan, const struct perf *
 	return box_open(box, plan, perf);
 }
 
-/* Whether the events still count; what says they may not is read again by the next sweep. */
+/* Do the events still count? In doubt they do: the next sweep reads them again. */
 static bool still_counts(const struct box *box, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
@@ -178,7 +178,7 @@ int box_adopt(struct box *box, const struct plan_box *plan, const struct perf *p
 		box_close(box);
 		return -ESTALE;
 	}
-	box->error = 0; /* what the last read met is for the next to say */
+	box->error = 0; /* an earlier error is for the next read to find again */
 	return 0;
 }
 
@@ -217,8 +217,8 @@ static bool never_ran(const struct group_read *group)
 }
 
 /*
- * Its leader may have run while it was alone: it counts from its opening on, the others are opened
- * after it.
+ * The leader may have run while it was alone: it counts from its opening on, and the other events
+ * are opened after it.
  */
 static bool never_ran_whole(const struct box *box, const struct group_read *group)
 {
@@ -250,7 +250,7 @@ static uint64_t scale(uint64_t count, uint64_t enabled_ns, uint64_t running_ns)
 	return (uint64_t)((unsigned __int128)count * enabled_ns / running_ns);
 }
 
-/* Adds what one event counted since it was last read; returns its passing flags. */
+/* Adds the counts of one event since its last read; returns its passing flags. */
 static uint32_t advance(struct box_event *event, const struct group_read *group, uint64_t raw)
 {
 	uint64_t enabled_ns = group->enabled_ns - event->enabled_ns;
@@ -258,16 +258,15 @@ static uint32_t advance(struct box_event *event, const struct group_read *group,
 	uint64_t counted = raw - event->raw;
 	uint32_t quality = 0;
 
-	/* A kernel that counts from the opening on shows a counter that began at 0 again as below
-	 * 0.
-	 */
+	/* A kernel that counts from the opening on shows a hardware counter that restarted at 0 as
+	 * negative. */
 	if ((int64_t)counted < 0) {
-		quality |= PAGE_RESET; /* what came before the reset is lost: nothing to add */
+		quality |= PAGE_RESET; /* counts before the reset are lost: nothing to add */
 		counted = 0;
 	} else if (running_ns < enabled_ns) {
 		quality |= PAGE_ESTIMATED;
 		if (running_ns == 0)
-			return quality; /* not once on the PMU: the next read scales for both */
+			return quality; /* off the PMU until now: the next read scales for both */
 		counted = scale(counted, enabled_ns, running_ns);
 	}
 	event->count += counted;

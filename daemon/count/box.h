@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A box: one PMU instance on one CPU, its perf events, and what they have counted so far.
+ * A box: one PMU instance on one CPU, its perf events, and their counts so far.
  *
- * The kernel's view. Events of one box may form a perf group (one read() for all), never events of
- * two boxes. A pinned group is on the PMU always or in error state, where read() returns 0; a
- * flexible one may share the PMU with others and then runs only part of the time. So a box is
- * opened as a pinned group, else as a flexible group, else as single flexible events, in this
- * order. What a shared PMU counted is scaled by enabled / running and called estimated.
+ * To the kernel, events of one box may form a perf group (one read() for all), never events of two
+ * boxes. A pinned group is either on the PMU all the time or in error state, where read() returns
+ * 0. A flexible group may share the PMU with others and then runs only part of the time. So a box
+ * is opened as a pinned group, else as a flexible group, else as single flexible events, in this
+ * order. Counts of a shared PMU are scaled by enabled / running and called estimated.
  *
  * Some drivers (AMD's, kernel 6.12 arch/x86/events/amd/uncore.c) take a group that needs more
- * counters than there are, and never put it on the PMU: box_settle() finds that out.
+ * counters than there are, and never put it on the PMU. box_settle() finds such groups.
  *
- * Counts are kept as sums of differences, so that they go on after the hardware went back.
+ * Counts are kept as sums of differences, so that they go on after a hardware counter went back.
  */
 #pragma once
 
@@ -28,10 +28,10 @@ struct box_event {
 	uint64_t id;                          /* the kernel's, PERF_EVENT_IOC_ID */
 	uint64_t raw, enabled_ns, running_ns; /* as last read */
 	uint64_t count;                       /* sum of differences since the generation began */
-	uint64_t moved_ns;                    /* a clock: when its count was last seen to change */
+	uint64_t moved_ns; /* of a clock: when its count was last seen to change */
 };
 
-/* What must outlive the process for the counts of a box to go on: a part of the ledger. */
+/* The part of the ledger from which the next process continues the counts of a box. */
 struct box_record {
 	uint32_t mode;
 	int32_t error;
@@ -48,57 +48,59 @@ struct box {
 	int error;        /* negative errno of the last open or read; 0: it was read */
 	uint32_t quality; /* passing flags of the last read */
 	uint64_t read_ns; /* when it was last read, CLOCK_MONOTONIC; 0: not since it was opened */
-	bool stopped;     /* as of the last read it does not count any more */
+	bool stopped;     /* at the last read it no longer counted */
 	bool reopened;    /* counts were lost before it was opened; the next read says so */
 	struct box_event events[PLAN_EVENTS_MAX];
 	int fds[PLAN_EVENTS_MAX];           /* of the events */
-	uint32_t clock_ms[PLAN_EVENTS_MAX]; /* a clock: how long it may stand; else 0 */
+	uint32_t clock_ms[PLAN_EVENTS_MAX]; /* of a clock: how long it may stand still; else 0 */
 };
 
 /*
- * Opens the events of @plan; the box must be zero. What the kernel counted before is not part of
- * its counts. 0, or the errno of perf_event_open(2): the box then stays closed, and .error says it.
+ * Opens the events of @plan; @box must be all zero. Its counts begin at 0: earlier counts of the
+ * kernel are not part of them. 0, or the errno of perf_event_open(2): the box then stays closed,
+ * and .error has the errno.
  */
 int box_open(struct box *box, const struct plan_box *plan, const struct perf *perf);
 
 /*
- * Takes over an open box from the process before: @box has its mode, events and all else that
- * outlives a process, @fds (which become the box's) are its descriptors. -ESTALE: they stand still
- * or fell apart, as after their socket was offline, and are closed; box_reopen() is next. 0.
+ * Takes over an open box from an earlier process. @box has its mode, its events and all else that
+ * outlives a process; @fds are its descriptors and become the box's. 0; -ESTALE: the events stand
+ * still or fell apart, as after their socket was offline, and are closed; box_reopen() is next.
  */
 int box_adopt(struct box *box, const struct plan_box *plan, const struct perf *perf,
 	const int fds[], uint64_t now_ns);
 
-/* Leaves a box closed that the kernel refused with @error when the generation began. */
+/* Leaves @box closed, which the kernel refused with @error when the generation began. */
 void box_leave_closed(
 	struct box *box, const struct plan_box *plan, const struct perf *perf, int error);
 
-/* Writes into @record what is to outlive the process; the events that the box does not have stay as
- * they were. box_restore() takes it from there, for box_adopt() or box_reopen(). */
+/* Writes the state that outlives the process into *@ret; records of events that the box does not
+ * have stay as they were. box_restore() takes it from there, for box_adopt() or box_reopen(). */
 void box_save(const struct box *box, struct box_record *ret);
 void box_restore(struct box *box, const struct box_record *record);
 
-/* Opens new events for a closed box; their counts are added to those it has. As box_open(). */
+/* Opens new events for a closed box and adds their counts to the box's. Errors as of box_open(). */
 int box_reopen(struct box *box, const struct plan_box *plan, const struct perf *perf);
 
-/* Opened by this process, which has not read it yet. */
+/* This process opened the box and has not read it yet. */
 static inline bool box_is_new(const struct box *box)
 {
 	return box->mode != BOX_CLOSED && !box->read_ns;
 }
 
 /*
- * For a flexible group that has been open for SETTLE_MS: if it was not on the PMU in all that
+ * For a flexible group that has been open for BOX_SETTLE_MS. If it was not on the PMU in all that
  * time, opens its events one by one instead; in BOX_ROTATION_MS each of them has its turn (12 of 4
- * ms, perf_event_mux_interval_ms). 1: it did that; 0: it did not; or as box_open().
+ * ms, perf_event_mux_interval_ms). 1: opened them one by one; 0: left the group as it was; or as
+ * box_open().
  */
 enum { BOX_SETTLE_MS = 20, BOX_ROTATION_MS = 60 };
 int box_settle(struct box *box);
 
 /*
- * Reads all events once. -ENODATA as .error: an event was never on the PMU so far. Sets .quality;
- * on failure .error and PAGE_PARTIAL, counts stay. A pinned group that lost its counters fails with
- * -EBUSY until it gets them back. @now_ns: CLOCK_MONOTONIC.
+ * Reads all events once and sets .quality. On failure sets .error and PAGE_PARTIAL; counts stay.
+ * -ENODATA as .error: an event was never on the PMU so far. -EBUSY: a pinned group has lost its
+ * counters, until it gets them back. @now_ns: CLOCK_MONOTONIC.
  */
 void box_read(struct box *box, uint64_t now_ns);
 

@@ -50,8 +50,8 @@ static int find_page(struct generation *generation, struct fdstore *store, struc
 }
 
 /*
- * Tells the readers of all pages but @live that these are no longer written. The manager may have
- * kept @live more than once. NULL: no page is.
+ * Tells the clients of all pages but @live that nobody writes these pages any more. The manager may
+ * have kept @live more than once. @live is NULL if no page is live.
  */
 static void retire_pages(const struct fdstore *store, const struct publication *live)
 {
@@ -71,7 +71,7 @@ static void close_all(int fds[], unsigned n)
 		close_fd(&fds[i]);
 }
 
-/* All events of the box, or none. */
+/* Takes all events of the box, or none. */
 static int take_events(struct fdstore *store, const struct box *box, unsigned n, int ret_fds[])
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -93,7 +93,7 @@ static int adopt_box(struct box *box, const struct plan_box *plan, struct fdstor
 	return box_adopt(box, plan, &perf_calls, fds, clock_now_ns());
 }
 
-/* What the kernel refused when the generation began stays closed: its metrics were never whole. */
+/* A box that the kernel refused at the beginning stays closed: its metrics were never whole. */
 static void resume_box(struct generation *generation, unsigned i, struct fdstore *store)
 {
 	const struct plan_box *plan = &generation->plan->boxes[i];
@@ -126,7 +126,7 @@ bool generation_resume(struct generation *generation, struct fdstore *store, str
 	if (r >= 0)
 		r = find_page(generation, store, ret_why);
 	if (!store->n)
-		ret_why->text[0] = '\0'; /* no process was here before */
+		ret_why->text[0] = '\0'; /* there was no earlier process */
 	if (r >= 0)
 		resume_boxes(generation, store);
 	else
@@ -139,8 +139,8 @@ bool generation_resume(struct generation *generation, struct fdstore *store, str
 
 /* --- opening --- */
 
-/* Where there are too few descriptors for all boxes, some places are kept for what is opened later:
- * page, readers, event loop, the first clients. */
+/* There may be too few descriptors for all boxes. So some are held back for files that are opened
+ * later: page, readers, event loop, the first clients. */
 void generation_open(struct generation *generation)
 {
 	int places[DESCRIPTORS_KEPT];
@@ -162,7 +162,7 @@ static void sleep_ms(long ms)
 	nanosleep(&time, NULL);
 }
 
-/* One that was taken over has counts and kept descriptors, which settling it would lose. */
+/* A box that was taken over has counts and kept descriptors, which settling would lose. */
 static bool must_settle(const struct box *box)
 {
 	return box_is_new(box) && box->mode == BOX_FLEXIBLE;
@@ -205,14 +205,14 @@ int generation_publish(struct generation *generation, struct fault *fault)
 
 /* --- for the next process --- */
 
-/* By its number: all names of a large machine are passed to the next process as one string of the
- * environment, and that may have 128 KiB. */
+/* The name is the box's number. The manager passes all names of a large machine to the next process
+ * as one string of the environment, which may have 128 KiB. */
 static int keep_box(const struct box *box, unsigned i)
 {
 	char name[16];
 
 	snprintf(name, sizeof name, "box%u", i);
-	fdstore_forget(name); /* events in whose place these are */
+	fdstore_forget(name); /* the events that these replace */
 	return fdstore_keep(name, box->fds, box->plan->n_events);
 }
 

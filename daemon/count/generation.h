@@ -2,11 +2,11 @@
 /*
  * A generation: the time in which counts go on without a gap, and all that makes them. It has the
  * open boxes of a plan, the page that shows their totals, and the ledger from which the next
- * process continues both.
+ * process continues boxes and page.
  *
- * The service manager keeps the descriptors of all three. A process that starts resumes what it
- * finds with the manager, or begins a new generation. Totals of two generations are never
- * subtracted from each other.
+ * The service manager keeps the descriptors of all three. A new process resumes the generation that
+ * the manager kept, or begins a new one. Totals of two generations are never subtracted from each
+ * other.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct generation {
 	struct box *boxes;       /* parallel to plan->boxes; owned */
 	struct publication publication;
 	struct ledger ledger;
-	bool resumed;        /* a process before began it */
+	bool resumed;        /* an earlier process began it */
 	unsigned n_reopened; /* boxes of a resumed generation that had to be opened anew */
 };
 
@@ -32,10 +32,10 @@ struct generation {
 int generation_init(struct generation *generation, const struct plan *plan);
 
 /*
- * Resumes the generation in @store, if it is one of the same plan: boxes that still count are
- * adopted, and the others opened anew (their values are then flagged as reset). False: there is
- * none, and no box is open; if @store has something that cannot be used, *@ret_why says why, else
- * that is "". @store is empty after either.
+ * Resumes the generation in @store, if it belongs to the same plan. Adopts the boxes that still
+ * count, and opens the others anew (their values are then flagged as reset). False: no generation
+ * is resumed, and no box is open; *@ret_why says why the content of @store cannot be used, or is ""
+ * if there is none. @store is empty in both cases.
  */
 bool generation_resume(struct generation *generation, struct fdstore *store, struct fault *ret_why);
 
@@ -54,21 +54,21 @@ void generation_settle(struct generation *generation);
 int generation_publish(struct generation *generation, struct fault *fault);
 
 /*
- * Hands the service manager what it does not have yet: all of a new generation, and boxes that were
- * opened anew. To be called before the first sweep. -ENOTCONN: there is no manager; errors of
- * fdstore_keep().
+ * Hands the service manager the descriptors that it does not have yet: all of a new generation, and
+ * boxes that were opened anew. Call it before the first sweep. -ENOTCONN: there is no manager;
+ * errors of fdstore_keep().
  */
 int generation_keep(const struct generation *generation);
 
 /*
- * Puts another page in the place of the generation's, for the job of @owner; the manager keeps it,
- * too. Nobody writes into it yet. *@ret_old is the caller's to retire, once no reader writes it any
- * more; then comes generation_forget_page(), and not before: a process that is killed in between
- * leaves the old page to the next one to retire. Errors of publication_copy(), fdstore_keep().
+ * Puts a new page in the place of the generation's page, for the job of @owner, and hands it to the
+ * manager. Nobody writes into the new page yet. The caller retires *@ret_old once no reader writes
+ * it any more, and only then calls generation_forget_page(): if a process is killed in between, the
+ * next process retires the old page. Errors of publication_copy(), fdstore_keep().
  */
 int generation_replace_page(
 	struct generation *generation, uint32_t owner, struct publication *ret_old);
 void generation_forget_page(const struct generation *generation);
 
-/* Closes and frees all of it; for every generation_init(), a failed one too. */
+/* Closes and frees everything; for every generation_init(), also a failed one. */
 void generation_done(struct generation *generation);

@@ -18,7 +18,7 @@ struct ledger_copy {
 };
 
 struct ledger_book {
-	uint32_t current; /* atomic: which copy */
+	uint32_t current; /* atomic: index of the current copy */
 	uint32_t n_boxes;
 	/* two copies follow */
 };
@@ -27,7 +27,7 @@ static_assert(sizeof(struct ledger_book) % 8 == 0, "copies are aligned");
 static_assert(sizeof(struct ledger_identity) % 8 == 0, "books are aligned");
 static_assert(sizeof(struct ledger_header) % 8 == 0, "identities are aligned");
 
-/* --- where things are --- */
+/* --- layout --- */
 
 static size_t copy_bytes(unsigned n_boxes)
 {
@@ -86,7 +86,7 @@ void ledger_page_name(uint32_t number, char ret_name[LEDGER_NAME_MAX])
 	snprintf(ret_name, LEDGER_NAME_MAX, "page-%u", number);
 }
 
-/* --- which counters --- */
+/* --- identity of the counters --- */
 
 static struct ledger_identity identify(const struct plan_box *plan)
 {
@@ -182,7 +182,7 @@ static int check_layout(const struct ledger_header *header, uint64_t bytes, stru
 	return 0;
 }
 
-/* In this order: where a book is depends on how many boxes those before it have. */
+/* In this order: the position of a book depends on the boxes of the books before it. */
 static bool books_fit(const struct ledger *ledger, const struct plan *plan)
 {
 	for (unsigned s = 0; s < plan->n_sockets; s++)
@@ -208,7 +208,8 @@ static int check_plan(const struct ledger *ledger, const struct plan *plan, stru
 
 		if (!same_counters(&identities(ledger)[i], &planned))
 			return fault_set(fault, -ESTALE,
-				"counter box %s of socket %u has other events or another worth now",
+				"counter box %s of socket %u now has other events or bytes per "
+				"count",
 				plan->boxes[i].pmu, plan->boxes[i].socket);
 	}
 	return 0;

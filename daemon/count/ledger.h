@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ledger: what must outlive the daemon for its totals to go on exactly. A memfd that the
- * service manager keeps (store.h) and that no client ever gets.
+ * The ledger: the state from which the next daemon continues the totals exactly. It is a memfd that
+ * the service manager keeps (fdstore.h) and that no client ever gets.
  *
- * A book per socket holds what the last sweep left, in two copies. A sweep writes the one that does
- * not count, makes it count with a single store, and only then publishes. So wherever the daemon is
- * killed, one copy is whole and not behind the page; the totals in it belong to the kernel's counts
- * beside them, and what these counted since is added once, by the next sweep of whatever process.
+ * A book per socket holds the result of the last sweep, in two copies, of which one is current. A
+ * sweep writes the other copy, makes it current with a single store, and only then publishes. So
+ * wherever the daemon is killed, one copy is whole and not behind the page. Its totals belong to
+ * the kernel's counts beside them. The next sweep, of this process or a later one, adds once the
+ * counts since then.
  *
- * The rest never changes: which counters these are, so that totals are never continued with others.
+ * The rest never changes. It says which counters these are, so that totals are never continued with
+ * others.
  */
 #pragma once
 
@@ -23,14 +25,14 @@
 
 enum { LEDGER_VERSION = 1 }; /* of the layout, with struct page_sweep and struct box_event in it */
 
-/* A struct plan_use without padding and bool, so that any bytes are some value of it. */
+/* A struct plan_use without padding and bool, so that any bytes are a valid value. */
 struct ledger_use {
 	uint8_t event, metric, term, subtract;
 	uint32_t bytes;
 	int32_t channel;
 };
 
-/* Which counters a box has: what it was planned to be when the generation began. */
+/* The counters of a box, as planned when the generation began. */
 struct ledger_identity {
 	char pmu[PMU_NAME_MAX];
 	uint32_t type, socket;
@@ -43,9 +45,9 @@ struct ledger_identity {
 struct ledger_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t complete; /* atomic, 1: the manager has all; before that nobody was served */
+	uint32_t complete; /* atomic, 1: the manager has all; before that, no client was served */
 	uint64_t bytes;
-	uint64_t generation[2]; /* of the page that goes with it */
+	uint64_t generation[2]; /* of the page that belongs to the ledger */
 	uint64_t current;       /* atomic: page number and owner together; see ledger_current() */
 	uint64_t restarted_ns;  /* see ledger_restarted_ns() */
 	uint32_t n_sockets, n_boxes;
@@ -61,25 +63,24 @@ struct ledger {
 };
 
 /*
- * A new one for @plan, whose @boxes (parallel to plan->boxes) were just opened, and for the page of
- * @publication.
- * Errors of memfd_create(2), mmap(2).
+ * Makes a new ledger for @plan, whose @boxes (parallel to plan->boxes) were just opened, and for
+ * the page of @publication. Errors of memfd_create(2), mmap(2).
  */
 int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box boxes[],
 	const struct publication *publication, struct fault *fault);
 
 /*
- * Takes over @fd (also if it fails), the ledger of a process before. -EBADMSG: it is none, or is
- * not whole; -EPROTONOSUPPORT: another version's; -ESTALE: it is about other counters than @plan.
- * The fault says it.
+ * Takes over @fd (also on failure), the ledger of an earlier process. -EBADMSG: @fd is no ledger,
+ * or not a whole one; -EPROTONOSUPPORT: the ledger has another version; -ESTALE: it is about other
+ * counters than @plan. The fault says which.
  */
 int ledger_adopt(struct ledger *ledger, int fd, const struct plan *plan, struct fault *fault);
 
-/* From now on a later process may go on with it. */
+/* From now on a later process may go on with the ledger. */
 void ledger_complete(struct ledger *ledger);
 bool ledger_is_complete(const struct ledger *ledger);
 
-/* The page that belongs to it: for publication_adopt(). Borrowed. */
+/* The page that belongs to the ledger, for publication_adopt(). Borrowed. */
 struct publication_origin ledger_origin(const struct ledger *ledger);
 
 /* When a process last ended so that the next one opens counters anew; CLOCK_MONOTONIC, 0: none. */
@@ -89,8 +90,8 @@ void ledger_note_restart(struct ledger *ledger, uint64_t now_ns);
 void ledger_done(struct ledger *ledger);
 
 /*
- * Which page counts, as the manager keeps it, and whose job the node runs: one changes only with
- * the other, so that no former owner's page is gone on with.
+ * The current page, by its number with the manager, and the user whose job the node runs. Both
+ * change together, so that no process goes on with a former owner's page.
  */
 struct ledger_current {
 	uint32_t page;  /* from 1 */
@@ -101,18 +102,18 @@ enum { LEDGER_NO_OWNER = UINT32_MAX, LEDGER_NAME_MAX = 32 };
 struct ledger_current ledger_current(const struct ledger *ledger);
 void ledger_set_current(struct ledger *ledger, struct ledger_current current);
 
-/* Under which the manager keeps page @number. */
+/* The name under which the manager keeps page @number. */
 void ledger_page_name(uint32_t number, char ret_name[LEDGER_NAME_MAX]);
 
-/* What the kernel said when the generation began about box @i of the plan: 0, or negative errno. */
+/* The kernel's answer for box @i of the plan when the generation began: 0, or negative errno. */
 int ledger_refused(const struct ledger *ledger, unsigned i);
 
 struct ledger_book *ledger_book(const struct ledger *ledger, unsigned socket);
 
-/* Makes what a sweep found count: @sweep and the @n_boxes boxes of the socket. */
+/* Makes the result of a sweep current: @sweep and the @n_boxes boxes of the socket. */
 void ledger_commit(struct ledger_book *book, const struct page_sweep *sweep,
 	const struct box boxes[], unsigned n_boxes);
 
-/* What counts: the sweep (all zero: there was none yet), and what boxes there were then. */
+/* The current sweep (all zero: there was none yet), and the boxes as they were then. */
 const struct page_sweep *ledger_sweep(const struct ledger_book *book);
 void ledger_restore(const struct ledger_book *book, struct box ret_boxes[], unsigned n_boxes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The perf system calls a box needs, as a table, so that a unit test can play a kernel that
+ * The perf system calls that a box needs, as a table, so that a unit test can play a kernel that
  * fails, multiplexes or counts backwards. The daemon uses perf_calls and nothing else.
  */
 #pragma once

@@ -143,7 +143,7 @@ void publication_copy_cells(const struct publication *from, struct publication *
 		from->header->page_bytes - at);
 }
 
-/* --- the page of a process before --- */
+/* --- the page of an earlier process --- */
 
 static bool same_metrics(const struct page_header *header, const struct platform *platform)
 {
@@ -185,7 +185,7 @@ static bool same_channels(const struct page_header *header, const struct plan *p
 	return true;
 }
 
-/* When its CPU goes offline the kernel has another one stand for the socket. */
+/* When a socket's CPU goes offline, the kernel puts another CPU in charge of the counters. */
 static void update_cpus(struct page_header *header, const struct plan *plan)
 {
 	struct page_socket *sockets = page_write_sockets(header);
@@ -268,7 +268,7 @@ void publication_retire(struct publication *publication)
 	retire(publication->header);
 }
 
-/* Of whatever version: an upgrade must not leave its clients with what nobody writes any more. */
+/* Of any version: an upgrade must not leave clients with a page that nobody writes any more. */
 void publication_retire_fd(int fd)
 {
 	size_t bytes = memfd_bytes(fd);

@@ -3,8 +3,8 @@
  * The page as the daemon holds it: a sealed memfd, mapped for writing here, handed out read-only.
  *
  * Its mode is 0444 and clients get a descriptor that was reopened O_RDONLY, so neither mmap(2) nor
- * mprotect(2) nor a reopen through /proc can write. Seals: SHRINK, GROW, SEAL. Not FUTURE_WRITE:
- * it would lock out a restarted daemon, which must map the page for writing again.
+ * mprotect(2) nor a reopen through /proc gives them a way to write. Seals: SHRINK, GROW, SEAL. Not
+ * FUTURE_WRITE: it would lock out a restarted daemon, which must map the page for writing again.
  */
 #pragma once
 
@@ -17,13 +17,13 @@
 
 struct publication {
 	int write_fd; /* never leaves the process */
-	int read_fd;  /* what clients get */
+	int read_fd;  /* for clients */
 	struct page_header *header;
 	uint32_t whys[PAGE_SOCKETS_MAX][PAGE_METRICS_MAX]; /* text of each absent metric */
 };
 
-/* The generation that a page of a process before must have, and its texts of absent metrics; both
- * borrowed. */
+/* The generation that the page of an earlier process must have, and the ledger's texts of absent
+ * metrics; both borrowed. */
 struct publication_origin {
 	const uint64_t *generation;               /* two words */
 	const uint32_t (*whys)[PAGE_METRICS_MAX]; /* as publication.whys */
@@ -34,22 +34,23 @@ struct publication_origin {
 int publication_init(struct publication *publication, const struct plan *plan, struct fault *fault);
 
 /*
- * Takes over @fd (also if it fails), the page of a process before, of @origin; it must have the
- * tables of @plan, which says anew what CPUs are in charge. -EBADMSG, -EPROTONOSUPPORT: as
- * page_check(); -ESTALE: another machine or generation. The fault says it.
+ * Takes over @fd (also on failure), the page of an earlier process, of @origin. The page must have
+ * the tables of @plan; its CPUs in charge are updated from @plan. -EBADMSG, -EPROTONOSUPPORT: as
+ * page_check(); -ESTALE: another machine or generation. The fault says which.
  */
 int publication_adopt(struct publication *publication, int fd, const struct plan *plan,
 	const struct publication_origin *origin, struct fault *fault);
 
-/* Another page with the same generation and tables, and with empty cells. Errors as init. */
+/* Makes another page with the same generation and tables, and with empty cells. Errors as init. */
 int publication_copy(const struct publication *from, struct publication *ret);
 
-/* What the cells of @from had last. While no reader writes them. */
+/* Copies the cells of @from. No reader may write them meanwhile. */
 void publication_copy_cells(const struct publication *from, struct publication *to);
 
 /*
- * Tells those who still read the page that nobody writes it any more; nobody is woken, for who
- * waits looks from time to time. The second is for a descriptor that may be a page, of any version.
+ * Tells clients that still read the page that nobody writes it any more. It wakes nobody, because
+ * waiters look from time to time. publication_retire_fd() is for a descriptor that may be a page,
+ * of any version.
  */
 void publication_retire(struct publication *publication);
 void publication_retire_fd(int fd);
@@ -59,9 +60,9 @@ bool publication_has(const struct publication *publication, int fd);
 
 void publication_done(struct publication *publication);
 
-/* How many clients there are, and how many requests and connections were refused so far. */
+/* Publishes the number of clients, and of requests and connections that were refused so far. */
 void publication_tell_clients(
 	struct publication *publication, uint64_t n_clients, uint64_t n_refused);
 
-/* How long the site's intervals may hold back a ring, at most. */
+/* Publishes how long the site's intervals may hold back a ring, at most. */
 void publication_tell_hold(struct publication *publication, uint64_t hold_ns);

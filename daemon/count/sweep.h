@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One socket's part of a generation, and how a sweep goes through it: all boxes of the socket are
- * read in one go, their counts are summed up, the totals go into the ledger and then into the
- * socket's cell of the page.
+ * One socket's part of a generation, and its sweeps. A sweep reads all boxes of the socket in one
+ * go, sums up their counts, and writes the totals to the ledger and then to the socket's cell of
+ * the page.
  *
  * One thread makes the sweeps of a socket.
  */
@@ -23,35 +23,35 @@ struct sweep {
 	struct tally tally;       /* with the result of the last sweep */
 	struct ledger_book *book; /* borrowed */
 	struct page_header *page; /* borrowed */
-	struct page_cell *cell;   /* in it */
+	struct page_cell *cell;   /* in .page */
 };
 
 /*
- * Goes on from the last sweep of @socket that the ledger of @generation has, if it has one. Values
- * are rounded down to @quantum bytes. @generation must live as long as the sweep. 0; -ENOMEM.
+ * Goes on from the last sweep of @socket in the ledger of @generation, if there is one. Values are
+ * rounded down to @quantum bytes. @generation must live as long as the sweep. 0; -ENOMEM.
  */
 int sweep_init(struct sweep *sweep, const struct generation *generation, unsigned socket,
 	uint32_t quantum);
 
 void sweep_done(struct sweep *sweep);
 
-/* Makes one. */
+/* Makes a sweep. */
 void sweep_make(struct sweep *sweep);
 
-/* What the last one found. */
+/* The result of the last sweep. */
 static inline const struct page_sweep *sweep_last(const struct sweep *sweep)
 {
 	return &sweep->tally.sweep;
 }
 
-/* From the next one on, publishes into another page with the same tables. */
+/* Publishes into another page with the same tables, from the next sweep on. */
 void sweep_set_page(struct sweep *sweep, struct page_header *page);
 
-/* From the next one on, rounds values down to @quantum bytes. */
+/* Rounds values down to @quantum bytes, from the next sweep on. */
 void sweep_set_quantum(struct sweep *sweep, uint32_t quantum);
 
 /* Shows in the page which CPU reads the counters. */
 void sweep_tell_cpu(struct sweep *sweep, int cpu);
 
-/* A box that did not count any more at the last sweep, by its number on this socket; -1: none. */
+/* A box that no longer counted at the last sweep, by its number on this socket; -1: none. */
 int sweep_find_stopped(const struct sweep *sweep);

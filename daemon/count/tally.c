@@ -9,18 +9,18 @@
 const char *const tally_texts[TALLY_TEXTS] = {
 	[TALLY_TEXT_NONE] = "",
 	[TALLY_TEXT_UNREADABLE] = "none of its counters could be read in this sweep",
-	[TALLY_TEXT_CONTRADICTION] = "its counters contradict each other: one that is to be "
-				     "subtracted is larger than the rest",
+	[TALLY_TEXT_CONTRADICTION] = "its counters contradict each other: the subtracted ones are "
+				     "larger than the rest",
 	[TALLY_TEXT_MORE] = "uncore info says why; the shared page has no room for the reason",
 };
 
 static const uint32_t PASSING = PAGE_ESTIMATED | PAGE_PARTIAL | PAGE_FROZEN | PAGE_RESET;
 static const uint32_t LASTING = PAGE_UNCALIBRATED | PAGE_STANDIN;
 
-/* How far the terms of a difference, read one after the other, may be apart for that alone. */
+/* Terms of a difference are read one after the other, so they may be this far apart. */
 static const uint64_t SLACK_BYTES = 1 << 20;
 
-/* What the boxes of a socket say about one metric. */
+/* The sums of a socket's boxes for one metric. */
 struct sum {
 	uint64_t added, subtracted;
 	uint32_t quality;
@@ -92,7 +92,7 @@ static void add_use(struct sum *sum, const struct box *box, const struct plan_us
 		sum->terms_read |= 1u << use->term;
 }
 
-/* A channel is as good as its box: what the metric lacks elsewhere does not concern it. */
+/* A channel is as good as its box: boxes that the metric lacks elsewhere do not concern it. */
 static void add_channel(struct tally *tally, const struct box *box, const struct plan_use *use)
 {
 	struct page_channel_value *value =
@@ -128,7 +128,7 @@ static uint32_t why_absent(const struct sum *sum)
 	return contradicts_itself(sum) ? TALLY_TEXT_CONTRADICTION : TALLY_TEXT_NONE;
 }
 
-/* What is told of @count where @last was told before. */
+/* The value to publish for @count, after @last was published. */
 static uint64_t round_down(const struct tally *tally, bool in_bytes, uint64_t count, uint64_t last)
 {
 	if (in_bytes && tally->quantum > 1)
@@ -146,7 +146,7 @@ static void settle(struct tally *tally, unsigned metric, struct sum sum)
 		*value = (struct page_value){ .quality = quality, .why = tally->why[metric] };
 		return;
 	}
-	/* Terms are read one after the other, so their difference may dip; published it may not. */
+	/* Terms are read one after the other, so a difference may dip. Published it may not. */
 	if (sum.subtracted && (int64_t)(count - value->count) < 0) {
 		count = value->count;
 		sum.quality |= PAGE_ESTIMATED;
@@ -196,7 +196,7 @@ void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)
 struct census {
 	unsigned n_boxes[PLATFORM_TERMS_MAX];
 	unsigned n_open[PLATFORM_TERMS_MAX];
-	const struct box *refused; /* the first of them, to name it */
+	const struct box *refused; /* the first refused box, to name it */
 };
 
 static struct census take_census(
@@ -212,7 +212,7 @@ static struct census take_census(
 			if (use->metric != metric)
 				continue;
 			census.n_boxes[use->term]++;
-			/* One that was open in this generation may be back: sweeps say so. */
+			/* A box that was open in this generation may be back: sweeps say so. */
 			if (boxes[i].error >= 0 || boxes[i].reopened)
 				census.n_open[use->term]++;
 			else if (!census.refused)

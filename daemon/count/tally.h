@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From what the boxes of one socket have counted to the values that are published: sums and
- * differences of counts times bytes per count, and the flags that go with them.
+ * Turns the counts of one socket's boxes into the published values: sums and differences of counts
+ * times bytes per count, and their flags.
  *
- * Values in bytes are rounded down to the site's quantum; published ones never go back, not even
+ * Values in bytes are rounded down to the site's quantum. Published values never go back, not even
  * when the quantum is made coarser.
  *
  * A metric is absent where one of its terms has no box left that could be read (a sum without a
@@ -18,17 +18,17 @@
 #include "daemon/count/box.h"
 #include "daemon/plan/plan.h"
 
-/* Texts that are in every page, by index: those of tally_texts. */
+/* Indices of the texts that are in every page: tally_texts has the texts. */
 enum {
 	TALLY_TEXT_NONE,
 	TALLY_TEXT_UNREADABLE,
-	TALLY_TEXT_CONTRADICTION, /* more is subtracted than there is */
+	TALLY_TEXT_CONTRADICTION, /* the subtracted terms are larger than the rest */
 	TALLY_TEXT_MORE,          /* the page has no room for the reason */
 	TALLY_TEXTS
 };
 extern const char *const tally_texts[TALLY_TEXTS];
 
-/* What a channel showed last. */
+/* The last published count of a channel. */
 struct tally_channel {
 	uint64_t count;
 	bool in_bytes;
@@ -37,14 +37,14 @@ struct tally_channel {
 struct tally {
 	unsigned n_metrics, n_channels;
 	uint32_t quantum;  /* of values in bytes; 1 at first; may be changed between two sums */
-	uint32_t in_bytes; /* bit per metric: its unit */
+	uint32_t in_bytes; /* bit per metric: its unit is bytes */
 	uint32_t quality[PAGE_METRICS_MAX];       /* flags that never change */
-	uint32_t why[PAGE_METRICS_MAX];           /* texts of metrics that were never there */
+	uint32_t why[PAGE_METRICS_MAX];           /* texts of always absent metrics */
 	uint8_t substituted_by[PAGE_METRICS_MAX]; /* as in the plan */
 	unsigned first_channel;
 	struct page_sweep sweep;
 	struct page_channel_value *channels; /* of this socket; owned */
-	struct tally_channel *published;     /* likewise */
+	struct tally_channel *published;     /* of this socket; owned */
 };
 
 /* @whys: index of the page's text for each metric of @socket. 0, -ENOMEM. */
@@ -61,7 +61,7 @@ void tally_resume(struct tally *tally, const struct page_sweep *last,
 /* Computes .sweep.values and .channels from the @n_boxes boxes, as of sweep .sweep.number. */
 void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes);
 
-/* What there is to publish; borrowed. */
+/* The result to publish; borrowed. */
 static inline struct page_result tally_result(const struct tally *tally)
 {
 	return (struct page_result){ &tally->sweep, tally->n_metrics, tally->channels,
@@ -71,7 +71,7 @@ static inline struct page_result tally_result(const struct tally *tally)
 void tally_done(struct tally *tally);
 
 /*
- * Writes into @plan which of the opened @boxes (parallel to plan->boxes) the kernel refused: their
- * metrics become partial or absent, with words.
+ * Notes in @plan which of the opened @boxes (parallel to plan->boxes) the kernel refused. Their
+ * metrics become partial or absent, with the reason.
  */
 void tally_note_refusals(struct plan *plan, const struct box boxes[]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * proc/cpuinfo differs by architecture: x86 has "vendor_id", "cpu family", "model" (and "model
- * name", which is another line), POWER has "cpu", Arm has "CPU implementer" and "CPU part". Labels
- * are compared whole, and only up to the first empty line: behind the processors POWER writes a
- * "model" of its own, the name of the box.
+ * proc/cpuinfo differs by architecture: x86 has "vendor_id", "cpu family" and "model" (and a
+ * separate line "model name"), POWER has "cpu", Arm has "CPU implementer" and "CPU part". Labels
+ * are compared whole, and only up to the first empty line: behind the processors, POWER writes a
+ * "model" of its own, the name of the computer.
  */
 #include "daemon/machine/machine.h"
 
@@ -53,7 +53,7 @@ static const char *read_number(const char *text, uint64_t *ret)
 	return number_parse(text, strncmp(text, "0x", 2) ? 10 : 16, UINT64_MAX, ret);
 }
 
-/* Takes one "6" or "0-4" and the blanks behind it off @list. */
+/* Takes one "6" or "0-4", with the blanks behind it, off @list. */
 static bool read_range(const char **list, uint64_t *ret_low, uint64_t *ret_high)
 {
 	const char *rest = read_number(*list, ret_low);
@@ -251,8 +251,8 @@ static uint64_t memory_kib(int root_fd, int node)
 }
 
 /*
- * Nodes of memory alone, and of accelerators ("generic initiators": those of a GPU are there
- * before its driver gives them memory).
+ * NUMA nodes that have only memory, and nodes of accelerators ("generic initiators"): the nodes of
+ * a GPU are there before its driver gives them memory.
  */
 static void read_cpuless_nodes(int root_fd, struct machine *machine)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a machine says of itself, and patterns to recognise it by: the identifying lines of
- * proc/cpuinfo (of the first processor), its NUMA nodes without CPUs, and the names of its PMUs.
+ * The facts of a machine, and patterns to recognise it by: the identifying lines of proc/cpuinfo
+ * (of the first processor), its NUMA nodes without CPUs, and the names of its PMUs.
  */
 #pragma once
 
@@ -42,10 +42,10 @@ struct machine_pattern {
  */
 int machine_read(int root_fd, struct machine *ret, struct fault *fault);
 
-/* Does the CPU say that a hypervisor is below? False also if that cannot be read. */
+/* Does the CPU say that a hypervisor is below? False also if proc/cpuinfo cannot be read. */
 bool machine_is_guest(int root_fd);
 
-/* Does everything that the pattern gives agree? */
+/* Does @machine agree with everything that @pattern gives? */
 bool machine_matches(const struct machine *machine, const struct machine_pattern *pattern);
 
 /* Is @list made of numbers and ranges: "6", "0x6a 0x6c", "0-4"? */

@@ -56,7 +56,7 @@ int pmu_read_cpumask(int directory_fd, char ret_text[static PMU_CPUMASK_MAX])
 	return r == -ENOENT ? text_file_read(directory_fd, "cpus", ret_text, PMU_CPUMASK_MAX) : r;
 }
 
-/* 0: pmu->cpumask is known, perhaps empty; else pmu->why. -ENOMEM. */
+/* 0: pmu->cpumask is known, perhaps empty, or pmu->why says why it is not; -ENOMEM. */
 static int load_cpumask(struct pmu *pmu)
 {
 	char text[PMU_CPUMASK_MAX] = "";

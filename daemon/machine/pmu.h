@@ -13,7 +13,7 @@
 
 enum { PMU_NAME_MAX = 64, PMU_VALUE_MAX = 256, PMU_CPUMASK_MAX = TEXT_FILE_MAX + 1 };
 
-/* One PMU instance. @why is "" if it can be used, else a sentence on what is wrong with it. */
+/* One PMU instance. @why is "" if it can be used, else a sentence that says why not. */
 struct pmu {
 	char name[PMU_NAME_MAX];
 	uint32_t type;          /* for perf_event_attr.type */
@@ -37,8 +37,8 @@ int pmu_list_load(int root_fd, struct pmu_list *ret);
 
 void pmu_list_done(struct pmu_list *list);
 
-/* Adds the CPUs of a list like "0-1,28" to @cpus. False: it is none, or there is no memory. */
+/* Adds the CPUs of a list like "0-1,28" to @cpus. False: @text is no list, or out of memory. */
 bool pmu_parse_cpus(const char *text, hwloc_bitmap_t cpus);
 
-/* Of the PMU whose folder this is: `cpumask`, or `cpus`. Errors as of text_file_read(). */
+/* Reads `cpumask`, else `cpus`, of the PMU in this folder. Errors as of text_file_read(). */
 int pmu_read_cpumask(int directory_fd, char ret_text[static PMU_CPUMASK_MAX]);

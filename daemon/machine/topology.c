@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies the little we need out of an hwloc topology and drops it: of a large machine it takes
- * megabytes, even when only packages and dies are kept.
+ * Copies the few facts that we need out of an hwloc topology, and drops the topology: for a large
+ * machine it takes megabytes, even when only packages and dies are kept.
  */
 #include "daemon/machine/topology.h"
 
@@ -28,7 +28,7 @@ static void free_bitmap(hwloc_bitmap_t *bitmap)
 
 /*
  * The CPUs that the kernel says are online. hwloc makes up a machine when it finds none, and leaves
- * out those of which it cannot read where they are.
+ * out CPUs whose place it cannot read.
  */
 static int read_online(const char *root, hwloc_bitmap_t ret, struct fault *fault)
 {
@@ -45,7 +45,7 @@ static int read_online(const char *root, hwloc_bitmap_t ret, struct fault *fault
 	return 0;
 }
 
-/* hwloc would wait for ever at a FIFO. The kernel makes none. */
+/* hwloc would wait for ever at a FIFO. The kernel's own trees have none. */
 static int check_files(const char *root, struct fault *fault)
 {
 	char path[PATH_MAX];
@@ -63,8 +63,9 @@ static int check_files(const char *root, struct fault *fault)
 static int configure(hwloc_topology_t hwloc)
 {
 	/*
-	 * It asks the CPUs it runs on, even about another machine's tree, and wanders over all. On
-	 * other architectures hwloc has no such component, and says EINVAL.
+	 * The component x86 asks the CPUs that it runs on, even about another machine's tree, and
+	 * moves to each of them. On other architectures hwloc has no such component, and says
+	 * EINVAL.
 	 */
 	hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
 	/* a cpuset around the daemon must not hide the CPUs that PMUs live on */
@@ -83,7 +84,7 @@ static int discover(const char *root, hwloc_topology_t *hwloc)
 	bool elsewhere = strcmp(root, "/") != 0;
 	int r;
 
-	/* hwloc 2.9 looks at this in _init() and in _load(); there is no call for it */
+	/* hwloc 2.9 looks at this variable in _init() and in _load(); there is no call to set it */
 	if (elsewhere && setenv("HWLOC_FSROOT", root, 1) < 0)
 		return -errno;
 	r = hwloc_topology_init(hwloc) < 0 ? -ENOMEM : configure(*hwloc);

@@ -14,7 +14,7 @@ struct topology {
 	unsigned n_cpus;    /* length of the arrays: highest CPU number + 1 */
 	int *socket_of_cpu; /* or TOPOLOGY_OFFLINE; TOPOLOGY_NOWHERE: online, but on no known socket
 			     */
-	int *die_of_cpu;    /* machine-wide number; the socket's where hwloc sees no dies; or -1 */
+	int *die_of_cpu; /* machine-wide number; one per socket where hwloc sees no dies; or -1 */
 	uint32_t *package_of_socket; /* the kernel's physical_package_id */
 };
 

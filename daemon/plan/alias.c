@@ -42,8 +42,9 @@ static int read_beside(const struct pmu *pmu, const char *alias, const char *suf
 }
 
 /*
- * Without a unit the scale is a mere factor, such as the 256 by which the POWER9 nest divides what
- * it counts in MCS units: bytes per count must be a multiple of it. "1" states nothing.
+ * Without a unit the scale is a mere factor, such as the 256 by which the POWER9 nest divides its
+ * counts in MCS units. Bytes per count must be a multiple of the factor. A scale of "1" states
+ * nothing.
  */
 static bool agrees(double scale, const char *unit, uint32_t bytes, struct fault *fault)
 {
@@ -66,7 +67,7 @@ static bool agrees(double scale, const char *unit, uint32_t bytes, struct fault 
 			stated, bytes);
 		return false;
 	}
-	fault_set(fault, 0, "its .unit \"%.24s\" is none of bytes", unit);
+	fault_set(fault, 0, "its .unit \"%.24s\" is not a unit of bytes", unit);
 	return false;
 }
 

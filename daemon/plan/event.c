@@ -76,7 +76,7 @@ int event_encode(const struct pmu *pmu, const struct event_choices *choices, uin
 	size_t length = 0;
 	int r = -ENOENT;
 
-	/* Where kernel and platform file disagree on the bytes, no other name makes them right. */
+	/* If kernel and platform file disagree on the bytes, no other name of the event helps. */
 	for (unsigned i = 0; i < choices->n && r != -EDOM; i++) {
 		const struct event_choice *choice = &choices->choice[i];
 

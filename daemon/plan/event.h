@@ -15,14 +15,14 @@
 struct event_code {
 	uint64_t config, config1, config2;
 	char via[128]; /* the alternative taken, {n} filled in: "sysfs:PM_MBA3_CLK_CYC" */
-	char tried[PAGE_TEXT_MAX]; /* why those before it do not resolve; "": it is the first */
+	char tried[PAGE_TEXT_MAX]; /* why the earlier alternatives do not resolve; "": none */
 };
 
 /*
  * Encodes the first alternative that resolves on @pmu. For sysfs: the alias's .scale and .unit,
- * where present, must agree with @bytes per count (0: not asked, as of a clock).
- * 0; -ENOENT: no alternative resolves, -EDOM: the kernel states another scale, or one that is no
- * number; @why says why for each tried (cut to fit).
+ * where present, must agree with @bytes per count (0: not checked, as for a clock). 0; -ENOENT: no
+ * alternative resolves, -EDOM: the kernel states another scale, or a scale that is no number; @why
+ * has the reason for each alternative that was tried (cut to fit).
  */
 int event_encode(const struct pmu *pmu, const struct event_choices *choices, uint32_t bytes,
 	struct event_code *ret, char why[PAGE_TEXT_MAX]);

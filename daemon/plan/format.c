@@ -16,7 +16,7 @@ static const char *const word_names[FORMAT_WORDS] = { "config", "config1", "conf
 struct field {
 	unsigned word;
 	uint64_t mask;
-	bool whole; /* "config=0x135": a word as it is, not a value to be placed */
+	bool whole; /* "config=0x135": a whole word, not a value to be placed */
 };
 
 static void close_directory(DIR **directory)
@@ -68,7 +68,7 @@ static bool parse_field(const char *text, struct field *ret)
 	return true;
 }
 
-/* Adds every field of format/ to @union_of. What cannot be parsed covers nothing. */
+/* Adds every field of format/ to @union_of. A field that cannot be parsed covers nothing. */
 static int unite_fields(const struct pmu *pmu, uint64_t union_of[FORMAT_WORDS], struct fault *fault)
 {
 	int fd = openat(pmu->directory_fd, "format", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -124,7 +124,7 @@ static int load_field(
 	return 0;
 }
 
-/* The lowest bit of @value to the lowest bit of @mask, and so on. */
+/* Moves the lowest bit of @value to the lowest bit of @mask, and so on. */
 static uint64_t scatter(uint64_t value, uint64_t mask)
 {
 	uint64_t bits = 0;

@@ -30,10 +30,10 @@ struct encoding {
 int format_encode(
 	const struct pmu *pmu, const char *text, struct encoding *encoding, struct fault *fault);
 
-/* The same for whole config words, of which @n are given. -ERANGE: they set bits that no field of
- * format/ covers. */
+/* As format_encode(), for @n whole config words. -ERANGE: they set bits that no field of format/
+ * covers. */
 int format_encode_words(const struct pmu *pmu, const uint64_t words[], unsigned n,
 	struct encoding *encoding, struct fault *fault);
 
-/* Can @name be a file beside others, and nothing else? */
+/* Is @name a plain file name: without a path, and not hidden? */
 bool format_is_file_name(const char *name);

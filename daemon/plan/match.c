@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A driver may leave a socket that lacks a box out of that PMU's cpumask (Intel since kernel 6.12),
- * or register one PMU per box of the whole machine (AMD). So a socket without a box of some PMU is
- * nothing unusual, as long as the cpumask is known and all its CPUs have a place in the topology.
+ * A driver may leave a socket that lacks a box out of the PMU's cpumask (Intel since kernel 6.12),
+ * or register one PMU per box of the whole machine (AMD). So a socket may well have no box of some
+ * PMU, as long as the cpumask is known and all its CPUs have a place in the topology.
  */
 #include "daemon/plan/match.h"
 
@@ -52,7 +52,7 @@ static unsigned n_boxes(const struct pmu *pmu, const struct topology *topology, 
 	return n;
 }
 
-/* The most dies of one socket that it counts on. */
+/* The largest number of dies that @pmu counts on in one socket. */
 static unsigned most_boxes(const struct pmu *pmu, const struct topology *topology)
 {
 	unsigned most = 0;
@@ -65,7 +65,7 @@ static unsigned most_boxes(const struct pmu *pmu, const struct topology *topolog
 	return most;
 }
 
-/* The first CPU of the cpumask that has this place; -1: none. */
+/* The first CPU of the cpumask with this place; -1: none. */
 static int find_cpu(const struct pmu *pmu, const struct topology *topology, int place)
 {
 	int cpu = hwloc_bitmap_first(pmu->cpumask);
@@ -95,9 +95,8 @@ unsigned match_n_lost(const struct match *match, const struct topology *topology
 	stray = find_cpu(pmu, topology, TOPOLOGY_NOWHERE);
 	if (stray >= 0) {
 		snprintf(ret_why, PAGE_TEXT_MAX,
-			"the cpumask of %s names CPU %d, of which it is not known on which socket "
-			"it is",
-			pmu->name, stray);
+			"the cpumask of %s names CPU %d, whose socket is not known", pmu->name,
+			stray);
 		return 1;
 	}
 	most = most_boxes(pmu, topology);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The plan: which perf events will be opened, on which CPU, for which metric of which socket; and
- * what is absent, with the reason. `uncored --check` prints it, counters are opened from it. Making
- * one needs no privilege and opens no event.
+ * which metrics are absent, with the reason. `uncored --check` prints it, and the daemon opens its
+ * counters from it. Making a plan needs no privilege and opens no event.
  *
- * A box is one PMU instance on one CPU: of the PMU's cpumask, the first online CPU of each die (two
+ * A box is one PMU instance on one CPU: the first online CPU of each die in the PMU's cpumask (two
  * CPUs of one die in a cpumask would count the same box twice). Events of one box that are equal in
  * all config words are opened once and may serve several metrics.
  */
@@ -43,7 +43,7 @@ struct plan_box {
 	int cpu;
 	unsigned socket;
 	unsigned n_events, n_uses;
-	struct plan_use uses[PLAN_EVENTS_MAX]; /* every sweep looks at these, so they are near */
+	struct plan_use uses[PLAN_EVENTS_MAX]; /* early, because every sweep looks at them */
 	struct plan_event events[PLAN_EVENTS_MAX];
 };
 
@@ -63,8 +63,7 @@ struct plan_socket {
 
 /* A PMU or an event that was looked for and cannot be used. */
 struct plan_missing {
-	char pmu[sizeof((struct platform_term *)NULL)->pmu]; /* its name, or globs of which none
-								fits */
+	char pmu[sizeof((struct platform_term *)NULL)->pmu]; /* its name, or unmatched globs */
 	int metric;                                          /* index, or -1: all of that PMU */
 	char why[PAGE_TEXT_MAX];
 };
@@ -81,8 +80,8 @@ struct plan {
 /* Adds a PMU or an event that cannot be used, once. -ENOMEM. */
 int plan_add_missing(struct plan *plan, const char *pmu, int metric, const char *why);
 
-/* The box of @pmu on @cpu, which is added to @socket if need be; boxes of later sockets must not be
- * there yet. -ENOMEM. */
+/* Finds the box of @pmu on @cpu, or adds it to @socket; boxes of later sockets must not be there
+ * yet. -ENOMEM. */
 int plan_take_box(
 	struct plan *plan, unsigned socket, const struct pmu *pmu, int cpu, struct plan_box **ret);
 
@@ -90,9 +89,10 @@ int plan_take_box(
 int plan_add_channel(struct plan *plan, const struct page_channel *channel);
 
 /*
- * Where a metric is absent on a socket, but its check (platform_check_of()) is there: takes that
- * one's boxes for it. The reason is kept in .why. Not where the kernel states another scale: then
- * one of the two is wrong. To be called once, when it is known what can be opened.
+ * Where a metric is absent on a socket but its check (platform_check_of()) is there, counts the
+ * metric by the check's boxes. .why keeps the reason. It does not do so where the kernel states
+ * another scale: then one of the two scales is wrong. Call it once, when it is known which boxes
+ * can be opened.
  */
 void plan_take_checks(struct plan *plan);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * First every term is matched with the PMUs, whatever the socket (match.c). Then the sockets are
- * filled one after the other, each in the order of the platform file, so that boxes and channels
- * come out sorted without being moved: uses refer to them by index. The clocks of a socket follow
- * its last metric.
+ * First every term is matched with the PMUs of all sockets (match.c). Then the sockets are filled
+ * one after the other, each in the order of the platform file. So boxes and channels come out
+ * sorted and need not be moved: uses refer to them by index. The clocks of a socket follow its last
+ * metric.
  */
 #include "daemon/plan/planner.h"
 
@@ -34,7 +34,7 @@ static void planner_done(struct planner *planner)
 	plan_done(&planner->plan);
 }
 
-/* --- what is missing --- */
+/* --- missing PMUs and events --- */
 
 static int note_list(struct planner *planner, unsigned m, unsigned t)
 {
@@ -58,7 +58,7 @@ static int note_list(struct planner *planner, unsigned m, unsigned t)
 
 /* --- matching --- */
 
-/* A PMU that lacks @without cannot give its part of a sum. */
+/* A PMU on which one term is unusable (@without) cannot give its part of a sum. */
 static void drop_pmu(struct match_list *list, const struct match *without)
 {
 	for (unsigned i = 0; i < list->n; i++) {
@@ -72,7 +72,7 @@ static void drop_pmu(struct match_list *list, const struct match *without)
 	}
 }
 
-/* All terms of a metric that name one PMU are usable on it, or none is. */
+/* All terms of a metric that name the same PMU are usable on it, or none is. */
 static void drop_half_sums(struct match_list lists[], unsigned n_terms)
 {
 	for (unsigned t = 0; t < n_terms; t++)
@@ -107,7 +107,7 @@ static bool same_code(const struct event_code *a, const struct event_code *b)
 	return a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2;
 }
 
-/* The index of an event of @box with this code, which is added if need be. */
+/* Finds the event of @box with this code, or adds it; *@ret is its index. */
 static int take_event(struct planner *planner, struct plan_box *box, const struct event_code *code,
 	bool is_clock, uint8_t *ret)
 {
@@ -126,7 +126,7 @@ static int take_event(struct planner *planner, struct plan_box *box, const struc
 	return 0;
 }
 
-/* A term of metric @metric goes onto @box, one of @match. */
+/* A term of a metric goes onto a box of a matched PMU. */
 struct placement {
 	unsigned metric;
 	const struct platform_term *term;
@@ -134,7 +134,7 @@ struct placement {
 	struct plan_box *box;
 };
 
-/* "imc3"; the second die of a socket that has a box of this PMU: "imc3-die1". */
+/* "imc3"; on the second die of a socket with a box of this PMU: "imc3-die1". */
 static void name_channel(
 	const struct planner *planner, const struct placement *p, char ret[PAGE_NAME_MAX])
 {
@@ -154,7 +154,7 @@ static void name_channel(
 	snprintf(ret, PAGE_NAME_MAX, "%.*s", PAGE_NAME_MAX - 1, name);
 }
 
-/* Whoever wants raw counts gets them under the kernel's own names, where it has such names. */
+/* A client that wants raw counts finds them under the kernel's names, where the kernel has some. */
 static void name_counter(struct page_channel *channel, const struct placement *p)
 {
 	const struct event_code *code = &p->match->code;
@@ -171,7 +171,7 @@ static void name_counter(struct page_channel *channel, const struct placement *p
 	channel->bytes = p->term->bytes;
 }
 
-/* The count of a channel with several events is that of none of them. */
+/* The count of a channel with several events is the count of no single event. */
 static void unname_event(struct page_channel *channel)
 {
 	channel->event[0] = '\0';
@@ -240,7 +240,7 @@ static int add_clock(struct planner *planner, const struct placement *p)
 	return 0;
 }
 
-/* --- what a socket counts --- */
+/* --- the uses and clocks of a socket --- */
 
 typedef int add_fn(struct planner *planner, const struct placement *p);
 
@@ -292,7 +292,7 @@ static int add_all(struct planner *planner, unsigned s, add_fn *add)
 
 /* --- sockets --- */
 
-/* The CPU of most boxes: read there, they need no interrupt to another CPU. */
+/* The CPU of most boxes: reading these there interrupts no other CPU. */
 static int busiest_cpu(const struct plan_box *boxes, unsigned n_boxes)
 {
 	unsigned most = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What keys mean together is checked here, where their section is read. */
+/* Keys that depend on each other are checked here, where their section is read. */
 #include "daemon/plan/platform-file.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int require(const struct inifile *ini, const struct inifile_section *sect
 	return 0;
 }
 
-/* Of two keys that only make sense together, is one alone? */
+/* Refuses a section with only one of two keys that make sense only together. */
 static int require_both(const struct inifile *ini, const struct inifile_section *section,
 	const char *one, const char *other, struct fault *fault)
 {
@@ -121,7 +121,7 @@ static int read_metric(const struct inifile *ini, const struct inifile_section *
 	return require_both(ini, section, "clock", "clock_ms", fault);
 }
 
-/* Does @text consist of @first, then any of @rest, and nothing up to @length? */
+/* Are the first @length bytes of @text one of @first and then any number of @rest? */
 static bool is_word(const char *text, size_t length, const char *first, const char *rest)
 {
 	return length && strchr(first, *text) && 1 + strspn(text + 1, rest) >= length;
@@ -193,7 +193,7 @@ static int read_section(const struct inifile *ini, const struct inifile_section 
 	return read_further_term(ini, section, metric, fault);
 }
 
-/* [check.NAME] counts what [NAME] counts. */
+/* [check.NAME] counts the same as [NAME]. */
 static int require_checked(const struct inifile *ini, struct platform *platform,
 	const struct platform_metric *metric, struct fault *fault)
 {
@@ -207,8 +207,8 @@ static int require_checked(const struct inifile *ini, struct platform *platform,
 		strncmp(name, PLATFORM_CHECK, strlen(PLATFORM_CHECK)))
 		return 0;
 	return inifile_fault(ini, inifile_section(ini, metric->name)->line, fault,
-		"[%s] is to be compared with [%s], which is not there, absent, itself a check, "
-		"or of another unit.",
+		"[%s] is a check of [%s], but that metric does not exist, is absent, is itself a "
+		"check, or has another unit.",
 		metric->name, name);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One platform file, read and checked: what it counts, and which machines it is for. */
+/* One platform file, read and checked: its metrics, and the machines that it is for. */
 #pragma once
 
 #include "daemon/base/fault.h"

@@ -77,7 +77,7 @@ static bool is_alias(const char *text)
 	return *text && !text[strspn(text, UPPER LOWER DIGITS "_.-{}")] && braces_pair(text);
 }
 
-/* What follows a number such as "0x35"; NULL: it is none. */
+/* The text behind a number such as "0x35"; NULL: there is no number. */
 static const char *skip_number(const char *text)
 {
 	uint64_t number;
@@ -86,8 +86,8 @@ static const char *skip_number(const char *text)
 }
 
 /*
- * "event=0x35,umask=0xcc47ff01", and "edge" for "edge=1". Which fields there are, only the format/
- * of the machine can say.
+ * "event=0x35,umask=0xcc47ff01", and "edge" for "edge=1". Only format/ of the machine can say which
+ * fields there are.
  */
 static bool is_raw(const char *text)
 {
@@ -206,7 +206,8 @@ static const struct inifile_key further_keys[] = {
 };
 
 static const struct inifile_key metric_keys[] = {
-	ROW_TEXT("absent", inifile_text, platform_metric, absent, "why the platform has it not"),
+	ROW_TEXT("absent", inifile_text, platform_metric, absent,
+		"why the platform lacks this metric"),
 	ROW_TEXT("partial", inifile_text, platform_metric, partial, "what is not counted"),
 	ROW_TEXT("source", inifile_text, platform_metric, source, "where this is known from"),
 	ROW_TEXT("measured", inifile_text, platform_metric, measured,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All keys of platform files, as tables: what value each may have, and where it goes. */
+/* All keys of platform files, as tables: the values that each may have, and the field it sets. */
 #pragma once
 
 #include "daemon/base/inifile.h"

@@ -20,7 +20,7 @@ static void add_choices(
 		json_add_string(to, key, text);
 }
 
-/* How a metric is computed: what the platform file says. */
+/* How a metric is computed, according to the platform file. */
 struct json_object *platform_report_terms(const struct platform_metric *metric)
 {
 	struct json_object *terms = json_object_new_array();

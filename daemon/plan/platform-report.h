@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What platform files say, as JSON. */
+/* Platform files as JSON. */
 #pragma once
 
 #include <json-c/json.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the one platform file that fits. Files are read in the order of the directories and then of
- * their names; one whose name was seen before is overridden, so it is neither read nor has to be
+ * their names. A file whose name was seen before is overridden: it is not read and need not be
  * right.
  */
 #include "daemon/plan/platform-search.h"
@@ -23,7 +23,7 @@ static void platform_cleanup(struct platform **platform)
 	platform_free(*platform);
 }
 
-/* What to do with a file that was read; takes *@platform out if it is to be kept. */
+/* Handles a file that was read; takes *@platform out to keep it. */
 struct search;
 typedef int take_fn(struct search *search, struct platform **platform,
 	const struct machine_pattern *pattern, struct fault *fault);

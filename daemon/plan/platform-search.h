@@ -6,18 +6,18 @@
 
 /*
  * Finds the platform file for the machine below @root_fd (its proc/cpuinfo, NUMA nodes without CPUs
- * and PMUs), or the one named @name (NULL or "": recognise). @directories is NULL-terminated,
- * earlier ones override files of the same name in later ones. *@ret is the caller's, for
- * platform_free(). -ENODEV: nothing matches, or the file says why nothing can be counted on this
- * machine; -EINVAL: no file of that name, or a file is wrong (every file is read and must be
- * right); -EEXIST: two files match. The fault says which, with file and line.
+ * and PMUs), or the file named @name (NULL or "": recognise). @directories is NULL-terminated. A
+ * file in an earlier directory overrides files of the same name in later ones. *@ret is the
+ * caller's, for platform_free(). -ENODEV: nothing matches, or the file says why nothing can be
+ * counted on this machine; -EINVAL: no file of that name, or a file is wrong (every file is read
+ * and must be right); -EEXIST: two files match. The fault says which, with file and line.
  */
 int platform_find(const char *const directories[], int root_fd, const char *name,
 	struct platform **ret, struct fault *fault);
 
 /*
  * Calls @visit for every platform of @directories, as platform_find() would read them. 0, -EINVAL
- * as above, or what @visit returned if that is negative: it ends the visit.
+ * as above, or a negative result of @visit, which ends the visit.
  */
 int platform_visit(const char *const directories[],
 	int (*visit)(const struct platform *platform, void *userdata), void *userdata,

@@ -2,9 +2,9 @@
 /*
  * Platform files: how to recognise a machine, and what to count on it (uncore-platform(5)).
  *
- * A metric is a sum of terms, each one event on every PMU instance ("box") whose name matches a
- * glob, worth so many bytes per count; a term may be subtracted. An event is a list of
- * alternatives of which the first that resolves on the running kernel is taken.
+ * A metric is a sum of terms; a term may be subtracted. Each term is one event on every PMU
+ * instance ("box") whose name matches a glob, and each count is worth so many bytes. An event is a
+ * list of alternatives: the first that resolves on the running kernel is taken.
  */
 #pragma once
 
@@ -18,7 +18,8 @@ enum {
 	PLATFORM_TERMS_MAX = 8, /* AMD's data fabric has an event for each of 8 channels */
 	PLATFORM_CHOICES_MAX = 4,
 	PLATFORM_SOURCE_MAX = 192,
-	PLATFORM_BYTES_MAX = 16777216, /* POWER10's ocmb: 65536 x 64 */
+	PLATFORM_BYTES_MAX =
+		16777216, /* four times the largest known, POWER10's ocmb: 65536 x 64 */
 };
 
 #define PLATFORM_CHECK "check."
@@ -32,7 +33,7 @@ const char *event_kind_name(enum event_kind kind);
 /* One way to name an event: "sysfs:cas_count_read", "raw:event=0x04,umask=0x0f", "pfm:...". */
 struct event_choice {
 	enum event_kind kind;
-	char text[96]; /* what follows the colon; "{n}" stands for the box's number */
+	char text[96]; /* the part after the colon; "{n}" stands for the box's number */
 };
 
 struct event_choices {
@@ -47,18 +48,18 @@ struct platform_term {
 	uint32_t clock_ms;          /* the clock must move at least once in so many ms */
 	uint32_t bytes;             /* per count, 1 .. PLATFORM_BYTES_MAX */
 	bool subtract;
-	char optional[PAGE_TEXT_MAX]; /* what is not counted where there is no such PMU; "": the
-					 term is not optional */
+	char optional[PAGE_TEXT_MAX]; /* the part that is not counted without such a PMU; "": not
+					 optional */
 	char channel[16];             /* each box is a memory channel of this name; "": none */
 };
 
 struct platform_metric {
 	char name[PAGE_NAME_MAX];
 	char unit[PAGE_NAME_MAX];
-	char absent[PAGE_TEXT_MAX];  /* why this platform has it not; "": it has */
-	char partial[PAGE_TEXT_MAX]; /* what no PMU of this platform counts of it; "": nothing */
+	char absent[PAGE_TEXT_MAX];  /* why this platform lacks it; "": it does not */
+	char partial[PAGE_TEXT_MAX]; /* the part that no PMU of this platform counts; "": none */
 	char source[PLATFORM_SOURCE_MAX];
-	char measured[PLATFORM_SOURCE_MAX]; /* who compared it with a known traffic, and where */
+	char measured[PLATFORM_SOURCE_MAX]; /* who compared it with known traffic, and where */
 	char confidence[16];                /* "high", "medium", "low" */
 	bool uncalibrated;
 	bool calibrated; /* the site has said what a count is worth */
@@ -71,21 +72,18 @@ struct platform {
 	char title[96];
 	char path[256];
 	bool standin;
-	uint32_t sweep_every_s; /* counters must be read so often, asked or not; 0: need not */
-	char unsupported[PLATFORM_SOURCE_MAX]; /* why nothing is counted here; "": it is */
+	uint32_t sweep_every_s; /* counters must be read so often without rings, too; 0: need not */
+	char unsupported[PLATFORM_SOURCE_MAX]; /* why nothing is counted here; "": something is */
 	unsigned n_metrics;
 	struct platform_metric metrics[PAGE_METRICS_MAX];
 };
 
-/*
- * The metric that counts the same as @metric by other counters, which is called check.NAME; -1:
- * there is none.
- */
+/* The metric check.NAME, which counts the same as @metric by other counters; -1: there is none. */
 int platform_check_of(const struct platform *platform, unsigned metric);
 
 /*
- * The site says what one count of metric @name is worth: it is no longer uncalibrated. -EINVAL:
- * there is no such metric, or it is absent, or its terms have values of their own.
+ * Sets the site's @bytes for one count of metric @name: the metric is no longer uncalibrated.
+ * -EINVAL: there is no such metric, or it is absent, or its terms have values of their own.
  */
 int platform_calibrate(
 	struct platform *platform, const char *name, uint32_t bytes, struct fault *fault);

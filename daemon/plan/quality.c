@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Absent beats partial: where one term of a sum has no box at all, the rest of the sum would be
- * taken for the whole. Of several reasons the first in the order of the platform file is told.
+ * Absent beats partial: where one term of a sum has no box at all, users would take the rest of the
+ * sum for the whole. Of several reasons, the first in the order of the platform file is given.
  */
 #include "daemon/plan/quality.h"
 
@@ -14,7 +14,7 @@
 /* The boxes of one term on one socket. */
 struct box_count {
 	unsigned has, lost;
-	const struct match *lacks;   /* the first that lacks some, or NULL */
+	const struct match *lacks;   /* the first PMU that lacks some, or NULL */
 	char why[2 * PAGE_TEXT_MAX]; /* ... and its reason */
 };
 
@@ -81,7 +81,7 @@ static bool is_whole(const struct plan_socket *socket, unsigned metric)
 	return !(socket->quality[metric] & (PAGE_ABSENT | PAGE_PARTIAL));
 }
 
-/* A term without a box. True: what the others count is told all the same. */
+/* Handles a term without a box. True: the counts of the other terms are still published. */
 static bool do_without(struct plan_socket *socket, unsigned metric, uint32_t flags,
 	const struct platform_term *term, const struct box_count *count)
 {

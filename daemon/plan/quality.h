@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known about a value before anything is counted: absent, partial, or in doubt. */
+/* The quality of a value before anything is counted: absent, partial, or in doubt. */
 #pragma once
 
 #include "daemon/machine/topology.h"
@@ -7,7 +7,7 @@
 #include "daemon/plan/plan.h"
 #include "daemon/plan/platform.h"
 
-/* What a judgement goes by; all borrowed. */
+/* The facts for a judgement; all borrowed. */
 struct quality_evidence {
 	const struct platform *platform;
 	const struct match_list *lists; /* of the metric, one for each term */

@@ -69,8 +69,8 @@ int affinity_find(int root_fd, const char *pmu, uint32_t package)
 	return r < 0 ? r : find_in(text, root_fd, package);
 }
 
-/* Where a machine is only described, by files below another root, its PMUs are not found here, and
- * a CPU that comes back is what it was. */
+/* The PMUs of a machine that files below another root describe are not found here. Its CPUs stay in
+ * charge, so the thread goes back to its own CPU. */
 bool affinity_follow(struct affinity *affinity, uint64_t now_ns)
 {
 	_cleanup_close_ int root_fd = -1;

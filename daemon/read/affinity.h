@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CPU on which a reader's thread sits: that in charge of its socket's counters, where reading
- * them interrupts nobody. When that CPU goes offline, the kernel gives the counters to another one
- * of the package, lets the thread run anywhere (kernel/sched/core.c, select_fallback_rq), and
- * takes neither back when the CPU returns. So the thread looks where the counters are.
+ * The CPU on which a reader's thread runs: the CPU in charge of its socket's counters, where
+ * reading them interrupts no other CPU. When that CPU goes offline, the kernel gives the counters
+ * to another CPU of the package and lets the thread run anywhere (kernel/sched/core.c,
+ * select_fallback_rq). The kernel undoes neither when the CPU returns. So the thread looks where
+ * the counters are.
  */
 #pragma once
 
@@ -13,21 +14,22 @@
 
 struct affinity {
 	int cpu;         /* -1: any */
-	const char *pmu; /* borrowed; one of those that are read */
+	const char *pmu; /* borrowed; a PMU that the thread reads */
 	uint32_t package;
 	uint64_t looked_ns; /* when its thread last looked for another CPU */
 };
 
-/* Lets @thread run on affinity->cpu only. False: it may not, or the CPU is offline. */
+/* Lets @thread run on affinity->cpu only. False: @thread may not, or the CPU is offline. */
 bool affinity_set(const struct affinity *affinity, pthread_t thread);
 
 /*
- * By the thread that sits there, now and then: if it runs elsewhere, it goes to the CPU that is in
- * charge now, or back to its own where sysfs does not tell. At most once a second; costs next to
- * nothing while it runs where it should. True: affinity->cpu is another one.
+ * The thread of @affinity calls this now and then. If the thread runs elsewhere, it moves to the
+ * CPU that is in charge now, or back to its own CPU where sysfs does not tell. It looks at most
+ * once a second; the call costs next to nothing while the thread runs where it should. True:
+ * affinity->cpu has changed.
  */
 bool affinity_follow(struct affinity *affinity, uint64_t now_ns);
 
 /* The CPU of @package that is in charge of @pmu's counters, on the machine below @root_fd. -ENOENT:
- * none of it is, or sysfs does not tell; -ENOMEM, errno of openat(2) and read(2). */
+ * no CPU of @package is, or sysfs does not tell; -ENOMEM, errno of openat(2) and read(2). */
 int affinity_find(int root_fd, const char *pmu, uint32_t package);

@@ -3,10 +3,10 @@
 
 enum {
 	CLIENTS_MIN = 2,
-	SOON_NS = 50000, /* a ring of a batch so soon after an answer came too late for that */
-	QUIET_ONES = 2,  /* last moments without a ring: one fewer will do */
+	SOON_NS = 50000, /* a ring of a batch this soon after an answer was too late for it */
+	QUIET_ONES = 2,  /* after so many last moments without a ring, one fewer will do */
 	LATE_ONES =
-		16, /* late rings make a batch: fewer may be one client that reads without pause */
+		16, /* so many late rings make a batch: fewer may be one client that never pauses */
 };
 
 void batch_learn(struct doorbell *doorbell, uint64_t now_ns)
@@ -20,12 +20,12 @@ void batch_learn(struct doorbell *doorbell, uint64_t now_ns)
 		return;
 	doorbell->n_late = 0;
 	doorbell->n_quiet = 0;
-	/* Each client needs one at most. With 20 for 8 clients, one answer in 100 took 1 ms. */
+	/* Each client needs one moment at most. 20 for 8 clients made 1 answer in 100 take 1 ms. */
 	if (doorbell->moments < BATCH_MOMENTS && doorbell->moments < doorbell->n_clients)
 		doorbell->moments++;
 }
 
-/* One that was put off has waited for the others long enough. */
+/* A claim that was put off has waited for the others long enough. */
 static bool may_be_batch(const struct doorbell *doorbell)
 {
 	return doorbell->n_clients >= CLIENTS_MIN && !doorbell->check_ns;

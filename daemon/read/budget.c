@@ -7,7 +7,7 @@
 static const uint64_t NS_PER_MS = 1000000, ACTIVE_NS = 1000000000;
 
 enum {
-	MORE_IN_A_ROW = 3, /* sweeps for one who is alone */
+	MORE_IN_A_ROW = 3, /* sweeps for a client that is alone */
 	RESERVE_PARTS = 4, /* a quarter of the burst is kept for users with credit */
 	COSTS_AVERAGED = 8,
 	NOBODY = UINT32_MAX,
@@ -40,7 +40,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* --- who asked within the last second --- */
+/* --- accounts that asked within the last second --- */
 
 static void unlink_active(struct budget *budget, uint32_t index)
 {
@@ -108,7 +108,7 @@ static int64_t reserve_ns(const struct budget *budget)
 	return burst_ns(budget) / RESERVE_PARTS;
 }
 
-/* The rest of the burst is what thrifty users may owe. */
+/* Thrifty users may owe the rest of the burst. */
 static int64_t most_total_ns(const struct budget *budget)
 {
 	return burst_ns(budget) - reserve_ns(budget);
@@ -133,7 +133,7 @@ static void limit(int64_t *balance_ns, int64_t most_ns)
 		*balance_ns = most_ns;
 }
 
-/* What earning takes until *@balance_ns is above @wanted_ns. */
+/* The time that it takes to earn from @balance_ns to above @wanted_ns. */
 static uint64_t earning_ns(
 	const struct budget *budget, int64_t balance_ns, int64_t wanted_ns, uint64_t parts)
 {
@@ -144,7 +144,7 @@ static uint64_t earning_ns(
 	return ((uint64_t)(wanted_ns + 1 - balance_ns) * parts + percent - 1) / percent;
 }
 
-/* How many parts of an account's earnings make its share of the percentage. */
+/* The divisor of the percentage that an account earns, for earn(): users earn in equal parts. */
 static uint64_t share_parts(const struct budget *budget)
 {
 	return 100 * (uint64_t)(budget->n_active ? budget->n_active : 1);
@@ -172,16 +172,16 @@ static bool has_plenty(const struct budget *budget)
 }
 
 /*
- * How far the total may have gone down when a user is admitted: the deeper, the more credit it has,
- * to the whole reserve at most. A user who spends what it has saved up so leaves something for
- * those who have more.
+ * How far the total may have gone down when a user is admitted: the more credit the user has, the
+ * deeper, to the whole reserve at most. So a user that spends its savings leaves something for
+ * users with more credit.
  */
 static int64_t least_total_ns(const struct budget_account *account)
 {
 	return account->credit_ns > 0 ? -account->credit_ns / RESERVE_PARTS : 0;
 }
 
-/* Until there is plenty, or both credit and a total to spend it from. */
+/* The wait until there is plenty, or until there are both credit and a total to spend it from. */
 static uint64_t credit_wait_ns(const struct budget *budget, const struct budget_account *account)
 {
 	uint64_t plenty_ns = earning_ns(budget, budget->total_ns, reserve_ns(budget), 100);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much CPU time one thread may spend for its users, and who pays: a reader its sweeps and
- * wake-ups, the main thread what it does for connections.
+ * The CPU time that one thread may spend for its users, and the users that pay for it. A reader
+ * spends it on sweeps and wake-ups, the main thread on connections.
  *
- * All users together have one total, which earns `percent` of a CPU and saves up at most the burst.
- * While more than a quarter of the burst is left there is plenty: everybody is admitted, and nobody
- * keeps count. That quarter is the reserve. Out of it a user is admitted who has credit of its own.
- * Users who asked within the last second earn that credit in equal parts; idle ones earn nothing
- * and cost the others nothing. So a user who asks without pause spends what it earns, and leaves
- * the reserve for thrifty ones. A user who has saved up credit may draw on the next earnings, too:
- * on the more of them, the more it has, and with all that can be saved up on as much as the reserve
- * is. So it waits for nobody who has just spent what was left, be it what that one had saved up.
- * Credit begins with nothing, so that coming under a new name collects nothing.
+ * All users together have one total. It earns `percent` of a CPU and saves up at most the burst.
+ * While more than a quarter of the burst is left, there is plenty: every user is admitted, and no
+ * charge reduces a user's credit. That quarter is the reserve. Out of the reserve, a user is
+ * admitted only if it has credit of its own. Users that asked within the last second earn credit in
+ * equal parts; idle users earn nothing and cost the others nothing. So a user that asks without
+ * pause spends its earnings and leaves the reserve to thrifty users. A user with saved credit may
+ * draw on the next earnings, too: the more credit, the further, and with the largest possible
+ * credit as far as the size of the reserve. So another user that has just spent the rest, even from
+ * its savings, cannot make it wait. Credit begins at zero, so a client gains nothing by coming
+ * under a new name.
  *
  * A ring may also come too early: sooner than an interval after the last sweep, or after the last
  * sweep that answered this user. It waits in the same way.
  *
- * Accounts are known by number: what they stand for is said in accounts.h.
+ * Accounts have numbers. accounts.h says what each stands for.
  */
 #pragma once
 
@@ -31,24 +32,24 @@ struct budget_rules {
 	uint32_t min_interval_per_user_ms;
 };
 
-/* What one user has. All zero: never seen. */
+/* The state of one account. All zero: never seen. */
 struct budget_account {
 	int64_t credit_ns;
 	uint64_t as_of_ns;     /* of the credit, CLOCK_MONOTONIC */
 	uint64_t asked_ns;     /* when it last asked; 0: not within the last second */
 	uint64_t swept_ns;     /* begin of the last sweep that answered it; 0: none */
 	bool counts;           /* there is no plenty: charges reduce its credit */
-	uint32_t older, newer; /* of those who asked within the last second, by when */
+	uint32_t older, newer; /* neighbours by .asked_ns, within the last second */
 };
 
 struct budget {
 	struct budget_rules rules; /* may be changed at any time */
-	int64_t least_ns;          /* of the total: the debt that all wait for at most; 0: any */
+	int64_t least_ns; /* of the total: users wait for no more debt than this; 0: no limit */
 	int64_t total_ns;
 	uint64_t as_of_ns; /* of the total; 0: not asked yet */
 	uint64_t swept_ns; /* begin of the last sweep; 0: none */
 	uint64_t sweep_cost_ns;
-	uint32_t oldest, newest, n_active; /* who asked within the last second */
+	uint32_t oldest, newest, n_active; /* accounts that asked within the last second */
 	struct budget_account *accounts;   /* owned */
 };
 
@@ -59,26 +60,27 @@ void budget_done(struct budget *budget);
 /* @account stands for another user from now on. */
 void budget_forget(struct budget *budget, unsigned account);
 
-/* A user who was charged as @from is charged as @to from now on: its interval goes on there. */
+/* A user that was charged as @from is charged as @to from now on: its interval goes on there. */
 void budget_move(struct budget *budget, unsigned from, unsigned to);
 
 /* @account asks for something that will be charged. 0: it is admitted; else how many ns it has to
- * wait, unless others make that longer: ask again then. */
+ * wait. It asks again then, because others may have made the wait longer. */
 uint64_t budget_ask(struct budget *budget, unsigned account, uint64_t now_ns);
 
 /*
- * Likewise, for one client alone. If nobody else asks, it waits until it has earned some sweeps in
- * a row: to be put off and woken costs as much as two of those.
+ * As budget_ask(), for a user with a single client. If no other user asks, it waits until it has
+ * earned some sweeps in a row: putting a client off and waking it costs as much as two sweeps.
  */
 uint64_t budget_ask_for_some(struct budget *budget, unsigned account, uint64_t now_ns);
 
-/* Likewise, for something that is no sweep: no interval matters. */
+/* As budget_ask(), for something other than a sweep: intervals do not matter. */
 uint64_t budget_ask_within_intervals(struct budget *budget, unsigned account, uint64_t now_ns);
 
 /*
- * May @account, which waits, be answered by a sweep that another one is admitted to? It may be in
- * debt by the cost of a sweep then, so that users who wait together pay and are answered together;
- * but it draws on the next earnings no more than alone, for waking its clients may cost much more.
+ * May a sweep to which another account is admitted also answer @account, which waits? @account may
+ * then be in debt by the cost of a sweep, so that users that wait together pay and are answered
+ * together. But it draws on the next earnings no more than it would alone, because waking its
+ * clients may cost much more than a sweep.
  */
 bool budget_may_join(struct budget *budget, unsigned account, uint64_t now_ns);
 
@@ -91,8 +93,7 @@ void budget_answered(struct budget *budget, unsigned account);
 void budget_charge(struct budget *budget, unsigned account, uint64_t cost_ns);
 
 /*
- * The same for what could not be made to wait, such as a client that comes: nobody else may have to
- * wait for it, so it never puts the total in debt; and the account's debt has the burst as its
- * limit.
+ * As budget_charge(), for work that could not wait, such as a new client. No other user may have to
+ * wait for that work, so it never puts the total in debt. The account's debt is at most the burst.
  */
 void budget_charge_unasked(struct budget *budget, unsigned account, uint64_t cost_ns);

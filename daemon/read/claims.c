@@ -6,12 +6,12 @@
 
 enum {
 	LOOK_NS = 1000000,
-	SPINNERS = 2, /* a client, and one that goes, or another handle of the same process */
+	SPINNERS = 2, /* a client, and one that is leaving or another handle of its process */
 };
 
-/* --- who is admitted --- */
+/* --- admission --- */
 
-/* All of them at each turn: one that was put off may find that others needed less. */
+/* Asks for all claims in each turn: a claim that was put off may find that others needed less. */
 bool claims_admit(struct doorbells *d, uint64_t now_ns)
 {
 	bool admitted = false;
@@ -51,7 +51,7 @@ bool claims_join(struct doorbells *d, uint64_t now_ns, uint32_t spin_ns)
 	return n_clients == 1;
 }
 
-/* --- who is woken --- */
+/* --- waking --- */
 
 static void wake_portion(struct doorbell *doorbell)
 {
@@ -74,7 +74,7 @@ static void answer(struct doorbell *doorbell)
 	wake_portion(doorbell);
 }
 
-/* Those who wait for a sweep come first. A waiter that sleeps on looks by itself now and then. */
+/* Users that wait for a sweep come first. A waiter that sleeps on looks by itself now and then. */
 static void wake_on(struct doorbells *d, struct doorbell *doorbell)
 {
 	uint64_t now_ns = clock_now_ns(), wait_ns;
@@ -102,10 +102,10 @@ void claims_wake(struct doorbells *d, unsigned i, bool many)
 		wake_on(d, doorbell);
 }
 
-/* --- who pays --- */
+/* --- payment --- */
 
-/* The clock went on if the thread had to wait for its CPU meanwhile: nobody pays more than was
- * spent. Returns what is left of @cost_ns. */
+/* The clock went on while the thread had to wait for its CPU, so users together pay at most
+ * @cost_ns. Returns the rest of @cost_ns. */
 static uint64_t charge_wakes(struct doorbells *d, uint64_t cost_ns)
 {
 	for (unsigned i = 0; i < d->n_busy; i++) {
@@ -130,12 +130,15 @@ static void charge_shares(struct doorbells *d, bool for_sweep, uint64_t cost_ns)
 
 	for (unsigned i = 0; i < d->n_busy; i++)
 		n += pays(&d->places[d->busy[i]], for_sweep);
-	cost_ns /= n ? n : 1;
 	for (unsigned i = 0; i < d->n_busy; i++) {
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
-		if (pays(doorbell, for_sweep))
-			budget_charge(&d->budget, doorbell_payer(doorbell), cost_ns);
+		if (pays(doorbell, for_sweep)) {
+			uint64_t share_ns = cost_ns / n--;
+
+			budget_charge(&d->budget, doorbell_payer(doorbell), share_ns);
+			cost_ns -= share_ns;
+		}
 		if (doorbell->answered)
 			budget_answered(&d->budget, doorbell_payer(doorbell));
 	}
@@ -161,7 +164,7 @@ static void end_turn(struct doorbells *d, uint64_t now_ns)
 	d->n_busy = n;
 }
 
-/* --- who waits on --- */
+/* --- claims that wait on --- */
 
 /* The library need not ring again, and knows how long to wait. */
 static void put_off(struct doorbells *d, struct doorbell *doorbell, uint64_t due_ns)
@@ -178,7 +181,7 @@ static uint64_t wait_ns(struct doorbells *d, const struct doorbell *doorbell, ui
 	return budget_ask(&d->budget, doorbell->account, now_ns);
 }
 
-/* After all is paid, or they would be looked at before they can be admitted. */
+/* Comes after all charges. Else the reader would look at claims before it can admit them. */
 static void put_off_waiting(struct doorbells *d, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < d->n_busy; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Claims: all rings of a user that wait for one sweep are one claim. Here is which claims are
- * admitted to a sweep, who is woken after it, and who pays for it.
+ * Claims: all rings of a user that wait for one sweep are one claim. The functions here admit
+ * claims to a sweep, wake the waiters after it, and charge the users for it.
  *
- * A claim waits for budget and intervals (budget.h); while it does, the page says until when, and
- * the library does not ring. Waiters are woken in portions, with the lock free in between, and the
- * users with few waiters come first. What waking a user's clients takes is charged to that user
- * alone.
+ * A claim waits for budget and intervals (budget.h). Meanwhile the user's wake-up says until when,
+ * and the library does not ring. The reader wakes waiters in portions, with the lock free in
+ * between, and begins with the users that have few waiters. Each user pays alone for the waking of
+ * its clients.
  *
  * All functions are called with the reader's lock held, in this order in each turn of the reader.
  */
@@ -23,21 +23,22 @@ enum { CLAIMS_PORTION = 64 }; /* waiters woken in one go */
 bool claims_admit(struct doorbells *doorbells, uint64_t now_ns);
 
 /*
- * All others that can pay their part join the sweep, which is about to begin. One or two clients of
- * a user may spin for @spin_ns when they wait next: on a busy machine, one that sleeps may get its
- * CPU back a tick later. True: the sweep answers a single client.
+ * All other claims whose users can pay a part join the sweep, which is about to begin. One or two
+ * clients of a user may spin for @spin_ns when they wait next: on a busy machine, a client that
+ * sleeps may get its CPU back a tick later. True: the sweep answers a single client.
  */
 bool claims_join(struct doorbells *doorbells, uint64_t now_ns, uint32_t spin_ns);
 
 /*
  * After the sweep: wakes a portion of the waiters at doorbells.busy[@i], if they are answered or
- * half woken; @many: only if the last answer woke many, else only if it did not.
+ * half woken. @many: only if the last answer woke CLAIMS_PORTION or more; else only if it woke
+ * fewer.
  */
 void claims_wake(struct doorbells *doorbells, unsigned i, bool many);
 
 /*
- * The turn cost @cost_ns, with a sweep that began at @begin_ns (0: none), and is over. Users who
- * wait on are told until when.
+ * Ends the turn, which cost @cost_ns, with a sweep that began at @begin_ns (0: without a sweep).
+ * Tells users whose claims wait on until when.
  */
 void claims_charge(
 	struct doorbells *doorbells, uint64_t begin_ns, uint64_t cost_ns, uint64_t now_ns);

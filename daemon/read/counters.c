@@ -27,7 +27,7 @@ static struct fault *new_warning(struct counters *counters)
 	return &counters->warnings[counters->n_warnings++];
 }
 
-/* What the site says must not contradict the kernel. */
+/* The site's calibration must not contradict the kernel. */
 static int check_calibration(const struct plan *plan, struct fault *fault)
 {
 	for (unsigned s = 0; s < plan->n_sockets; s++)
@@ -104,7 +104,7 @@ static void warn_of_refusals(struct counters *counters, unsigned n_open)
 		i++;
 	fault_set(new_warning(counters), 0,
 		"The kernel refused to open %u of %u counter boxes, the first (%s on CPU %d) with: "
-		"%s. What they count is missing and said to be partial or absent.",
+		"%s. Metrics that need the refused boxes are flagged as partial or absent.",
 		n - n_open, n, counters->plan.boxes[i].pmu, counters->plan.boxes[i].cpu,
 		strerror(-counters->generation.boxes[i].error));
 }
@@ -128,8 +128,8 @@ static void warn_of_reopening(struct counters *counters, const struct fault *why
 {
 	if (why->text[0])
 		fault_set(new_warning(counters), 0,
-			"What an uncored before left with the service manager cannot be gone on "
-			"with: %s. A new generation begins.",
+			"The state that an earlier uncored left with the service manager cannot be "
+			"continued: %s. A new generation begins.",
 			why->text);
 	if (counters->generation.n_reopened)
 		fault_set(new_warning(counters), 0,
@@ -161,7 +161,7 @@ void counters_apply(struct counters *counters, const struct config *config)
 		reader_set_rules(&counters->readers[s], &rules);
 }
 
-/* On the socket's CPU. */
+/* The reader runs on the socket's CPU. */
 static struct affinity affinity_of(const struct plan *plan, unsigned socket)
 {
 	const struct plan_socket *s = &plan->sockets[socket];
@@ -221,7 +221,7 @@ static int start_readers(
 	return 0;
 }
 
-/* Opens the boxes, if they are not those of a process before, and says what became of them. */
+/* Takes over the boxes of an earlier process or opens new ones, and warns of refusals. */
 static int acquire_boxes(struct counters *counters, struct fdstore *store, struct fault *fault)
 {
 	struct generation *generation = &counters->generation;
@@ -242,7 +242,7 @@ static int acquire_boxes(struct counters *counters, struct fdstore *store, struc
 	return 0;
 }
 
-/* Who had the page of the process before may not be among those who may have it now. */
+/* A client that had the earlier process's page may not be allowed to have it now. */
 static int withdraw_if_selective(
 	struct counters *counters, const struct config *config, struct fault *fault)
 {
@@ -254,7 +254,7 @@ static int withdraw_if_selective(
 	return r < 0 ? fault_set(fault, r, "Cannot make another page: %s.", strerror(-r)) : 0;
 }
 
-/* From here on a process that ends leaves a generation to go on with, if a manager keeps it. */
+/* From here on the next process can go on with the generation, if a manager keeps it. */
 static void hand_over(struct counters *counters)
 {
 	int r = generation_keep(&counters->generation);
@@ -267,15 +267,15 @@ static void hand_over(struct counters *counters)
 			strerror(-r));
 }
 
-/* For every thread, so it comes after the readers were started. */
+/* The filter is for every thread, so it comes after the start of the readers. */
 static void give_up_calls(struct counters *counters)
 {
 	int r = call_filter_set();
 
 	if (r < 0)
 		fault_set(new_warning(counters), 0,
-			"uncored cannot give up the system calls that it needs no more: %s. It has "
-			"given up its capabilities, and serves as usual.",
+			"uncored cannot give up the system calls that it no longer needs: %s. It "
+			"has given up its capabilities, and serves as usual.",
 			strerror(-r));
 }
 

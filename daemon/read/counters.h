@@ -2,7 +2,8 @@
 /*
  * The counting hardware as this daemon has it: recognised, planned, opened, read.
  *
- * The order is that of the fields: each needs those above it, and counters_done() goes back up.
+ * The order of the fields is the order of their making: each needs the fields above it.
+ * counters_done() goes back up.
  */
 #pragma once
 
@@ -27,8 +28,8 @@ struct counters {
 	struct topology topology;
 	struct plan plan;
 	struct generation generation;
-	bool is_kept;           /* there is a service manager that keeps the generation */
-	int stopped_fd;         /* eventfd: a reader has something to show, see restart.h */
+	bool is_kept;           /* a service manager keeps the generation */
+	int stopped_fd;         /* eventfd: a reader has something to report, see restart.h */
 	struct reader *readers; /* one per socket */
 	unsigned n_readers;
 	unsigned n_warnings;
@@ -36,9 +37,9 @@ struct counters {
 };
 
 /*
- * Recognises the machine below @root and makes the plan; opens nothing, needs no privilege. The
- * counters must be zero. Errors of platform_find(), platform_calibrate(),
- * topology_load(), planner_make_plan().
+ * Recognises the machine below @root and makes the plan; opens nothing, needs no privilege.
+ * @counters must be all zero. Errors of platform_find(), platform_calibrate(), topology_load(),
+ * planner_make_plan().
  */
 int counters_plan(struct counters *counters, const char *root, const char *const platform_dirs[],
 	const struct config *config, struct fault *fault);
@@ -47,22 +48,23 @@ int counters_plan(struct counters *counters, const char *root, const char *const
 int counters_check(const struct counters *counters, struct fault *fault);
 
 /*
- * Goes on with the generation in @store, or opens what was planned and makes a new one; reads every
- * counter once, starts the readers, leaves all that is to outlive us with the manager, and gives up
- * all privilege. Boxes that the kernel refuses make warnings. @store is empty then.
- * Errors of counters_check(); -EACCES, -EPERM: too little privilege, the fault says how to give it;
- * errno of perf_event_open(2): not one box could be opened.
+ * Goes on with the generation in @store, or opens the planned boxes and makes a new generation.
+ * Reads every counter once, starts the readers, leaves everything that must outlive this process
+ * with the service manager, and gives up all privilege. Boxes that the kernel refuses make
+ * warnings. @store is empty afterwards. Errors of counters_check(); -EACCES, -EPERM: too little
+ * privilege, the fault says how to give it; errno of perf_event_open(2): not one box could be
+ * opened.
  */
 int counters_open(struct counters *counters, const struct config *config, struct fdstore *store,
 	struct fault *fault);
 
 /*
- * Withdraws the page from all who have it, and publishes the same generation in another, for
- * @owner. Errors of generation_replace_page().
+ * Withdraws the page from all clients, and publishes the same generation in another page, for the
+ * job of @owner. Errors of generation_replace_page().
  */
 int counters_replace_page(struct counters *counters, uint32_t owner);
 
-/* Applies what of @config may be changed while the readers run: budget, intervals, quantum. */
+/* Applies the rules of @config that may change at run time: budget, intervals, quantum. */
 void counters_apply(struct counters *counters, const struct config *config);
 
 void counters_done(struct counters *counters);

@@ -37,7 +37,7 @@ static uint64_t data_of(const struct doorbells *d, unsigned place)
 	return (uint64_t)d->places[place].use << 32 | place;
 }
 
-/* A doorbell that is heard again, and was ever rung, is reported once, as nobody drains it. */
+/* An unmuted doorbell that was ever rung is reported once, because nobody drains it. */
 void doorbells_mute(struct doorbells *d, unsigned place, bool muted)
 {
 	struct epoll_event event = { .events = muted ? 0 : EDGES, .data.u64 = data_of(d, place) };
@@ -56,7 +56,7 @@ int doorbells_init(struct doorbells *d, const struct budget_rules *rules)
 	};
 	if (d->epoll_fd < 0 || d->order_fd < 0)
 		return -errno;
-	/* Most of it is never touched, and so takes no memory. */
+	/* Most of both arrays is never touched, so they take little memory. */
 	d->places = calloc(DOORBELLS_PLACES, sizeof *d->places);
 	d->busy = calloc(DOORBELLS_PLACES, sizeof *d->busy);
 	if (!d->places || !d->busy || budget_init(&d->budget, rules, DOORBELLS_PLACES) < 0)
@@ -85,7 +85,7 @@ int doorbells_watch(struct doorbells *d, unsigned place, int fd)
 	return 0;
 }
 
-/* The place may be free since this very turn, which its former user is still to be charged for. */
+/* The place may have become free in this very turn. Its former user still pays for the turn. */
 int doorbells_add(
 	struct doorbells *d, unsigned place, unsigned account, int fd, struct page_wakeup *wakeup)
 {
@@ -106,7 +106,7 @@ int doorbells_add(
 	return doorbells_watch(d, place, fd);
 }
 
-/* What it cost is charged to its account all the same. */
+/* The user's account still pays for this turn. */
 void doorbells_remove(struct doorbells *d, unsigned place)
 {
 	struct doorbell *doorbell = &d->places[place];
@@ -128,9 +128,9 @@ void doorbells_set_rules(struct doorbells *d, const struct budget_rules *rules)
 	}
 }
 
-/* --- who rang --- */
+/* --- rings --- */
 
-/* In ns where the kernel can, else in ms. */
+/* The timeout is in ns where the kernel can, else in ms. */
 static int wait_for_events(struct doorbells *d, int64_t timeout_ns)
 {
 	const struct timespec timeout = { timeout_ns / (int64_t)SECOND_NS,

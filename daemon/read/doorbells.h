@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The doorbells of one socket, and who rang.
+ * The doorbells of one socket, and the rings that came.
  *
  * Each user has one doorbell, an eventfd that all its clients write to, in a *place* of its own.
- * The reader watches them with an edge-triggered epoll. It never reads, closes or unwatches one:
- * that could take as long as its clients please.
+ * The reader watches all doorbells with an edge-triggered epoll. It never reads, closes or
+ * unwatches a doorbell: the user's clients could make that take as long as they please.
  *
- * A user whose claim waits (claims.h) need not ring. A doorbell that is rung all the same is
- * *muted* until its claim is answered, by EPOLL_CTL_MOD, which looks at the doorbell's count and at
- * nothing that its clients hold (fs/eventpoll.c, ep_modify; fs/eventfd.c, eventfd_poll).
+ * A user whose claim waits (claims.h) need not ring. If it rings all the same, its doorbell is
+ * *muted* by EPOLL_CTL_MOD until the claim is answered. EPOLL_CTL_MOD looks at the doorbell's count
+ * and at nothing that clients hold (fs/eventpoll.c, ep_modify; fs/eventfd.c, eventfd_poll).
  *
  * Everything but doorbells_wait() is called with the reader's lock held.
  */
@@ -32,28 +32,28 @@ struct doorbell {
 	bool listed;      /* in doorbells.busy */
 	bool rang;        /* in this turn */
 	bool waits;       /* for a sweep: its claim */
-	bool joins;       /* the sweep that comes next answers it */
+	bool joins;       /* the next sweep answers it */
 	bool answered;    /* by the sweep of this turn */
-	bool half_woken;  /* some of its waiters sleep on */
+	bool half_woken;  /* some of its waiters still sleep */
 	bool muted;       /* rang although its claim waits */
-	bool all_came;    /* in time for the last answer, as it seems: no ring is late for it */
+	bool all_came;    /* all rings seem in time for the last answer: none is late for it */
 	int fd;           /* borrowed */
-	uint32_t use;     /* how often the place was given away: tells events of former users */
+	uint32_t use;     /* how often the place was given away; marks events of former users */
 	unsigned account; /* of the budget */
-	unsigned former;  /* 1 + the account of a former user, who pays for this turn; 0: none */
+	unsigned former;  /* 1 + account of a former user, which pays for this turn; 0: none */
 	unsigned n_clients;
-	unsigned n_woken;     /* waiters, by the last answer */
-	unsigned moments;     /* in which its clients ring, where they ring together; 0: at once */
-	unsigned n_quiet;     /* answers before whose last moment nobody rang, since one was late */
-	unsigned n_late;      /* rings soon after an answer, as long as that is 0 */
+	unsigned n_woken;     /* waiters that the last answer woke */
+	unsigned moments;     /* a sweep waits so many for its clients to ring together; 0: none */
+	unsigned n_quiet;     /* answers after a last moment without a ring, since one was late */
+	unsigned n_late;      /* rings soon after an answer, while .moments is 0 */
 	uint64_t answered_ns; /* when its waiters were last woken */
-	uint64_t wake_ns;     /* what waking took in this turn */
+	uint64_t wake_ns;     /* time that waking took in this turn */
 	uint64_t check_ns;    /* when to look at its claim again; 0: now */
 	uint64_t more_ns;     /* when to wake more of its waiters, if it is half woken; 0: now */
 	struct page_wakeup *wakeup; /* borrowed */
 };
 
-/* The account that is charged for what a doorbell costs in this turn. */
+/* The account that is charged for the costs of a doorbell in this turn. */
 static inline unsigned doorbell_payer(const struct doorbell *doorbell)
 {
 	return doorbell->former ? doorbell->former - 1 : doorbell->account;
@@ -63,7 +63,7 @@ struct doorbells {
 	int epoll_fd;
 	int order_fd; /* eventfd: the server has an order */
 	struct epoll_event events[DOORBELLS_EVENTS];
-	int n_events;       /* that were not noted yet */
+	int n_events;       /* events that are not noted yet */
 	unsigned n_waiting; /* claims that were not admitted in this turn */
 	uint64_t throttled; /* claims that had to wait */
 	struct budget budget;
@@ -79,30 +79,30 @@ void doorbells_done(struct doorbells *doorbells);
 /* --- from any thread --- */
 
 /*
- * Watches @fd, an eventfd, on behalf of @account, in @place, which is free; its clients sleep on
- * @wakeup. Both stay the caller's; @wakeup must live until doorbells_remove(). Errno of
+ * Watches @fd, an eventfd, for @account, in the free @place; the user's clients sleep on @wakeup.
+ * Both @fd and @wakeup stay the caller's; @wakeup must live until doorbells_remove(). Errno of
  * epoll_ctl(2).
  */
 int doorbells_add(struct doorbells *doorbells, unsigned place, unsigned account, int fd,
 	struct page_wakeup *wakeup);
 
-/* Watches @fd in the place of the doorbell that is there. Errno of epoll_ctl(2). */
+/* Watches @fd at @place instead of the doorbell that is there. Errno of epoll_ctl(2). */
 int doorbells_watch(struct doorbells *doorbells, unsigned place, int fd);
 
-/* The place is free again. What rings there rings in vain, until it is closed. */
+/* Frees @place. Rings at its old doorbell have no effect, until that doorbell is closed. */
 void doorbells_remove(struct doorbells *doorbells, unsigned place);
 
 /* New rules: all claims are looked at again. */
 void doorbells_set_rules(struct doorbells *doorbells, const struct budget_rules *rules);
 
-/* --- how a turn of the reader begins: claims.h has the rest --- */
+/* --- the beginning of a reader's turn; claims.h has the rest --- */
 
 /* Sleeps until somebody rings, or for @timeout_ns at most; negative: for ever. Without the lock. */
 void doorbells_wait(struct doorbells *doorbells, int64_t timeout_ns);
 
-/* Notes who rang. True: there is an order. */
+/* Notes the rings. True: there is an order. */
 bool doorbells_note(struct doorbells *doorbells, uint64_t now_ns);
 
-/* Mutes the doorbell at @place, or hears it again. One that was ever rung is then reported once, as
- * nobody drains it. */
+/* Mutes the doorbell at @place, or unmutes it. An unmuted doorbell that was ever rung is reported
+ * once, because nobody drains it. */
 void doorbells_mute(struct doorbells *doorbells, unsigned place, bool muted);

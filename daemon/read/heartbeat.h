@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Since when a thread has been busy, and with what. The thread tells it as it goes, and another one
- * looks: without a lock, for the thread may hang while it holds one. A thread that sleeps until
- * somebody wants something of it is not busy, so it need never wake up to show that it is alive.
+ * The activity of a thread, and the time since when it has been busy with it. The thread writes
+ * both, and another thread reads them without a lock, because the first may hang while it holds
+ * one. A thread that sleeps until there is work is not busy, so it need never wake up to show that
+ * it is alive.
  */
 #pragma once
 
@@ -25,7 +26,7 @@ static inline void heartbeat_end(struct heartbeat *heartbeat)
 	__atomic_store_n(&heartbeat->since_ns, 0, __ATOMIC_RELAXED);
 }
 
-/* How long it has been busy with one thing; 0: it is not. *@ret_doing is what, or was at last. */
+/* How long a thread has been busy with one thing; 0: not busy. *@ret_doing: its last activity. */
 static inline uint64_t heartbeat_busy_ns(
 	const struct heartbeat *heartbeat, uint64_t now_ns, const char **ret_doing)
 {

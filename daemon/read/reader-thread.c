@@ -16,11 +16,11 @@ enum {
 	STACK_BYTES = 128 * 1024,
 	SPIN_SWEEP_NS = 100000, /* a sweep that is short enough to spin for */
 	SPIN_MAX_NS = 200000,
-	REST_NS = 50000,   /* what is shorter may be over before it begins */
+	REST_NS = 50000,   /* a shorter rest may be over before it begins */
 	GATHER_NS = 20000, /* a moment for others to ring */
 };
 
-/* --- where it runs --- */
+/* --- placement --- */
 
 static void follow_counters(struct reader *reader)
 {
@@ -28,7 +28,7 @@ static void follow_counters(struct reader *reader)
 		sweep_tell_cpu(&reader->sweep, reader->options.affinity.cpu);
 }
 
-/* --- whom it answers --- */
+/* --- answers --- */
 
 /* Waits for the rest of a batch. */
 static void gather(struct reader *reader)
@@ -52,8 +52,8 @@ static void gather(struct reader *reader)
 }
 
 /*
- * Few clients may spin while a short sweep runs: on an idle machine, being woken takes about as
- * long again. In a batch, or for long sweeps, waiters had better sleep.
+ * A few clients may spin while a short sweep runs: on an idle machine, waking them takes about as
+ * long as the sweep. In a batch, or for long sweeps, waiters had better sleep.
  */
 static uint32_t spin_ns(const struct reader *reader)
 {
@@ -63,7 +63,7 @@ static uint32_t spin_ns(const struct reader *reader)
 	return took_ns < SPIN_SWEEP_NS ? SPIN_MAX_NS : 0;
 }
 
-/* Those of whom few wait come first. The lock is free between two portions. */
+/* Users with few waiters come first. The lock is free between two portions. */
 static void wake_waiters(struct reader *reader)
 {
 	for (int many = 0; many <= 1; many++)
@@ -74,7 +74,7 @@ static void wake_waiters(struct reader *reader)
 		}
 }
 
-/* All CPU time since the last time counts: a ring costs more than its sweep. */
+/* All CPU time since the last call counts: a ring costs more than its sweep. */
 static uint64_t cpu_time_spent(struct reader *reader)
 {
 	uint64_t before_ns = reader->cpu_ns;
@@ -83,7 +83,7 @@ static uint64_t cpu_time_spent(struct reader *reader)
 	return reader->cpu_ns - before_ns;
 }
 
-/* Ends a turn, in which there was a sweep or not. */
+/* Ends a turn, with or without a sweep. */
 static void charge(struct reader *reader, bool swept)
 {
 	uint64_t cost_ns = cpu_time_spent(reader);
@@ -100,7 +100,7 @@ static void charge(struct reader *reader, bool swept)
 
 /* --- the thread --- */
 
-/* When counters that saturate must be read, asked or not. In ns from now; -1: never. */
+/* When counters that saturate must be read even if nobody rings. In ns from now; -1: never. */
 static int64_t sweep_due_ns(const struct reader *reader, uint64_t now_ns)
 {
 	uint64_t every_ns = reader->options.sweep_every_s * UINT64_C(1000000000);
@@ -165,7 +165,7 @@ static bool admit(struct reader *reader)
 	return admitted;
 }
 
-/* One sweep for the claims that are admitted, and all that can join them. */
+/* Makes one sweep for the admitted claims, and for all claims that can join them. */
 static void answer(struct reader *reader)
 {
 	bool is_one;
@@ -178,7 +178,7 @@ static void answer(struct reader *reader)
 	page_let_spin(reader->sweep.cell, is_one ? spin_ns(reader) : 0);
 }
 
-/* Waits for rings, busy with nothing meanwhile. */
+/* Waits for rings. The heartbeat is not busy meanwhile. */
 static void wait_for_rings(struct reader *reader)
 {
 	int64_t timeout_ns = next_timeout_ns(reader);
@@ -190,7 +190,7 @@ static void wait_for_rings(struct reader *reader)
 
 /*
  * With a budget of 100 % and rings without pause, the thread would never block. At real-time
- * priority that is what a thread that loops looks like, and what LimitRTTIME= of the unit kills.
+ * priority it would look like a thread that loops, and LimitRTTIME= of the unit would kill it.
  */
 static void rest(struct reader *reader)
 {
@@ -227,13 +227,13 @@ static void *run(void *argument)
 	struct reader *reader = argument;
 
 	privilege_drop();
-	prctl(PR_SET_TIMERSLACK, 1); /* for gather(); real-time threads have none anyway */
+	prctl(PR_SET_TIMERSLACK, 1); /* for gather(); real-time threads have no slack anyway */
 	while (turn(reader))
 		;
 	return NULL;
 }
 
-/* The lowest real-time priority: with every CPU busy the tail of a fresh read depends on it. */
+/* The lowest real-time priority: while all CPUs are busy, a fresh read's tail depends on it. */
 static bool ask_for_realtime(pthread_t thread)
 {
 	struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };

@@ -14,7 +14,7 @@
 
 static const uint64_t STOPPED_NS = 1000000000;
 
-/* Only what stands still for a while is worth the server's attention. */
+/* Only a box that stands still for a while is worth the main thread's attention. */
 static void note_stopped(struct reader *reader)
 {
 	uint64_t now_ns = sweep_last(&reader->sweep)->end_ns;
@@ -39,8 +39,7 @@ void reader_note_sweep(struct reader *reader)
 	note_stopped(reader);
 }
 
-/* The server's thread is not real-time: while it holds the lock it runs at the reader's priority.
- */
+/* The main thread is not real-time: while it holds the lock it runs at the reader's priority. */
 static void init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attr;

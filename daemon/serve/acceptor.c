@@ -14,8 +14,9 @@
 #include "daemon/serve/admission.h"
 
 enum {
-	/* Connections yet to be closed, while others are taken in: an eighth of LimitNOFILE= of the
-	 * unit. With 4096 one client, whose refused messages linger, shut others out for 240 ms. */
+	/* So many connections may wait to be closed while others are taken in: an eighth of the
+	 * unit's LimitNOFILE=. With 4096, one client whose refused messages lingered shut others
+	 * out for 240 ms. */
 	CLOSING_MAX = 65536,
 	CLOSING_PAUSE_US = 20000,
 	NO_ROOM_PAUSE_US = 50000,
@@ -31,7 +32,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* Clients can cause it as often as they like. */
+/* Clients can cause these lines as often as they like. */
 static void warn_at_times(struct log_limit *limit, const char *what, int error)
 {
 	uint64_t n_silent;
@@ -48,14 +49,14 @@ static void pause_accepting(struct acceptor *acceptor, uint64_t pause_us)
 	sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_ONESHOT);
 }
 
-/* Trying again at once would spin: wait until somebody leaves, or for some time. */
+/* Trying again at once would spin. Accepting pauses until a client leaves, or for some time. */
 static void pause_without_room(struct acceptor *acceptor, int error)
 {
 	warn_at_times(&acceptor->paused, "No new client can be taken in for now", error);
 	pause_accepting(acceptor, NO_ROOM_PAUSE_US);
 }
 
-/* A connection, or -1: that was all for now. */
+/* Returns a connection, or -1: there are no more for now. */
 static int accept_one(struct acceptor *acceptor, int fd)
 {
 	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -65,7 +66,7 @@ static int accept_one(struct acceptor *acceptor, int fd)
 	return accepted;
 }
 
-/* One for whom there is no room goes on waiting until others_are_heard(). */
+/* A connection for which there is no room waits on until others_are_heard(). */
 static void take_in(struct acceptor *acceptor, int fd, bool others_are_heard)
 {
 	int r = admission_accept(acceptor->server, &fd, others_are_heard);
@@ -77,9 +78,10 @@ static void take_in(struct acceptor *acceptor, int fd, bool others_are_heard)
 }
 
 /*
- * All that wait, and only then the first of them is looked at. Where many connect without end, the
- * places in the queue are taken by those that happen to run, and one that waits for a place is
- * woken in vain, again and again. If all places become free at once, there is one for it.
+ * Accepts all waiting connections, and only then looks at the first. Where many clients connect
+ * without end, clients that happen to run take the places in the queue, and a client that waits for
+ * a place is woken in vain, again and again. If all places become free at once, that client gets
+ * one.
  */
 static void accept_all(struct acceptor *acceptor, int fd)
 {
@@ -93,8 +95,9 @@ static void accept_all(struct acceptor *acceptor, int fd)
 }
 
 /*
- * A newcomer goes before the requests of those that are there, of which one client may have sent
- * hundreds; further ones, which may come without end, take their turn until none is left waiting.
+ * A newcomer goes before the requests of connected clients, of which one may have sent hundreds.
+ * Further newcomers may come without end: they take their turn with the requests until no newcomer
+ * is left.
  */
 static void prefer_newcomers(struct acceptor *acceptor, bool prefer)
 {
@@ -102,7 +105,8 @@ static void prefer_newcomers(struct acceptor *acceptor, bool prefer)
 		prefer ? SD_EVENT_PRIORITY_IMPORTANT : SD_EVENT_PRIORITY_NORMAL);
 }
 
-/* All that was pending when they were accepted is done: those that have left have made room. */
+/* All events that were pending when the waiting connections were accepted are done: clients that
+ * have left have made room. */
 static void others_are_heard(struct acceptor *acceptor)
 {
 	unsigned n = acceptor->n_waiting;
@@ -132,13 +136,12 @@ void acceptor_at_rest(struct acceptor *acceptor)
 {
 	others_are_heard(acceptor);
 	prefer_newcomers(acceptor, true);
-	closers_hand_over(
-		acceptor->server->closers); /* one waking is for all that was closed since */
+	closers_hand_over(acceptor->server->closers); /* wakes once for all closed since */
 }
 
 /*
- * Made before it is needed, which is when there may be no descriptor left for it. The loop's own
- * timer comes with it: a loop that cannot make one when a client is over its rate fails.
+ * The source is made early: when it is needed, there may be no descriptor left for it. The loop's
+ * own timer comes with it: a loop that cannot make one when a client is over its rate fails.
  */
 static int add_retry(struct acceptor *acceptor)
 {

@@ -20,7 +20,7 @@ void accounts_done(struct accounts *a)
 	*a = (struct accounts){};
 }
 
-/* Whose last connection went first. */
+/* The account that has been without connections for the longest, or ACCOUNTS_NONE. */
 static unsigned find_deserted(const struct accounts *a)
 {
 	unsigned found = ACCOUNTS_NONE;

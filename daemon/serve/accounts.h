@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accounts: what budgets and limits are reckoned by. A user is an account: a uid with its
- * subordinate ids, so that nobody becomes many by way of newuidmap(1). Which account a uid belongs
- * to is said by owners.h; here each account that is known has a number, below ACCOUNTS_MAX.
+ * Accounts, by which budgets and limits are reckoned. An account is a uid with its subordinate ids,
+ * so that nobody becomes many users by way of newuidmap(1); man pages call it a user. owners.h says
+ * which account a uid belongs to. Here each known account has a number, below ACCOUNTS_MAX.
  *
- * An account keeps its number, and with it its debts, when its last connection has gone, until the
- * number is needed for another one.
+ * When its last connection has gone, an account keeps its number, and with it its debts, until
+ * another account needs the number.
  */
 #pragma once
 
@@ -18,10 +18,10 @@ struct peer;
 
 struct account {
 	unsigned n_peers;     /* connections */
-	uint64_t left_ns;     /* when the last one went */
-	unsigned n_parked;    /* of its peers */
-	uint64_t unpark_ns;   /* when one of these may be read from again */
-	struct peer *longest; /* that is parked; while these are looked at */
+	uint64_t left_ns;     /* when the last connection went */
+	unsigned n_parked;    /* peers that are parked */
+	uint64_t unpark_ns;   /* when one of them may be read from again */
+	struct peer *longest; /* of the parked peers; only during parking_on_wake() */
 };
 
 struct accounts {
@@ -35,13 +35,13 @@ int accounts_init(struct accounts *accounts);
 void accounts_done(struct accounts *accounts);
 
 /*
- * The number of the account with this @id; a new one if there is none. Returns ACCOUNTS_NONE if all
- * have connections. *@ret_is_new: what was known under this number is another's, and void.
+ * Returns the number of the account @id, a new one if it has none, or ACCOUNTS_NONE if all accounts
+ * have connections. *@ret_is_new: the number is new to @id, and all that is known under it is void.
  */
 unsigned accounts_find(struct accounts *accounts, uint64_t id, bool *ret_is_new);
 
 void accounts_enter(struct accounts *accounts, unsigned number);
 void accounts_leave(struct accounts *accounts, unsigned number, uint64_t now_ns);
 
-/* The account with most connections; there must be one. */
+/* The account with the most connections; there must be an account. */
 unsigned accounts_largest(const struct accounts *accounts);

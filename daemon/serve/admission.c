@@ -8,7 +8,7 @@
 #include "daemon/serve/credentials.h"
 #include "daemon/serve/socket-closer.h"
 
-/* The newest. */
+/* Drops the newest peer of @account. */
 static void drop_one_of(struct server *server, unsigned account)
 {
 	struct policy_refusal refusal;
@@ -17,17 +17,17 @@ static void drop_one_of(struct server *server, unsigned account)
 	while (peer->account != account)
 		peer = peer->next;
 	policy_refuse(&refusal, POLICY_CLIENTS,
-		"All places are taken, and user %u has most of them: this one is another user's "
-		"now.",
+		"All places are taken, and user %u has most of them: uncored gave this place to "
+		"another user.",
 		peer->uid);
 	server_refuse(server, peer->fd, peer->uid, &refusal);
 	peer_free(peer);
 }
 
 /*
- * May this account have another connection? If all places are taken, the one that has most of them
- * gives one up, unless that is this one. 1; 0: *ret says why not; -EAGAIN: not unless some leave,
- * and @others_are_heard, which may have left already, is false.
+ * May @account have another connection? If all places are taken, the account with the most
+ * connections gives one up, unless that is @account itself. Returns 1; 0: *@ret says why not;
+ * -EAGAIN: not yet; some clients may have left, but @others_are_heard is false.
  */
 static int has_room(struct server *server, const struct rules_user *who, unsigned account,
 	bool others_are_heard, struct policy_refusal *ret)
@@ -43,7 +43,8 @@ static int has_room(struct server *server, const struct rules_user *who, unsigne
 
 	if (closers_hang(server->closers, account)) {
 		policy_refuse(ret, POLICY_CLOSING,
-			"What user %u held is still being closed, for its programs keep that up.",
+			"uncored is still closing connections or doorbells of user %u, because "
+			"programs of that user delay it.",
 			who->uid);
 		return 0;
 	}
@@ -60,10 +61,10 @@ static int has_room(struct server *server, const struct rules_user *who, unsigne
 }
 
 /*
- * One that has gone without a word, which is what a storm of connections is made of, costs less to
- * close than to hand to a closer. If the client is there yet, and has only shut its end down, then
- * this wakes all that watches that end; but to watch costs a client ten times as much as to wake
- * costs us, and it had no more time for that than we took to accept.
+ * A storm of connections is made of clients that have gone without a word. To close such a
+ * connection costs less than to hand it to a closer. If the client is still there, and has only
+ * shut its end down, closing wakes every watcher of that end. But watching costs the client ten
+ * times as much as waking costs us, and the client had no more time for it than we took to accept.
  */
 static void close_gone(int *fd)
 {
@@ -71,7 +72,7 @@ static void close_gone(int *fd)
 		close_fd(fd);
 }
 
-/* Whether *@who is taken in; as has_room(). */
+/* May *@who enter? Returns as has_room(). */
 static int may_enter(struct server *server, const struct rules_user *who, unsigned account,
 	bool others_are_heard, struct policy_refusal *ret)
 {
@@ -80,7 +81,7 @@ static int may_enter(struct server *server, const struct rules_user *who, unsign
 	return has_room(server, who, account, others_are_heard, ret);
 }
 
-/* A peer that is taken in takes over *@fd. *@ret_account is set if this returns 0. */
+/* A peer that is let in takes over *@fd. *@ret_account is set if this returns 0. */
 static int admit(struct server *server, int *fd, bool others_are_heard, unsigned *ret_account,
 	struct peer **ret)
 {

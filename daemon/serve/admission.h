@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may come in: credentials, policy, and whether there is room. */
+/* Admission of clients: credentials, policy, and whether there is room. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,10 +8,10 @@
 #include "daemon/serve/server.h"
 
 /*
- * Takes over *@fd, just accepted, and links a peer into @server. A client that the
- * policy refuses gets an error message and is closed. 0 also then; -ENOMEM and errno of the event
- * loop. -EAGAIN, with *@fd still the caller's: there is no room, and not all @others_are_heard,
- * some of which may have left.
+ * Takes over *@fd, just accepted, and links a peer into @server. If the policy refuses the client,
+ * sends it an error message and closes the connection; returns 0 then, too. -ENOMEM and errno of
+ * the event loop. -EAGAIN, with *@fd still the caller's: there is no room, but not all
+ * @others_are_heard, and some of them may have left.
  */
 int admission_accept(struct server *server, int *fd, bool others_are_heard);
 

@@ -22,9 +22,9 @@ enum {
 	STACK_BYTES = 128 * 1024,
 	COSTS_MAX = 64,
 	IDLE_MAX = 2,
-	/* So many at once: to wake a thread costs as much as to accept two connections. */
+	/* Handed over at once: waking a thread costs as much as accepting two connections. */
 	BATCH_MAX = 16,
-	DOORBELLS_MAX = 256, /* of an account, to be closed: an honest one has no tenth of that */
+	DOORBELLS_MAX = 256, /* to be closed, of an account: an honest one has no tenth of that */
 	NS_PER_S = 1000000000,
 };
 
@@ -33,7 +33,7 @@ struct closer {
 	pthread_t thread;
 	bool used, ended;            /* ended: to be joined */
 	uint64_t since_ns;           /* when its close began; 0: it is idle */
-	const struct closing *batch; /* ... and what it closes */
+	const struct closing *batch; /* the batch that it closes then */
 	struct socket_closer sockets;
 };
 
@@ -43,13 +43,13 @@ struct cost {
 };
 
 struct closers {
-	struct closing_queue staged; /* of the main thread alone: yet to be handed over */
-	pthread_mutex_t lock;        /* of all that follows */
+	struct closing_queue staged; /* the main thread's alone: not yet handed over */
+	pthread_mutex_t lock;        /* protects all that follows */
 	pthread_cond_t work, progress;
 	bool stop;
 	struct closing_queue queue;
 	unsigned n_pending;                 /* in the queue, or being closed */
-	unsigned n_doorbells[ACCOUNTS_MAX]; /* of n_pending */
+	unsigned n_doorbells[ACCOUNTS_MAX]; /* the doorbells among n_pending */
 	unsigned n_closers;
 	struct closer closers[CLOSERS_MAX];
 	unsigned n_costs;
@@ -107,7 +107,7 @@ static unsigned count_busy(const struct closers *closers)
 	return n;
 }
 
-/* It takes over when the others hang. */
+/* The idle thread takes over when the others hang. */
 static void keep_one_idle(struct closers *closers)
 {
 	if (closers->n_closers <= count_busy(closers))
@@ -127,8 +127,8 @@ static bool is_served(const struct closers *closers, const struct closing *closi
 	return false;
 }
 
-/* The oldest of an account that no thread serves, and if it is a connection, those that follow of
- * the same account. @ret stays empty if there is none. */
+/* Takes the oldest element that belongs to an account without a thread. If that is a connection,
+ * also takes the connections of that account that follow. @ret stays empty if there is none. */
 static void take(struct closers *closers, struct closing_queue *ret)
 {
 	struct closing **at = &closers->queue.first;
@@ -143,8 +143,8 @@ static void take(struct closers *closers, struct closing_queue *ret)
 		closing_queue_add(ret, closing_queue_take(&closers->queue, at));
 }
 
-/* If so many accounts close at once that there is no room, it is charged to none of them; nor is
- * what is nobody's. */
+/* If so many accounts close at once that there is no room, the rest is charged to nobody, and so
+ * are connections without an account. */
 static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
 {
 	unsigned i = 0;
@@ -158,7 +158,7 @@ static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
 	closers->costs[i].ns += ns;
 }
 
-/* The lock is held, but for the time of the closes. */
+/* The lock is held, except during the closes. */
 static void serve(struct closer *closer, struct closing_queue *batch)
 {
 	struct closers *closers = closer->closers;
@@ -190,7 +190,7 @@ static bool one_is_quick(const struct closers *closers)
 	return false;
 }
 
-/* One that comes to take over looks again when the other is slow. */
+/* A thread that finds another one at work looks again when that one is slow. */
 static void wait_for_work(struct closers *closers)
 {
 	uint64_t due_ns = clock_now_ns() + SLOW_NS;
@@ -202,7 +202,8 @@ static void wait_for_work(struct closers *closers)
 		pthread_cond_wait(&closers->work, &closers->lock);
 }
 
-/* Of one that found nothing to do. One that holds what could not be buried stays to do so. */
+/* Of a thread that found nothing to do. If it holds sockets that it could not close yet, it stays
+ * to do so. */
 static bool may_end(const struct closer *closer)
 {
 	const struct closers *closers = closer->closers;
@@ -273,7 +274,7 @@ int closers_new(struct closers **ret)
 	return r;
 }
 
-/* True: all have ended within the time that makes a close a hanging one. */
+/* True: all threads have ended within a second, before a close counts as hanging. */
 static bool wait_for_end(struct closers *closers)
 {
 	struct timespec until;
@@ -315,7 +316,7 @@ static void close_later(struct closers *closers, unsigned account, int epoll_fd,
 {
 	struct closing *closing = *fd < 0 ? NULL : malloc(sizeof *closing);
 
-	/* Without memory it stays open: better one descriptor less than a thread that hangs. */
+	/* Without memory the descriptor stays open: better to lose one than to hang. */
 	if (closing) {
 		*closing = (struct closing){ .account = account, .fd = *fd, .epoll_fd = epoll_fd };
 		closing_queue_add(&closers->staged, closing);
@@ -367,7 +368,7 @@ bool closers_hang(struct closers *closers, unsigned account)
 
 	pthread_mutex_lock(&closers->lock);
 	hang = closers->n_doorbells[account] > DOORBELLS_MAX;
-	now_ns = clock_now_ns(); /* not before: a close may have begun since */
+	now_ns = clock_now_ns(); /* not before the lock: a close may have begun since */
 	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
 		const struct closer *closer = &closers->closers[i];
 

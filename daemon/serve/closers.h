@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that close what clients hold the other end of. To close a connection or a doorbell can
- * take as long as its client pleases: the kernel walks all that the client's epolls watch there, or
- * takes the mutex of such an epoll, which the client can keep by a page fault that it holds open.
- * So neither the main thread nor a reader ever closes one.
+ * Threads that close connections and doorbells, the other end of which clients hold. Closing one
+ * can take as long as its client pleases: the kernel walks all watches that the client's epolls
+ * have there, or takes the mutex of such an epoll, which the client can keep locked by a page fault
+ * that it holds open. So neither the main thread nor a reader ever closes one.
  *
- * What one account holds is closed one by one, by one thread at a time: an account whose close
- * hangs keeps one thread, and nobody else waits. Nor do its own connections, which do not hang, so
- * that those that are refused meanwhile do not pile up. There are two threads at rest: one closes,
- * and the other takes over as soon as that is slow. Others are started while threads hang,
+ * One thread at a time closes the doorbells of an account, one by one: an account whose close hangs
+ * keeps one thread, and no other account waits. Nor do the account's own connections wait: they do
+ * not hang, so those refused meanwhile do not pile up. There are two threads at rest: one closes,
+ * and the other takes over as soon as the first is slow. More are started while threads hang,
  * CLOSERS_MAX at most.
  */
 #pragma once
@@ -25,29 +25,29 @@ struct closers;
 int closers_new(struct closers **ret);
 
 /*
- * Ends the threads when all is closed that can be at once. A thread that hangs is left to the end
- * of the process, with its part of the memory. NULL is nothing. Returns NULL.
+ * Ends the threads when all is closed that can be closed at once. A thread that hangs is left to
+ * the end of the process, with its part of the memory. @closers may be NULL. Returns NULL.
  */
 struct closers *closers_free(struct closers *closers);
 
-/* Shuts *@fd, a connection of @account, down and closes it. It is -1 then. ACCOUNTS_NONE is nobody,
- * and is charged nothing. */
+/* Shuts down and closes *@fd, a connection of @account, and sets it to -1. With ACCOUNTS_NONE the
+ * close is charged to nobody. */
 void closers_close_connection(struct closers *closers, unsigned account, int *fd);
 
-/* Takes *@fd, a doorbell of @account, out of the epoll @epoll_fd and closes it. It is -1 then. */
+/* Takes *@fd, a doorbell of @account, out of the epoll @epoll_fd, closes it and sets it to -1. */
 void closers_close_doorbell(struct closers *closers, unsigned account, int epoll_fd, int *fd);
 
-/* The main thread hands over what it has closed so far. It does so by itself when that is much. */
+/* Hands over what the main thread has closed so far. With much to close that happens by itself. */
 void closers_hand_over(struct closers *closers);
 
 /*
- * Has a close of @account been going on for so long that it must be called hanging? Or has it more
- * doorbells that are yet to be closed than any honest one?
+ * Has a close of @account gone on for so long that it counts as hanging? Or has @account more
+ * doorbells yet to be closed than any honest account?
  */
 bool closers_hang(struct closers *closers, unsigned account);
 
 /* How many descriptors have yet to be closed, handed over or not. */
 unsigned closers_pending(struct closers *closers);
 
-/* Charges accounts what closing has cost since the last time. */
+/* Charges each account for closing since the last call. */
 void closers_charge(struct closers *closers, struct budget *budget);

@@ -7,8 +7,8 @@
 #include "common/clock.h"
 #include "daemon/serve/requests.h"
 
-/* The size of the first message; 0: the client has gone again already, or has sent an empty one,
- * which is none; -EAGAIN: there is none yet. */
+/* The size of the first message; 0: the client has gone already, or has sent an empty message,
+ * which counts as none; -EAGAIN: there is none yet. */
 int conversation_first_bytes(int fd)
 {
 	char first;
@@ -18,9 +18,9 @@ int conversation_first_bytes(int fd)
 }
 
 /*
- * The three ends of an error. A request that cannot be granted gets an error message. A peer that
- * breaks the protocol, does not read its answers or has gone is dropped, for which this returns
- * negative errno. Nothing that a peer does stops the loop.
+ * An error has one of three ends. A request that cannot be granted gets an error message. A peer
+ * that breaks the protocol, does not read its answers or has gone is dropped: this returns negative
+ * errno. Nothing that a peer does stops the loop.
  */
 static int answer_next(struct peer *peer)
 {
@@ -38,7 +38,7 @@ static int answer_next(struct peer *peer)
 	return r < 0 ? r : -ECONNRESET;
 }
 
-/* Serves the next message of a peer, or parks it. False: the peer has been dropped. */
+/* Serves the next message of a peer, or parks the peer. False: the peer has been dropped. */
 static bool hear(struct peer *peer)
 {
 	struct server *server = peer->server;
@@ -79,8 +79,8 @@ static int watch(struct peer *peer)
 	return r < 0 ? r : peer_limit_rate(peer);
 }
 
-/* The library says hello at once. It is answered at once, too: another turn of the loop costs as
- * much as the answer. */
+/* The library says hello at once, and is answered at once, because another turn of the loop costs
+ * as much as the answer. */
 int conversation_begin(struct peer *peer)
 {
 	int r;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* The first question is only how many there are. */
+/* The first call only asks how many groups there are. */
 static int read_groups(int socket_fd, struct rules_user *ret)
 {
 	socklen_t size = 0;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is at the other end of a connection, as the kernel kept it when that end connected. */
+/* The user at the other end of a connection, as the kernel kept it when that end connected. */
 #pragma once
 
 #include "daemon/site/policy.h"
 
-/*
- * *ret->groups is for credentials_done(). 0, -ENOMEM, errno of getsockopt(2).
- */
+/* credentials_done() frees ret->groups. 0, -ENOMEM, errno of getsockopt(2). */
 int credentials_of(int socket_fd, struct rules_user *ret);
 
 void credentials_done(struct rules_user *peer);

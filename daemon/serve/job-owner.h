@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whose job the node runs, as the batch system says, and what follows where only owners may
- * connect: the page is withdrawn from all that have it.
+ * The user whose job the node runs, as the batch system says. Where only owners may connect, a
+ * change of owner withdraws the page from all clients that have it.
  */
 #pragma once
 
@@ -11,11 +11,12 @@
 #include "daemon/serve/server.h"
 
 /*
- * Notes that the job is @owner's. Where only owners may connect, and it is another: withdraws the
- * page and disconnects everybody but @but, so that clients that may connect do so anew. Errors of
- * counters_replace_page(), with nothing changed.
+ * Notes that the job is @owner's. If that is a change, and only owners may connect: withdraws the
+ * page and disconnects all peers except @but, so that clients that may connect do so anew. Errors
+ * of counters_replace_page(): nothing has changed then.
  */
 int job_owner_set(struct server *server, uint32_t owner, const struct peer *but);
 
-/* Withdraws the page, and publishes in another for @owner, as above; @but may be NULL. */
+/* Withdraws the page, publishes in another one for @owner and disconnects all peers except @but,
+ * which may be NULL. Errors as above. */
 int job_owner_withdraw(struct server *server, uint32_t owner, const struct peer *but);

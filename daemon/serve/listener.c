@@ -15,8 +15,8 @@
 
 /*
  * Connections that wait to be accepted; further ones wait in their connect(2). One process that
- * connects without pause fills any queue, and each newcomer waits behind it: with SOMAXCONN a
- * victim's uncore_open() took 70 ms instead of 0.14, with 32 it takes 0.7.
+ * connects without pause fills any queue, and each newcomer waits behind the whole queue: with
+ * SOMAXCONN a victim's uncore_open() took 70 ms instead of 0.14, with 32 it takes 0.7.
  */
 enum { BACKLOG = LISTENER_AT_ONCE - 1 };
 
@@ -27,7 +27,7 @@ enum { BACKLOG = LISTENER_AT_ONCE - 1 };
 #define SO_PASSRIGHTS 83 /* asm-generic/socket.h since Linux 6.16 */
 #endif
 
-/* Best effort: without the last one socket-closer.h has more to do. */
+/* Best effort: without the last option socket-closer.h has more to do. */
 void listener_take_bare_messages(int fd)
 {
 	static const int options[] = { SO_PASSCRED, SO_PASSSEC, SO_PASSPIDFD, SO_PASSRIGHTS };
@@ -50,13 +50,13 @@ static int take_activated(struct listener *listener, int fd, struct fault *fault
 	return fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || listen(fd, BACKLOG) < 0 ? -errno : 0;
 }
 
-/* A socket file that nobody answers at was left by a daemon that was killed. */
+/* A daemon that is killed leaves its socket file, at which nobody answers then. */
 static bool is_left_over(const struct sockaddr_un *address)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct stat st;
 
-	/* connect(2) is refused by a file that is no socket, too. */
+	/* A file that is no socket refuses connect(2), too. */
 	if (fd < 0 || lstat(address->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
 		return false;
 	return connect(fd, (const void *)address, sizeof *address) < 0 && errno == ECONNREFUSED;
@@ -116,8 +116,7 @@ static int make_socket(struct listener *listener, struct fault *fault)
 	r = bind_path(fd, &address);
 	if (r == -EADDRINUSE)
 		return fault_set(fault, r,
-			"%s is taken: by another uncored, which is to be stopped first, or by a "
-			"file "
+			"%s is taken by another uncored, which must be stopped first, or by a file "
 			"that is not a socket.",
 			address.sun_path);
 	if (r < 0)

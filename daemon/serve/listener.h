@@ -12,9 +12,9 @@
 enum { LISTENER_AT_ONCE = 33 }; /* connections that are accepted in a turn */
 
 struct listener {
-	const struct config *config; /* borrowed; SIGHUP replaces what it says */
+	const struct config *config; /* borrowed; SIGHUP changes its content */
 	int fd;
-	bool owns_path; /* we made the socket, not systemd: it is ours to remove */
+	bool owns_path; /* uncored, not systemd, made the socket and removes it */
 };
 
 /*
@@ -25,17 +25,19 @@ struct listener {
 int listener_open(struct listener *listener, const struct config *config, struct fdstore *store,
 	struct fault *fault);
 
-/* Removes the socket, if we made it. For every listener_open(), a failed one too. */
+/* Removes the socket, if uncored made it. To be called for every listener_open(), even a failed
+ * one. */
 void listener_close(struct listener *listener);
 
-/* Gives the socket, if we made it, the configured mode and group. Errors of chmod(2), chown(2). */
+/* Gives the socket, if uncored made it, the configured mode and group. Errors of chmod(2),
+ * chown(2). */
 int listener_set_permissions(const struct listener *listener, struct fault *fault);
 
-/* The file of the socket, which is ours or systemd's. False: it cannot be found. */
+/* The file of the socket, which uncored or systemd made. False: it cannot be found. */
 bool listener_socket(const struct listener *listener, struct rules_socket *ret);
 
 /*
- * Has the kernel keep descriptors from @fd, a listening socket and so all that it accepts from then
- * on, or one that was accepted; and whatever else may be attached to a message.
+ * Has the kernel keep descriptors, and all else that may be attached to a message, away from @fd:
+ * an accepted socket, or a listening one and with it all that it accepts from then on.
  */
 void listener_take_bare_messages(int fd);

@@ -21,8 +21,8 @@ int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata
 	return r;
 }
 
-/* sd-event grows its tables while it turns. A turn that failed is as if it had not begun: what is
- * readable stays readable, what was due stays due. */
+/* sd-event grows its tables while it turns. A failed turn has no effect: descriptors that are
+ * readable stay readable, and timers that are due stay due. */
 static void wait_for_memory(void)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };

@@ -7,14 +7,14 @@
 
 /*
  * Makes a loop that SIGTERM and SIGINT end with status 0, and that calls @on_hangup with @userdata
- * for each SIGHUP. The three must be blocked. Errors of sd_event_new(3), sd_event_add_signal(3).
+ * for each SIGHUP. The three signals must be blocked. Errors of sd_event_new(3),
+ * sd_event_add_signal(3).
  */
 int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata);
 
 /*
- * Turns until sd_event_exit(3): returns its status, or an error that will not pass. What is
- * refused for want of memory is tried again.
- * Calls @at_rest with @userdata, unless it is NULL, each time that all is done and it is about to
- * sleep.
+ * Turns until sd_event_exit(3): returns its status, or an error that will not pass. A turn that
+ * fails for want of memory is tried again. Calls @at_rest with @userdata, unless it is NULL, each
+ * time that all events are done and the loop is about to sleep.
  */
 int loop_run(sd_event *event, void (*at_rest)(void *userdata), void *userdata);

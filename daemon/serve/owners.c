@@ -25,9 +25,9 @@ enum {
 	ENTRIES = 4096,
 	PROBES = 8, /* places that a uid can be at */
 	QUEUE_MAX = 256,
-	ANSWERS_MAX = QUEUE_MAX + OWNERS_LOOKUPS_MAX, /* as many may be on their way */
+	ANSWERS_MAX = QUEUE_MAX + OWNERS_LOOKUPS_MAX, /* and one for each lookup under way */
 	PASSWD_BYTES = 16384,
-	STACK_BYTES = 256 * 1024, /* name services are guests here */
+	STACK_BYTES = 256 * 1024, /* modules of name services use it, too */
 };
 
 enum kind { NOT_KNOWN, ITSELF, SUBORDINATE, NOBODYS };
@@ -35,18 +35,18 @@ enum kind { NOT_KNOWN, ITSELF, SUBORDINATE, NOBODYS };
 struct entry {
 	uint32_t uid;
 	uint32_t kind;  /* enum kind */
-	uint32_t owner; /* of a SUBORDINATE one */
+	uint32_t owner; /* of a SUBORDINATE uid */
 	uint32_t reserved;
 	uint64_t looked_ns; /* when it was last looked up, or queued for that; 0: free */
 };
 
-/* What outlives the process. */
+/* The part that outlives the process. */
 struct table {
 	uint64_t magic;
 	struct entry entries[ENTRIES];
 };
 
-/* Of a ring: what came first is taken first. */
+/* Of a ring: first in, first out. */
 struct queue {
 	unsigned first, n, most;
 };
@@ -56,21 +56,21 @@ struct owners {
 	struct table *table;
 	int answer_fd; /* eventfd */
 
-	pthread_mutex_t lock; /* of all that follows */
-	bool orphaned;        /* nobody takes answers any more: the last thread frees it */
+	pthread_mutex_t lock; /* protects all that follows */
+	bool orphaned;        /* nobody takes answers any more: the last thread frees this */
 	unsigned n_threads;
 	struct queue asked, answered;
 	uint32_t questions[QUEUE_MAX];
 	struct entry answers[ANSWERS_MAX];
 };
 
-/* Where the next one is put. */
+/* The place for the next element. */
 static unsigned queue_put(struct queue *queue)
 {
 	return (queue->first + queue->n++) % queue->most;
 }
 
-/* Where the first one is. */
+/* The place of the first element, which leaves the queue. */
 static unsigned queue_take(struct queue *queue)
 {
 	unsigned at = queue->first;
@@ -93,8 +93,8 @@ static bool find_uid(const char *name, uint32_t *ret)
 	return true;
 }
 
-/* getpwuid_r(3) lists the errors that mean "no such user". ERANGE: there is one, with a long entry.
- */
+/* getpwuid_r(3) lists the errors that mean "no such user". ERANGE: the user exists, with a long
+ * entry. */
 static enum kind look_up_in_passwd(uint32_t uid)
 {
 	char buffer[PASSWD_BYTES];
@@ -131,7 +131,7 @@ static void owners_destroy(struct owners *owners)
 	free(owners);
 }
 
-/* Answers the questions until there is none. The lock is held, but for the time of a lookup. */
+/* Answers questions until there is none. The lock is held, except during a lookup. */
 static void answer_all(struct owners *owners)
 {
 	while (owners->asked.n && owners->answered.n < QUEUE_MAX && !owners->orphaned) {
@@ -174,7 +174,7 @@ static void start_thread(struct owners *owners)
 	pthread_attr_destroy(&attr);
 }
 
-/* Threads end when there is no room for their answers, too. */
+/* A thread also ends when there is no room for its answers. */
 static void start_what_is_needed(struct owners *owners)
 {
 	if (owners->asked.n && owners->answered.n < QUEUE_MAX &&
@@ -182,7 +182,7 @@ static void start_what_is_needed(struct owners *owners)
 		start_thread(owners);
 }
 
-/* False: too many are asked for already. */
+/* False: too many lookups are asked for already. */
 static bool ask(struct owners *owners, uint32_t uid)
 {
 	bool has_room;
@@ -196,14 +196,14 @@ static bool ask(struct owners *owners, uint32_t uid)
 	return has_room;
 }
 
-/* --- the table: the main thread's alone --- */
+/* --- the table, the main thread's alone --- */
 
 static bool is_of(const struct entry *entry, uint32_t uid)
 {
 	return entry->looked_ns && entry->uid == uid;
 }
 
-/* The entry of @uid, or the one that would have to go for it: that which was looked up first. */
+/* The entry of @uid, or the entry that @uid would replace: the one looked up first. */
 static struct entry *find_place(struct table *table, uint32_t uid)
 {
 	uint32_t at = uid * 2654435761U; /* Knuth's multiplicative hash */
@@ -266,7 +266,7 @@ bool owners_take_answer(struct owners *owners, uint32_t *ret_uid)
 		return false;
 	*ret_uid = answer.uid;
 	if (answer.kind == NOT_KNOWN)
-		return true; /* what was known before is better than nothing */
+		return true; /* an old answer is better than none */
 	answer.looked_ns = clock_now_ns();
 	*find_place(owners->table, answer.uid) = answer;
 	return true;

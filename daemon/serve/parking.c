@@ -6,7 +6,7 @@
 
 enum { UNPARK_NS = 500000 };
 
-/* Of each account whose wait is over, the one that is parked longest. */
+/* Finds for each account whose wait is over the peer that has been parked for the longest. */
 static void find_longest(struct server *server, uint64_t now_ns)
 {
 	for (struct peer *peer = server->peers; peer; peer = peer->next) {
@@ -18,7 +18,7 @@ static void find_longest(struct server *server, uint64_t now_ns)
 	}
 }
 
-/* One at a time: all at once would cost much, for an account that may pay for one. */
+/* One peer of an account at a time: all would cost much, and the account may pay for one only. */
 static void unpark_longest(struct server *server, uint64_t now_ns)
 {
 	for (struct peer *peer = server->peers; peer; peer = peer->next) {

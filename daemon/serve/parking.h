@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers that are parked (peer.h), and when they are read from again: those of one account come back
- * one by one.
+ * Peers that are parked (peer.h), and when they are read from again: the peers of one account come
+ * back one by one.
  */
 #pragma once
 
@@ -10,5 +10,5 @@
 
 #include "daemon/serve/server.h"
 
-/* When server->wake_source is due; @server is a struct server. */
+/* Handler of server->wake_source; @server is a struct server. */
 int parking_on_wake(sd_event_source *source, uint64_t usec, void *server);

@@ -9,17 +9,17 @@
 #include "common/macro.h"
 #include "daemon/serve/socket-closer.h"
 
-/* CPU time for one message of an honest client, from or to it: it takes microseconds, and a few ms
- * on an emulated machine, or where the host takes the CPU away meanwhile. */
+/* No message from or to an honest client costs so much CPU time: it takes microseconds, and a few
+ * ms on an emulated machine, or where the host takes the CPU away meanwhile. */
 static const uint64_t DEAR_NS = 50000000;
 
 enum { DEAR_MAX = 1 };
 
-/* How long a connection is parked at most, and the account then waits for each of the others: with
- * 512 of them, a client of the library is answered within its second. */
+/* A connection is parked for at most so long. The account's others then follow one by one
+ * (parking.c): with 512 of them, a client of the library is answered within its second. */
 static const uint64_t PARKED_MAX_NS = 200000000;
 
-/* Room for a few answers, no more: a client that does not read them is dropped, before the
+/* Room for a few answers, no more: a client that does not read them is dropped before the
  * descriptors that they carry pile up. */
 static int limit_answers(int fd)
 {
@@ -108,7 +108,7 @@ void peer_set_account(struct peer *peer, unsigned account)
 
 /* --- parking --- */
 
-/* Its event comes no more until that is asked for: see READABLE. */
+/* The peer's event comes no more until peer_look_again(): see PEER_READABLE. */
 void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns)
 {
 	struct account *account = &peer->server->accounts.accounts[peer->account];
@@ -121,7 +121,7 @@ void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns)
 	server_wake_at(peer->server, until_ns);
 }
 
-/* Has its event come again if there is something to be read. */
+/* Has the peer's event come again if there is something to be read. */
 void peer_look_again(struct peer *peer)
 {
 	sd_event_source_set_io_events(peer->source, PEER_READABLE);
@@ -137,8 +137,8 @@ void peer_unpark(struct peer *peer)
 /* --- messages --- */
 
 /*
- * To receive from a client, to answer it and to let it go wakes all that watches its end of the
- * connection. Of that there may be very much: then it is dropped, for the closers to wake.
+ * Receiving from a client, answering it and closing its connection wake every watcher of its end.
+ * There may be very many watchers: then the client is dropped, for the closers to do the waking.
  */
 static int check_price(struct peer *peer, uint64_t before_ns)
 {
@@ -154,7 +154,7 @@ int peer_send(struct peer *peer, const union wire_message *message, const int fd
 	return r < 0 ? r : check_price(peer, before_ns);
 }
 
-/* No request carries descriptors. One that does is left where it is: see socket-closer.h. */
+/* No request carries descriptors. A message with some stays where it is: see socket-closer.h. */
 int peer_receive(struct peer *peer, struct wire_packet *ret)
 {
 	uint64_t before_ns = clock_thread_ns();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One connected client: its connection, and its part of its user (users.h). What it costs the main
- * thread is charged to its account, as sweeps are; while that is in debt, the connection is
- * *parked*: nobody reads from it. Those of an account come back one by one, and
- * each of them soon: a client waits for the budget, and does not fail for it.
+ * One connected client: its connection, and its part of its user (users.h). Its account is charged
+ * for the main thread's work on it, as for sweeps. While the account is in debt, the connection is
+ * *parked*: nobody reads from it. The parked connections of an account come back one by one, and
+ * each of them soon: a client waits for the budget, and does not fail because of it.
  */
 #pragma once
 
@@ -22,14 +22,14 @@ struct peer {
 	int fd;
 	uid_t uid;
 	unsigned account;
-	struct user *user; /* NULL: not welcomed */
+	struct user *user; /* NULL: not welcomed yet */
 	sd_event_source *source;
 	uint64_t parked_ns; /* since when; 0: is not parked */
-	bool is_due;        /* has waited: what it says next is heard */
-	unsigned n_dear;    /* messages from or to it that were */
+	bool is_due;        /* has waited: its next message is heard */
+	unsigned n_dear;    /* messages from or to it that cost too much */
 };
 
-/* Edge-triggered: what is readable and waits for its turn is reported once, not at each turn of the
+/* Edge-triggered: a readable peer that waits for its turn is reported once, not at each turn of the
  * loop for every other peer. */
 enum { PEER_READABLE = EPOLLIN | (int)EPOLLET };
 
@@ -40,19 +40,19 @@ int peer_new(struct server *server, int *fd, uid_t uid, unsigned account, struct
 /* Unlinks and frees the peer and all it holds. Returns NULL. */
 struct peer *peer_free(struct peer *peer);
 
-/* Its uid is charged as @account from now on. */
+/* The peer is charged as @account from now on. */
 void peer_set_account(struct peer *peer, unsigned account);
 
-/* Reads nothing from it for @wait_ns, or less. Its event comes no more until then. */
+/* Reads nothing from the peer for @wait_ns, or less. Its event comes no more until then. */
 void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns);
 
-/* Reads from it again. */
+/* Reads from the peer again. */
 void peer_unpark(struct peer *peer);
 
-/* Has its event come again if there is something to be read. */
+/* Has the peer's event come again if there is something to be read. */
 void peer_look_again(struct peer *peer);
 
-/* As wire_send() and wire_receive(). -ECONNABORTED: messages of this peer are too dear. */
+/* As wire_send() and wire_receive(). -ECONNABORTED: messages of this peer cost too much. */
 int peer_send(
 	struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds);
 int peer_receive(struct peer *peer, struct wire_packet *ret);
@@ -60,6 +60,6 @@ int peer_receive(struct peer *peer, struct wire_packet *ret);
 /* Answers a request with a refusal, as server_refuse(). */
 int peer_refuse(struct peer *peer, enum policy_rule rule, const char *text);
 
-/* Takes the configured rate: a client that floods its connection is read no further until the
+/* Applies the configured rate: a client that floods its connection is read no further until the
  * second is over. */
 int peer_limit_rate(struct peer *peer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was refused: counted by rule, and told in the log at most once a minute for each user. The
- * table of users is bounded; those who find no place in it share one.
+ * Refusals: counted by rule, and told in the log at most once a minute for each user. The table of
+ * users is bounded; users that find no place in it share one.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ struct refusals {
 };
 
 /*
- * Counts a refusal of @uid. True: it is time for a line in the log, which should say that
- * *@ret_n_silent refusals had none since the last.
+ * Counts a refusal of @uid. True: a line in the log is due, which should say that *@ret_n_silent
+ * refusals had none since the last.
  */
 bool refusals_note(struct refusals *refusals, enum policy_rule rule, uint32_t uid, uint64_t now_ns,
 	uint64_t *ret_n_silent);

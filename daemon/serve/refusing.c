@@ -20,13 +20,13 @@
 #include "daemon/serve/restart.h"
 
 static const uint64_t AGAIN_AFTER_NS = 60000000000U;
-static const uint64_t BY_ITSELF_AFTER_NS = 600000000000U; /* again, if it ended already */
-/* Nothing that clients do, and no lack of descriptors, turns the loop more often than that. */
+static const uint64_t BY_ITSELF_AFTER_NS = 600000000000U; /* if a process ended already */
+/* Neither clients nor a lack of descriptors turn the loop more often than that. */
 enum { TURNS_USEC = 100000, TURNS = 1000 };
-/* What serving takes of the address space: stacks, and tables that are hardly ever touched. */
+/* Address space that serving takes: stacks, and tables that are hardly ever touched. */
 enum { SERVING_BYTES = 8 << 20, SOCKET_BYTES = 4 << 20 };
 
-static const char stamp_name[] = "refusing"; /* with the service manager */
+static const char stamp_name[] = "refusing"; /* in the service manager's store */
 
 int refusing_error(int error)
 {
@@ -49,7 +49,7 @@ int refusing_error(int error)
 	return -ENODEV;
 }
 
-/* --- when a process last ended for this --- */
+/* --- the time of the last end --- */
 
 void refusing_init(struct refusing *refusing, struct fdstore *store)
 {
@@ -74,7 +74,7 @@ static int keep_stamp(uint64_t now_ns)
 
 /* --- answering --- */
 
-/* The memory for a thread's stack, too. Descriptors have a limit, and that takes a change. */
+/* Memory for a thread's stack counts, too; descriptors do not: their limit takes a change. */
 static bool wants_memory(const struct refusing *refusing)
 {
 	return refusing->error == -ENOMEM || refusing->error == -EAGAIN;
@@ -92,7 +92,7 @@ static void answer(struct refusing *refusing, int fd)
 	socket_closer_close(&refusing->closer, &fd);
 }
 
-/* A client that has gone already, or for which there is no descriptor now, is nobody's loss. */
+/* A client that has gone already, or for which there is no descriptor now, gets no answer. */
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -127,7 +127,7 @@ static void take_reason(struct refusing *refusing, int error, const struct fault
 	await_memory(refusing);
 }
 
-/* As far as one can know: what is beyond the limit of a cgroup shows when it is touched. */
+/* As far as can be known: the limit of a cgroup shows only when memory is touched. */
 static bool there_is_memory(unsigned n_sockets)
 {
 	const size_t size_bytes = SERVING_BYTES + (size_t)n_sockets * SOCKET_BYTES;
@@ -197,8 +197,9 @@ static void look_again(struct refusing *refusing)
 	if (r < 0)
 		take_reason(refusing, r, &why);
 	else if (refusing->denied && refusing->paranoid == privilege_paranoid())
-		log_info("uncored looked again, but what the kernel permits is as it was: after a "
-			 "change of the unit, restart it.");
+		log_info(
+			"uncored looked again, but the kernel permits no more than before: after a "
+			"change of the unit, restart it.");
 	else
 		end(refusing);
 }
@@ -214,7 +215,7 @@ static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata
 	return 0;
 }
 
-/* Memory comes back without anybody's doing, so nobody would send a SIGHUP. */
+/* Memory comes back by itself, so nobody would send a SIGHUP. */
 static int on_time_for_memory(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct refusing *refusing = userdata;
@@ -232,7 +233,7 @@ static int on_time_for_memory(sd_event_source *source, uint64_t usec, void *user
 	return 0;
 }
 
-/* A start that was tried again and failed is not tried again so soon. */
+/* After a restart that did not help, the next one is not tried so soon. */
 static void await_memory(struct refusing *refusing)
 {
 	uint64_t at_ns = clock_now_ns() + AGAIN_AFTER_NS;

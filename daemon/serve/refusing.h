@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * uncored where it cannot serve: no known platform, no counters, no permission, a wrong file, no
- * memory. It stays up and gives everybody who connects the reason, so that the socket stays, too,
- * and a program that asks is told at once.
+ * memory. It stays up and gives each client that connects the reason. So the socket stays, too, and
+ * a program that asks is told at once.
  *
- * It has no page, no readers and no privilege in this state, and a client holds nothing of it: each
- * connection is answered before anything is read from it, and closed.
+ * In this state uncored has no page, no readers and no privilege, and a client holds nothing of it:
+ * each connection is answered before anything is read from it, and then closed.
  *
- * At SIGHUP it looks again, which needs no privilege. Only a new process can open counters: if
- * there is something to open now it ends with RESTART_EXIT_STATUS, for the service manager to start
- * one, but not twice within a minute.
+ * At SIGHUP uncored looks again, which needs no privilege. Only a new process can open counters. If
+ * there is something to open now, uncored ends with RESTART_EXIT_STATUS, for the service manager to
+ * start a new process, but not twice within a minute.
  *
- * Where memory was what it wanted it looks again by itself, each minute, and ends when there is
- * some: once, and the next process that finds too little not for ten minutes.
+ * Where memory was missing, uncored also looks again by itself, each minute, and ends when there is
+ * enough. If the next process finds too little again, it does not look by itself until ten minutes
+ * after that end.
  */
 #pragma once
 
@@ -39,14 +40,15 @@ struct refusing {
 	struct fault why;
 	bool denied;       /* the kernel refused the counters */
 	int paranoid;      /* perf_event_paranoid at that time */
-	uint64_t ended_ns; /* when a process last ended for this; CLOCK_MONOTONIC, 0: none */
+	uint64_t ended_ns; /* when a process last ended for this; CLOCK_MONOTONIC, 0: none did */
 	struct socket_closer closer;
 	sd_event *event; /* owned */
 	bool waits;      /* to look again when the minute is over */
 	bool awaits_memory;
 };
 
-/* Takes from @store when a process last ended. Before counters_open(), which empties it. */
+/* Takes the time at which a process last ended from @store. To be called before counters_open(),
+ * which empties @store. */
 void refusing_init(struct refusing *refusing, struct fdstore *store);
 
 /*

@@ -15,10 +15,10 @@
 
 static void say_kept(const char *key)
 {
-	log_warning("%s has changed, which needs a restart: what it was stays until then.", key);
+	log_warning("%s has changed, which needs a restart: the old value stays until then.", key);
 }
 
-/* Whoever stays gets the new limits; who may not connect any more is disconnected. */
+/* Clients that stay get the new limits; those that may not connect any more are disconnected. */
 static void review_peers(struct server *server)
 {
 	unsigned n_gone = server->n_peers;
@@ -32,7 +32,7 @@ static void review_peers(struct server *server)
 		log_info("%u clients may not connect any more and were disconnected.", n_gone);
 }
 
-/* Who had the page and may not any more still has it mapped. */
+/* Clients that had the page and may not have it any more still have it mapped. */
 static void withdraw_if_selective(struct server *server, const struct policy_access *before)
 {
 	const struct policy_access *now = &server->config->access;
@@ -41,8 +41,9 @@ static void withdraw_if_selective(struct server *server, const struct policy_acc
 		return;
 	if (job_owner_withdraw(server, server_owner(server), NULL) == 0)
 		return;
-	log_error("uncored has no memory or descriptors for another page, and cannot withdraw the "
-		  "one that others have: it ends, and does so when it is started again.");
+	log_error("uncored has no memory or descriptors for another page, so it cannot withdraw "
+		  "the page that clients have: it ends, and withdraws the page when it is started "
+		  "again.");
 	sd_event_exit(server->event, RESTART_EXIT_STATUS);
 }
 
@@ -60,7 +61,7 @@ static void apply(struct server *server, const struct policy_access *before)
 	withdraw_if_selective(server, before);
 	report_invalidate(&server->reports[WIRE_STATE]);
 	if (server->counters->is_kept)
-		saved_config_keep(server->config);
+		saved_config_keep(server->config, NULL);
 	log_info("The configuration was read again.");
 }
 
@@ -71,8 +72,8 @@ void reload(struct server *server)
 
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_now_ns() / 1000);
 	if (config_reload(server->config, say_kept, &fault) < 0)
-		log_error(
-			"The configuration is as it was, for the new one is wrong: %s", fault.text);
+		log_error("The configuration is unchanged, because the new one is wrong: %s",
+			fault.text);
 	else
 		apply(server, &before);
 }

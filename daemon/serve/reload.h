@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGHUP: the configuration is read again. What can change while the daemon runs, does, for those
- * who are connected, too; what needs a restart is named in the log and stays. A configuration that
- * is wrong changes nothing.
+ * SIGHUP: the configuration is read again. Keys that can change while the daemon runs do so, for
+ * connected clients, too. Keys that need a restart are named in the log and keep their values. A
+ * configuration that is wrong changes nothing.
  */
 #pragma once
 

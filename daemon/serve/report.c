@@ -10,7 +10,7 @@
 #include "common/wire.h"
 #include "daemon/base/memfd.h"
 
-/* Only root has us make other memory for it, when the page is withdrawn: see job-owner.h. */
+/* Only root can cause new memory, by a withdrawal of the page: see job-owner.h. */
 static int open_memory(struct report *report)
 {
 	if (report->write_fd < 0)

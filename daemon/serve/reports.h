@@ -8,9 +8,9 @@
 #include "daemon/serve/server.h"
 
 /*
- * What there is to say on @topic as JSON: the state at most a tenth of a second old, the platforms
- * as they were when first asked for. Asking often must cost neither CPU nor memory. *@ret stays the
- * server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong by now. The fault says it.
+ * The report on @topic as JSON: the state is at most a tenth of a second old, the platforms are as
+ * they were when first asked for. Asking often must cost neither CPU nor memory. *@ret stays the
+ * server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong by now. The fault says why.
  */
 int reports_get(struct server *server, enum wire_topic topic, const struct report **ret,
 	struct fault *fault);

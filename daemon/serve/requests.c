@@ -38,8 +38,8 @@ static int answer_renew(struct peer *peer, const union wire_message *request)
 	(void)request;
 	if (closers_hang(peer->server->closers, peer->account))
 		return peer_refuse(peer, POLICY_CLOSING,
-			"The doorbells that this user had are still being closed, for its programs "
-			"keep that up.");
+			"uncored is still closing former doorbells of this user, because programs "
+			"of this user delay it.");
 	if (users_renew_doorbells(&peer->server->users, peer->user) < 0)
 		return peer_refuse(peer, POLICY_DESCRIPTORS,
 			"uncored has no descriptors left for new doorbells: try again later.");

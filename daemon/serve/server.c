@@ -28,7 +28,7 @@ int server_init(struct server *server, struct config *config, struct listener *l
 
 /* --- accounts and the main thread's time --- */
 
-/* What was known of the account under @number is void. */
+/* All that was known of the account under @number is void. */
 static void forget_account(struct server *server, unsigned number)
 {
 	users_forget_account(&server->users, number);
@@ -75,7 +75,7 @@ void server_resume_accepting(struct server *server)
 		sd_event_source_set_enabled(server->listen_source, SD_EVENT_ON);
 }
 
-/* --- what the page says of clients --- */
+/* --- clients in the page --- */
 
 void server_tell_clients(struct server *server)
 {
@@ -99,7 +99,7 @@ static void note_refusal(struct server *server, uint32_t uid, const struct polic
 	server_tell_clients(server);
 }
 
-/* Tells @uid at the other end of @fd why, and counts it. */
+/* Tells @uid at the other end of @fd the reason, and counts the refusal. */
 int server_refuse(struct server *server, int fd, uid_t uid, const struct policy_refusal *refusal)
 {
 	union wire_message reply;
@@ -127,8 +127,8 @@ void server_tell_users(struct server *server)
 /* --- limits --- */
 
 /*
- * How many peers the limit of open files has room for, next to what is open already: each has a
- * connection, and may be the only one of its user, with doorbells and memory.
+ * How many peers the limit of open files has room for, next to the files that are open already.
+ * Each peer has a connection, and may be the only one of its user, which has doorbells and memory.
  */
 static unsigned peers_that_fit(const struct counters *counters)
 {
@@ -149,7 +149,7 @@ static unsigned limit_away(struct users *users, unsigned n_fit)
 	return n_fit - users->most_away;
 }
 
-/* Where the site says nothing: every rank of a job has a place, with four ranks to a CPU. */
+/* Where the site sets no limit, every rank of a job has a place, with four ranks to a CPU. */
 static void take_limits(struct server *server)
 {
 	unsigned of_machine = 4 * server->counters->topology.n_cpus;
@@ -175,7 +175,7 @@ void server_limit_peers(struct server *server)
 		    "max_clients: raise LimitNOFILE of the unit.",
 		fit, server->max_peers);
 	server->max_peers = fit;
-	/* Nobody decided that one user may have all of these few. */
+	/* Nobody decided that one user may have all of so few places. */
 	if (server->max_peers_of_user > (fit + 1) / 2)
 		server->max_peers_of_user = (fit + 1) / 2;
 }
@@ -186,7 +186,7 @@ void server_apply_budget(struct server *server)
 		.percent = server->config->budget_percent,
 		.burst_ms = server->config->burst_ms,
 	};
-	/* One request may turn out dear before it can be known to be. */
+	/* A request may turn out dear, which cannot be known before it is answered. */
 	server->budget.least_ns = -(int64_t)(server->config->burst_ms * UINT64_C(1000));
 }
 
@@ -209,7 +209,7 @@ int server_begin(struct server *server, struct counters *counters)
 	server_tell_users(server);
 	server_apply_budget(server);
 	server_limit_peers(server);
-	server_take_cost(server); /* that of the start */
+	server_take_cost(server); /* leaves out the cost of the start */
 	return 0;
 }
 

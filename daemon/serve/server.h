@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the main thread of uncored serves with: the counters, who is connected, and what they are
- * charged. Connecting, reports and going away pass through the main thread; a fresh read never
- * does.
+ * The state with which the main thread of uncored serves: the counters, the connected clients, and
+ * their charges. Connecting, reports and going away pass through the main thread; a fresh read
+ * never does.
  *
- * Nothing here knows what a client says (peer.h, requests.h), or when it is heard (serving.h).
+ * Nothing here knows the messages of clients (peer.h, requests.h), or when they are heard
+ * (conversation.h).
  */
 #pragma once
 
@@ -30,10 +31,10 @@ struct peer;
 
 struct server {
 	struct counters *counters; /* borrowed */
-	struct config *config;     /* borrowed; SIGHUP replaces what it says */
+	struct config *config;     /* borrowed; SIGHUP changes its content */
 	struct listener *listener; /* borrowed */
 	sd_event *event;
-	sd_event_source *listen_source; /* off while nobody is accepted */
+	sd_event_source *listen_source; /* off while accepting pauses */
 	sd_event_source *wake_source;   /* when a parked peer is due */
 	struct peer *peers;             /* doubly linked */
 	unsigned n_peers;
@@ -42,7 +43,7 @@ struct server {
 	struct owners *owners;
 	struct accounts accounts;
 	struct budget budget; /* of the main thread and the closers */
-	uint64_t charged_ns;  /* CPU time of the main thread that was charged, or is nobody's */
+	uint64_t charged_ns;  /* main thread's CPU time, charged already or to nobody */
 	struct users users;
 	struct closers *closers;
 	struct refusals refusals;
@@ -51,50 +52,52 @@ struct server {
 };
 
 /*
- * Begins with what a process before left in @store of uids and their accounts; serves nothing yet.
- * Errors of owners_new().
+ * Begins with the accounts of uids that a process before left in @store; serves nothing yet. Errors
+ * of owners_new().
  */
 int server_init(struct server *server, struct config *config, struct listener *listener,
 	struct fdstore *store, struct fault *fault);
 
-/* Has all that clients need of @counters, which are open. -ENOMEM; errno of pthread_create(3). */
+/* Makes all that clients need of @counters, which must be open. -ENOMEM; errno of
+ * pthread_create(3). */
 int server_begin(struct server *server, struct counters *counters);
 
-/* Frees all but the peers, which must be gone; for every server_init(), a failed one too. */
+/* Frees all but the peers, which must be gone. To be called for every server_init(), even a failed
+ * one. */
 void server_done(struct server *server);
 
-/* A peer came (@change 1) or went (-1), which shows in the page. */
+/* Counts a peer that came (@change 1) or went (-1), and shows it in the page. */
 void server_count_peer(struct server *server, int change);
 
 /* Shows in the page how many peers there are, and how many were refused. */
 void server_tell_clients(struct server *server);
 
 /*
- * Tells @uid, at the other end of @fd, why it is refused. Counts that, shows it in the page, and
- * logs it, at most once a minute for each user. Errors of wire_send().
+ * Tells @uid, at the other end of @fd, why it is refused. Counts the refusal, shows it in the page,
+ * and logs it, at most once a minute for each user. Errors of wire_send().
  */
 int server_refuse(struct server *server, int fd, uid_t uid, const struct policy_refusal *refusal);
 
 /* The account of @uid, as far as is known, or ACCOUNTS_NONE. */
 unsigned server_account_of(struct server *server, uint32_t uid);
 
-/* What the main thread has used since the last time that this was asked, to be charged. */
+/* The CPU time that the main thread has used since the last call, to be charged. */
 uint64_t server_take_cost(struct server *server);
 
-/* Has peers that are parked looked at, no later than @due_ns. */
+/* Has the parked peers looked at, no later than @due_ns. */
 void server_wake_at(struct server *server, uint64_t due_ns);
 
-/* A peer has gone: its descriptors are free again. */
+/* Accepts again, as when a peer has gone and its descriptors are free. */
 void server_resume_accepting(struct server *server);
 
-/* Whose job the node runs; see job-owner.h. */
+/* The user whose job the node runs; see job-owner.h. */
 uint32_t server_owner(const struct server *server);
 
-/* Publishes what users are to know: quantum and rules. */
+/* Publishes the quantum and the rules for users to know. */
 void server_tell_users(struct server *server);
 
-/* Takes the quotas of the configuration, as far as there is room for so many. */
+/* Applies the configured quotas, as far as there is room for so many peers. */
 void server_limit_peers(struct server *server);
 
-/* Takes the budget of the configuration for the main thread. */
+/* Applies the configured budget to the main thread. */
 void server_apply_budget(struct server *server);

@@ -23,7 +23,7 @@ struct serving {
 	struct watchdog watchdog;
 };
 
-/* Something is known of a uid: it may belong to another account than it was charged as. */
+/* More is known of a uid: it may belong to another account than the one charged so far. */
 static int on_answer(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct server *server = userdata;

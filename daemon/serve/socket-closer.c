@@ -16,12 +16,12 @@ enum {
 	YIELD_AFTER = 16, /* messages: some 20 us */
 };
 
-/* --- what there is to receive --- */
+/* --- messages left to receive --- */
 
 /*
- * Looks at the next message with room for neither bytes nor descriptors, and returns its size. Of
- * what would be attached MSG_CTRUNC tells (net/core/scm.c, scm_recv). The kernel takes references
- * of its own to attached files meanwhile and gives them back, but those of the queue remain
+ * Looks at the next message with room for neither bytes nor descriptors, and returns its size.
+ * MSG_CTRUNC tells that something would be attached (net/core/scm.c, scm_recv). Meanwhile the
+ * kernel takes references of its own to attached files and gives them back. The queue keeps its own
  * (net/unix/af_unix.c, unix_peek_fds), and nobody but the caller receives from it.
  */
 static ssize_t peek(int socket_fd, int *ret_flags)
@@ -43,9 +43,9 @@ int socket_has_descriptors(int socket_fd)
 }
 
 /*
- * Receives what is harmless, up to a message with descriptors, an empty one, or the end. A client
- * may have sent hundreds, and again and again. The main thread, if it waits for this CPU, goes
- * first: without that the scheduler made it wait for up to 3 ms, and newcomers with it.
+ * Receives harmless messages, up to one with descriptors, an empty one, or the end. A client may
+ * have sent hundreds, and again and again. If the main thread waits for this CPU, it goes first:
+ * without the yield the scheduler made it wait for up to 3 ms, and newcomers with it.
  */
 static void drain(int socket_fd)
 {
@@ -59,10 +59,9 @@ static void drain(int socket_fd)
 }
 
 /*
- * True only at the end of the connection, when nothing can be sent to us any more and nothing that
- * was is left. An empty message looks like the end of the connection, but for the credentials that
- * each message has and the end has not. An error that was pending, of a peer that has gone, tells
- * nothing.
+ * True only at the end of the connection: nothing can be sent to us any more, and nothing sent is
+ * left to receive. An empty message looks like the end of the connection, except that each message
+ * has credentials and the end has none. A pending error, of a peer that has gone, tells nothing.
  */
 bool socket_is_at_end(int socket_fd)
 {
@@ -90,7 +89,8 @@ static void wait_for(sem_t *semaphore)
 		; /* EINTR */
 }
 
-/* From here on it has its own table, in which all that is open stays open; exiting drops it. */
+/* From here on the thread has its own table, in which all open descriptors stay open; exiting drops
+ * it. */
 static void *hold(void *argument)
 {
 	struct holder *holder = argument;
@@ -120,9 +120,9 @@ static bool holder_start(struct holder *holder)
 }
 
 /*
- * Waits for the thread to be done with its memory, which it is before it drops its files
- * (kernel/exit.c, do_exit: exit_mm, exit_files). As it is exiting by then, sockets do not linger
- * (net/ipv4/af_inet.c, inet_release: PF_EXITING).
+ * Waits for the thread to be done with its memory, which happens before the thread drops its files
+ * (kernel/exit.c, do_exit: exit_mm, exit_files). The thread is exiting by then, so sockets do not
+ * linger (net/ipv4/af_inet.c, inet_release: PF_EXITING).
  */
 static void holder_stop(struct holder *holder)
 {
@@ -155,7 +155,7 @@ void socket_closer_close_listening(struct socket_closer *closer, int *socket_fd)
 		closer->waiting[closer->n_waiting++] = *socket_fd;
 		bury_waiting(closer);
 	}
-	*socket_fd = -1; /* without memory it stays open: better one descriptor less than to hang */
+	*socket_fd = -1; /* no memory: better to lose a descriptor than to hang */
 }
 
 void socket_closer_close(struct socket_closer *closer, int *socket_fd)

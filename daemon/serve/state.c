@@ -51,7 +51,7 @@ static void add_box_states(
 	}
 }
 
-/* Where the socket is read; its reader may have followed the counters. */
+/* The CPU on which the socket is read; the reader may have followed the counters. */
 static int cpu_of(const struct counters *counters, unsigned socket)
 {
 	const struct page_socket *sockets = page_sockets(counters->generation.publication.header);
@@ -122,7 +122,7 @@ static struct json_object *metric_state(const struct counters *counters, unsigne
 	return object;
 }
 
-/* Who may connect, and what they are told; in words, too. */
+/* Access and disclosure, key by key and in words. */
 static void add_disclosure(struct json_object *policy, const struct server *server)
 {
 	const struct policy_disclosure *disclosure = &server->config->disclosure;

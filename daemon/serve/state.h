@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of the daemon as JSON: what `uncore info` shows. Its keys are fixed: uncored(8). */
+/* The state of the daemon as JSON, which `uncore info` shows. Its keys are fixed: uncored(8). */
 #pragma once
 
 #include "daemon/serve/server.h"

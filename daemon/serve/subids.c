@@ -15,7 +15,7 @@ static bool parse_number(const char *text, uint64_t *ret)
 	return end && (!*end || *end == '\n');
 }
 
-/* The next line that fits. A longer one is none, and its end is not taken for one. */
+/* Reads the next line that fits. Skips a longer one, with its end. */
 static bool read_line(FILE *file, char line[LINE_MAX_BYTES])
 {
 	bool is_part, is_rest = false;

@@ -36,7 +36,7 @@ static void close_doorbells(struct users *users, const struct user *user, int do
 			users->readers[s].doorbells.epoll_fd, &doorbells[s]);
 }
 
-/* All, or none. */
+/* Makes all doorbells, or none. */
 static int make_doorbells(struct users *users, int ret_doorbells[])
 {
 	for (unsigned s = 0; s < users->n_readers; s++) {
@@ -104,7 +104,7 @@ int users_renew_doorbells(struct users *users, struct user *user)
 	return 0;
 }
 
-/* --- where its clients sleep --- */
+/* --- wake-ups --- */
 
 static size_t wakeups_bytes(const struct users *users)
 {
@@ -132,8 +132,8 @@ static void tell(const struct users *users, struct user *user)
 	page_rules_write((void *)&user->wakeups[users->n_readers], &users->rules);
 }
 
-/* A client may keep its descriptor for ever, but not our memory behind it: MADV_REMOVE gives that
- * back. */
+/* A client may keep its descriptor for ever, but not our memory behind it: MADV_REMOVE gives the
+ * memory back. */
 static void close_wakeups(const struct users *users, struct user *user)
 {
 	if (user->wakeups) {

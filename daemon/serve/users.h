@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all clients of one uid share: a doorbell for each socket, and the memory where they sleep
- * until their sweep is there (struct page_wakeup of common/page.h). So 576 ranks of a job are one
- * user with as many doorbells as there are sockets. Another user has no descriptor of either, so
- * nobody of it rings, or is woken, at this one's expense. The memory is protected as the page is.
+ * A user: all clients of one uid. They share a doorbell for each socket, and the memory where they
+ * sleep until their sweep is there (struct page_wakeup of common/page.h). So 576 ranks of a job are
+ * one user with as many doorbells as there are sockets. Another user has no descriptor of either,
+ * so none of its clients rings, or is woken, at the expense of this one. The memory is protected as
+ * the page is.
  *
- * When the last client has gone, the user stays, for the next one to find: coming and going costs
- * no descriptor, and a client that keeps what it was given keeps the same thing again. The users
- * that are away longest go when there are more than USERS_AWAY_MAX.
+ * When the last client has gone, the user stays, for the next client to find: coming and going
+ * costs no descriptor, and a client that keeps its descriptors gets the same ones again. When more
+ * than USERS_AWAY_MAX users have no client, the users that are away longest go.
  *
- * A user's place in the table is that of its doorbells in every reader.
+ * A user's place in the table is also the place of its doorbells in every reader.
  */
 #pragma once
 
@@ -27,9 +28,9 @@ struct user {
 	uint32_t uid;
 	unsigned account;
 	unsigned n_clients;
-	uint64_t left_ns;    /* when the last one went */
+	uint64_t left_ns;    /* when the last client went */
 	uint64_t renewed_ns; /* when it last got new doorbells */
-	int wakeups_fd;      /* what clients get: n_readers of struct page_wakeup, and page_rules */
+	int wakeups_fd;      /* given to clients: n_readers of struct page_wakeup, and page_rules */
 	struct page_wakeup *wakeups;
 	int doorbells[PAGE_SOCKETS_MAX];
 };
@@ -40,8 +41,8 @@ struct users {
 	struct closers *closers; /* borrowed */
 	unsigned n, n_away;
 	unsigned most_away;  /* USERS_AWAY_MAX, or fewer */
-	uint32_t quantum;    /* that they are told */
-	struct rules rules;  /* ... and these */
+	uint32_t quantum;    /* told to the users */
+	struct rules rules;  /* told to them, too */
 	struct user **table; /* owned, USERS_MAX of them; NULL: a free place */
 };
 
@@ -51,7 +52,7 @@ int users_init(
 void users_done(struct users *users);
 
 /*
- * A client of @uid comes, which is charged as @account: *@ret is the user, for users_leave(). 0,
+ * Adds a client of @uid, which is charged as @account. *@ret is its user, for users_leave(). 0,
  * -ENOMEM; -ENOSPC: there are USERS_MAX; errno of memfd_create(2), mmap(2), open(2), eventfd(2) and
  * epoll_ctl(2).
  */
@@ -59,19 +60,20 @@ int users_enter(struct users *users, uint32_t uid, unsigned account, struct user
 void users_leave(struct users *users, struct user *user);
 
 /*
- * Gives @user new doorbells, since the old ones are full; at most once a second, or else they are
- * new already. Errors as users_enter().
+ * Gives @user new doorbells, because the old ones are full, but at most once a second: sooner they
+ * are new already. Errors as users_enter().
  */
 int users_renew_doorbells(struct users *users, struct user *user);
 
-/* Tells all, and those that come, what values are rounded down to, and who may connect. */
+/* Tells all users, also those that come later, the quantum to which values are rounded down and the
+ * rules for connecting. */
 void users_tell(struct users *users, uint32_t quantum, const struct rules *rules);
 
 /* @uid is charged as @account from now on. */
 void users_set_account(struct users *users, uint32_t uid, unsigned account);
 
-/* @account stands for another user from now on: lets go of those that were charged as it, and have
- * no client. */
+/* @account stands for somebody else from now on: lets go of the users that were charged as it and
+ * have no client. */
 void users_forget_account(struct users *users, unsigned account);
 
 /* Lets go of the users that have no client. */

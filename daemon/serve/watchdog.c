@@ -11,7 +11,7 @@
 enum { PINGS_PER_INTERVAL = 2, LIMITS_PER_INTERVAL = 4, US_PER_S = 1000000, NS_PER_US = 1000 };
 
 /* The longest work for one answer, a sweep of some hundred counters and waking as many clients,
- * takes milliseconds; and a reader may have to wait for a CPU. */
+ * takes milliseconds. A reader may also have to wait for a CPU. */
 static const uint64_t LIMIT_NS = 10000000000U;
 
 uint64_t watchdog_limit_ns(const struct watchdog *watchdog)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tells the service manager that uncored is alive, as WatchdogSec= of its unit asks for. A main
- * thread that hangs says nothing, and one that finds a reader hanging keeps silent on purpose: the
- * manager then kills the process and starts another, which goes on with the same totals.
+ * Tells the service manager that uncored is alive, as WatchdogSec= of its unit asks. A main thread
+ * that hangs says nothing, and a main thread that finds a reader hanging keeps silent on purpose.
+ * The manager then kills the process and starts another, which goes on with the same totals.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 struct watchdog {
 	const struct reader *readers; /* borrowed */
 	unsigned n_readers;
-	uint64_t interval_us; /* what the manager waits for a sign of life; 0: it does not */
+	uint64_t interval_us; /* how long the manager waits for a sign of life; 0: it does not */
 };
 
 /*
@@ -24,7 +24,7 @@ struct watchdog {
 int watchdog_start(struct watchdog *watchdog, sd_event *event, const struct reader readers[],
 	unsigned n_readers);
 
-/* From when on a reader that is busy with one thing hangs. */
+/* A reader that is busy with one thing for longer than this hangs. */
 uint64_t watchdog_limit_ns(const struct watchdog *watchdog);
 
 /* The first reader that hangs, or NULL. Takes no lock. */

@@ -43,8 +43,8 @@ static int unknown(const char *kind, const char *name, struct fault *why)
 }
 
 /*
- * A directory service that is down knows no name, and often says no more than that. So a name keeps
- * the number that it had when the configuration was last applied.
+ * A directory service that is down finds no name, and often does not say that it is down. So a name
+ * keeps the number that it had when the configuration was last applied.
  */
 static bool keeps_number(const char *kind, const char *name, uint32_t number)
 {
@@ -152,7 +152,7 @@ static int parse_users(
 /* --- the keys --- */
 
 enum {
-	INTERVAL_MAX_MS = 60000, /* a reader of the page may wait so long */
+	INTERVAL_MAX_MS = 60000, /* a client may wait so long for a read */
 	QUANTUM_MAX = 1 << 30,
 	CLIENTS_MAX = 16384, /* each may be a user of its own: users.h */
 };
@@ -267,7 +267,7 @@ static int load(const char *path, const struct policy_access *former, struct con
 	struct fault *fault)
 {
 	_cleanup_(inifile_done) struct inifile ini = {};
-	struct config config = { .former_fd = -1, .former = former };
+	struct config config = { .former = former };
 	int r;
 
 	set_defaults(&config);
@@ -302,7 +302,7 @@ static int take_origin(
 		return fault_set(fault, -ENAMETOOLONG,
 			"--socket %s: a socket's path has at most %zu bytes.", origin->socket_path,
 			sizeof config->socket_path - 1);
-	if (origin->socket_path) /* to the last byte, for comparing */
+	if (origin->socket_path) /* strncpy(3) fills with NULs, for memcmp(3) */
 		strncpy(config->socket_path, origin->socket_path, sizeof config->socket_path);
 	return 0;
 }
@@ -334,14 +334,14 @@ int config_default(const struct config_origin *origin, struct config *ret, struc
 	return r;
 }
 
-/* --- reading it again --- */
+/* --- reading the configuration again --- */
 
 #define LASTING(key, name)                                                                         \
 	{                                                                                          \
 		key, FIELD(name), sizeof((struct config *)NULL)->name                              \
 	}
 
-/* What was decided when the daemon started. */
+/* Keys whose values are decided when the daemon starts. */
 static const struct {
 	const char *key;
 	size_t offset, size_bytes;
@@ -369,7 +369,6 @@ int config_reload(struct config *config, void (*kept)(const char *key), struct f
 		kept(lasting[i].key);
 	}
 	new.n_calibrations = config->n_calibrations;
-	close_fd(&config->former_fd);
 	*config = new;
 	return 0;
 }

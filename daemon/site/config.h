@@ -11,7 +11,7 @@
 
 enum { CONFIG_BYTES_MAX = 16777216 }; /* as PLATFORM_BYTES_MAX */
 
-/* What the site says one count of a metric is worth. */
+/* The worth of one count of a metric, as the site says. */
 struct config_calibration {
 	char metric[PAGE_NAME_MAX];
 	uint32_t bytes;
@@ -25,7 +25,6 @@ struct config_origin {
 
 struct config {
 	struct config_origin origin;
-	int former_fd; /* the file is wrong, and this has its last right text; else -1 */
 	const struct policy_access *former; /* while it is read: see config_find() */
 	char socket_path[108];              /* sun_path */
 	uint32_t socket_mode;               /* octal */
@@ -33,8 +32,8 @@ struct config {
 	struct policy_disclosure disclosure;
 	char platform[32];             /* name of a platform file; "": recognise the machine */
 	uint32_t max_clients;          /* connections in all; 0: four times as many */
-	uint32_t max_clients_per_user; /* connections of one account; 0: as the machine is */
-	uint32_t requests_per_second;  /* of one connection, before it is read no further */
+	uint32_t max_clients_per_user; /* connections of one account; 0: goes by the machine */
+	uint32_t requests_per_second;  /* of one connection; more of them wait */
 	uint32_t budget_percent;       /* of one CPU that the sweeps of one socket may take */
 	uint32_t burst_ms;             /* sweep time that may be saved up */
 	unsigned n_calibrations;
@@ -48,23 +47,23 @@ struct config {
  */
 int config_load(const char *path, struct config *ret, struct fault *fault);
 
-/* Where the file is, or would be. */
+/* The path of the file, which may be missing. */
 const char *config_path(const struct config_origin *origin);
 
 /*
- * The configuration of a daemon. Names in [access] that cannot be looked up keep the numbers that
- * they have in @former (NULL: none is known), with a line in the log. As config_load(), and
- * -ENAMETOOLONG; -EINVAL also if a file that was named is not there.
+ * The configuration of a daemon. A name in [access] that cannot be looked up keeps the number that
+ * it has in @former (NULL: none is known), and a line in the log says so. Errors as config_load(),
+ * and -ENAMETOOLONG; -EINVAL also if a file that was named is missing.
  */
 int config_find(const struct config_origin *origin, const struct policy_access *former,
 	struct config *ret, struct fault *fault);
 
-/* The same where the file is wrong and is not looked at. -ENAMETOOLONG. */
+/* The same without looking at the file, which is wrong. -ENAMETOOLONG. */
 int config_default(const struct config_origin *origin, struct config *ret, struct fault *fault);
 
 /*
- * Reads the configuration of @config again and replaces it, but for what needs a restart: of each
- * such key that is another now, @kept is called with "[section] key". On failure as config_find(),
- * and @config is as it was.
+ * Reads the configuration of @config again and replaces it, except for keys that need a restart.
+ * Calls @kept with "[section] key" for each of these that has changed. Errors as config_find();
+ * @config is unchanged then.
  */
 int config_reload(struct config *config, void (*kept)(const char *key), struct fault *fault);

@@ -71,7 +71,7 @@ void policy_refuse(struct policy_refusal *ret, enum policy_rule rule, const char
 	sprintf(ret->text + strlen(ret->text), " %s", who);
 }
 
-/* --- who may connect --- */
+/* --- access --- */
 
 void policy_rules(const struct policy_access *access, uint32_t owner, struct rules *ret)
 {
@@ -109,7 +109,7 @@ bool policy_is_selective(const struct policy_access *access)
 	return access->owner_only || access->by_group || access->n_users;
 }
 
-/* Root can change what keeps others from their place. */
+/* Places kept for root, who can remove the cause that keeps others out. */
 static unsigned kept_for_root(unsigned most)
 {
 	return most >= 64 ? 8 : most > 1;
@@ -129,7 +129,7 @@ bool policy_has_room(const struct policy_load *load, uint32_t uid, struct policy
 	return false;
 }
 
-/* --- what is told --- */
+/* --- disclosure --- */
 
 uint64_t policy_hold_ns(const struct policy_disclosure *disclosure)
 {
@@ -146,7 +146,7 @@ bool policy_restricts(const struct policy_access *access,
 	       disclosure->quantum > 1;
 }
 
-/* A text that grows; what does not fit is cut. */
+/* A text that grows; its end is cut where it does not fit. */
 struct words {
 	char *text;
 	size_t length;
@@ -197,7 +197,7 @@ static void say_who(
 		say_owner(words, access, owner);
 	else
 		say_anybody(words, access, others);
-	say(words, others ? "." : " whom the permissions of the socket let in.");
+	say(words, others ? "." : " that the permissions of the socket admit.");
 }
 
 void policy_describe(const struct policy_access *access, uint32_t owner,

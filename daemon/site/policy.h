@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The policy of the site: who may connect, what values tell, and the sentence of each refusal. Pure
- * decisions: whoever asks brings all that they depend on.
+ * The policy of the site: the rules of access, the disclosure of values, and the sentence of each
+ * refusal. The decisions are pure: callers bring all that they depend on.
  *
- * A rule that decides who may connect is a row of checks[] in policy.c, one that is broken after
- * that a policy_refuse(). Every refusal is counted under its rule (refusals.h), and its sentence
- * ends with where the rule is and who can change it.
+ * A rule that decides on access is a row of checks[] in common/rules.c. A rule that is broken later
+ * is a policy_refuse(). Every refusal is counted under its rule (refusals.h), and its sentence ends
+ * with the place of the rule and who can change it.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ enum policy_rule {
 	POLICY_RULES
 };
 
-/* [access], but for the permissions of the socket, which are the kernel's to enforce. */
+/* [access], except for the permissions of the socket, which the kernel enforces. */
 struct policy_access {
 	bool owner_only; /* the owner of the node's job, and root */
 	bool by_group;
@@ -55,11 +55,11 @@ struct policy_access {
 /* [disclosure] */
 struct policy_disclosure {
 	uint32_t min_interval_ms;          /* between two sweeps of a socket */
-	uint32_t min_interval_per_user_ms; /* ... that the rings of one user cause */
+	uint32_t min_interval_per_user_ms; /* between two that the rings of one user cause */
 	uint32_t quantum;                  /* bytes that values are rounded down to */
 };
 
-/* Connections there are, and may be. */
+/* Numbers of connections, and their limits. */
 struct policy_load {
 	unsigned n, most, n_of_user, most_of_user;
 };
@@ -70,7 +70,7 @@ struct policy_refusal {
 	char text[WIRE_TEXT_MAX];
 };
 
-/* Where the node runs nobody's job: the uid that nobody has; as LEDGER_NO_OWNER. */
+/* The owner where the node runs no job: the uid that nobody has; as LEDGER_NO_OWNER. */
 enum { POLICY_NO_OWNER = RULES_NOBODY };
 
 /* May this peer connect, while the node runs a job of @owner? False: *ret says why not. Root always
@@ -78,30 +78,31 @@ enum { POLICY_NO_OWNER = RULES_NOBODY };
 bool policy_admits(const struct policy_access *access, uint32_t owner,
 	const struct rules_user *peer, struct policy_refusal *ret);
 
-/* What there is to publish of that, but for the socket. */
+/* The rules to be published, except for the file of the socket. */
 void policy_rules(const struct policy_access *access, uint32_t owner, struct rules *ret);
 
-/* Is anybody kept from connecting, but for the permissions of the socket? */
+/* Do rules, apart from the permissions of the socket, keep anybody from connecting? */
 bool policy_is_selective(const struct policy_access *access);
 
 /* Is there room for another connection of @uid? False: *ret says why not. */
 bool policy_has_room(const struct policy_load *load, uint32_t uid, struct policy_refusal *ret);
 
-/* Fills *ret with what happened, cut where needed, then what the rule is and who can change it. */
+/* Fills *ret with the sentence of @format, cut where needed, then the rule and who can change
+ * it. */
 void policy_refuse(struct policy_refusal *ret, enum policy_rule rule, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* "access.users": what refusals are counted under. */
+/* The name that refusals are counted under, such as "access.users". */
 const char *policy_rule_name(enum policy_rule rule);
 
-/* How long the intervals may hold back a ring, at most. */
+/* The longest time for which the intervals may hold back a ring. */
 uint64_t policy_hold_ns(const struct policy_disclosure *disclosure);
 
 /* Is anything held back from anybody? @others_may_connect: as the socket's permissions say. */
 bool policy_restricts(const struct policy_access *access,
 	const struct policy_disclosure *disclosure, bool others_may_connect);
 
-/* Writes who may connect and what they are told, in words. */
+/* Writes the rules of access and disclosure, in words. */
 void policy_describe(const struct policy_access *access, uint32_t owner,
 	const struct policy_disclosure *disclosure, bool others_may_connect,
 	char ret_text[POLICY_WORDS_MAX]);

@@ -12,10 +12,10 @@
 
 #include "common/macro.h"
 
-/* With the service manager. */
+/* Names in the service manager's store. */
 static const char text_name[] = "configuration", numbers_name[] = "names";
 
-/* A file that need not exist is as good as an empty one. */
+/* A missing file is as good as an empty one: it need not exist. */
 static int copy_file(const char *path, int to)
 {
 	_cleanup_close_ int from = open(path, O_RDONLY | O_CLOEXEC);
@@ -87,7 +87,7 @@ static void take_number(
 	}
 }
 
-void saved_config_numbers(const struct fdstore *store, struct policy_access *ret)
+static void read_numbers(const struct fdstore *store, struct policy_access *ret)
 {
 	char path[32], line[2 * POLICY_NAME_MAX], kind[8], name[POLICY_NAME_MAX];
 	_cleanup_file_ FILE *file = NULL;
@@ -106,15 +106,38 @@ void saved_config_numbers(const struct fdstore *store, struct policy_access *ret
 
 /* --- the text --- */
 
-int saved_config_keep(const struct config *config)
+void saved_config_take(struct fdstore *store, struct saved_config *ret)
+{
+	read_numbers(store, &ret->names);
+	ret->text_fd = fdstore_take(store, text_name);
+}
+
+int saved_config_load(const struct saved_config *saved, const struct config_origin *origin,
+	struct config *ret, struct fault *fault)
+{
+	struct config_origin of_copy = *origin;
+	char path[32];
+	int r;
+
+	if (saved->text_fd < 0)
+		return -ENOENT;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", saved->text_fd);
+	of_copy.path = path;
+	r = config_find(&of_copy, &saved->names, ret, fault);
+	if (r >= 0)
+		ret->origin = *origin;
+	return r;
+}
+
+int saved_config_keep(const struct config *config, const struct saved_config *saved)
 {
 	_cleanup_close_ int copy = -1;
 	int r = keep_numbers(&config->access);
 
 	if (r < 0)
 		return r;
-	if (config->former_fd >= 0)
-		return keep(text_name, config->former_fd);
+	if (saved && saved->text_fd >= 0)
+		return keep(text_name, saved->text_fd);
 	copy = memfd_create("uncored-configuration", MFD_CLOEXEC);
 	if (copy < 0)
 		return -errno;
@@ -122,22 +145,7 @@ int saved_config_keep(const struct config *config)
 	return r < 0 ? r : keep(text_name, copy);
 }
 
-int saved_config_find(struct fdstore *store, const struct config_origin *origin,
-	const struct policy_access *former, struct config *ret, struct fault *fault)
+void saved_config_done(struct saved_config *saved)
 {
-	_cleanup_close_ int copy = fdstore_take(store, text_name);
-	struct config_origin of_copy = *origin;
-	char path[32];
-	int r;
-
-	if (copy < 0)
-		return copy;
-	snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
-	of_copy.path = path;
-	r = config_find(&of_copy, former, ret, fault);
-	if (r < 0)
-		return r;
-	ret->origin = *origin;
-	ret->former_fd = take_fd(&copy);
-	return 0;
+	close_fd(&saved->text_fd);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The text of uncored.conf as it was last right, and the numbers of the users and groups that it
- * names, left with the service manager. A daemon that is killed while somebody edits the file, or
- * while the directory service is down, comes back with those.
+ * The last right text of uncored.conf, and the numbers of the users and groups that it names, left
+ * with the service manager. A daemon that is killed while somebody edits the file, or while the
+ * directory service is down, comes back with these.
  */
 #pragma once
 
@@ -10,14 +10,23 @@
 #include "daemon/base/fdstore.h"
 #include "daemon/site/config.h"
 
-/* Leaves the text and the numbers of @config, which was just read. Errors of memfd_create(2),
- * sendfile(2), fdstore_keep(). */
-int saved_config_keep(const struct config *config);
+struct saved_config {
+	struct policy_access names; /* users and groups, with their numbers at that time */
+	int text_fd;                /* -1: there is none */
+};
 
-/* Takes it from @store, for ret->former_fd, and reads it. -ENOENT: there is none; errors of
- * config_load(). */
-int saved_config_find(struct fdstore *store, const struct config_origin *origin,
-	const struct policy_access *former, struct config *ret, struct fault *fault);
+/* Takes what a process before left in @store; for saved_config_done(). */
+void saved_config_take(struct fdstore *store, struct saved_config *ret);
 
-/* What the names were when the last configuration was applied, as far as @store knows. */
-void saved_config_numbers(const struct fdstore *store, struct policy_access *ret);
+/* Reads the saved text. -ENOENT: there is none; errors of config_load(). */
+int saved_config_load(const struct saved_config *saved, const struct config_origin *origin,
+	struct config *ret, struct fault *fault);
+
+/*
+ * Leaves the text and the numbers of @config, which was just read: from its file, or from @saved
+ * (may be NULL), if that has a text. Errors of memfd_create(2), sendfile(2), fdstore_keep().
+ */
+int saved_config_keep(const struct config *config, const struct saved_config *saved);
+
+/* Lets go of the saved text. */
+void saved_config_done(struct saved_config *saved);

@@ -98,7 +98,7 @@ static void terminated_and_started(void **state)
 	touch_pages(PAGES);
 	restart();
 	truth_check(&truth);
-	assert_true(daemon_logged(&daemon_process, "as an uncored before left them"));
+	assert_true(daemon_logged(&daemon_process, "resumed from the uncored before"));
 }
 
 static void an_open_handle_is_told(void **state)
@@ -244,8 +244,8 @@ static void info_tells_whether_totals_outlive_it(void **state)
 	(void)state;
 	run_uncore(&run, arguments);
 	assert_int_equal(run.status, 0);
-	assert_non_null(strstr(run.output,
-		"Totals outlive a restart of uncored, and are those of an uncored before.\n"));
+	assert_non_null(strstr(run.output, "Totals outlive a restart of uncored, and continue "
+					   "those of the uncored before.\n"));
 }
 
 /* Has the manager keep page 1 once more, as @name. */
@@ -400,7 +400,7 @@ static void without_its_ledger(void **state)
 	restart();
 	assert_int_equal(uncore_read(uncore, 0, UNCORE_CACHED, &sample), -EACCES);
 	uncore_close(uncore);
-	assert_begins_anew(&before, "cannot be gone on with: there is no ledger");
+	assert_begins_anew(&before, "cannot be continued: there is no ledger");
 	assert_int_equal(manager_find(&daemon_process.manager, "page-2"), -1);
 }
 

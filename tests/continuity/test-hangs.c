@@ -44,7 +44,7 @@ static void go_on_and_check(void)
 	touch_pages(PAGES);
 	daemon_restart(&daemon_process, "standin");
 	truth_check(&truth);
-	assert_true(daemon_logged(&daemon_process, "as an uncored before left them"));
+	assert_true(daemon_logged(&daemon_process, "resumed from the uncored before"));
 }
 
 /* --- a reader that hangs --- */

@@ -222,6 +222,9 @@ static void sweep_once(const struct generation *generation, unsigned socket)
 	if (sweep_init(&sweep, generation, socket, 1) < 0)
 		abort();
 	sweep_make(&sweep);
+	if (sweep_find_stopped(&sweep) >= (int)sweep.n_boxes)
+		abort();
+	sweep_set_page(&sweep, generation->publication.header);
 	sweep_done(&sweep);
 }
 
@@ -253,6 +256,17 @@ static void check_counts(const struct generation *generation)
 				abort();
 }
 
+/* As a daemon does that finds nothing to resume. */
+static void begin_anew(struct generation *generation)
+{
+	struct fault fault;
+
+	generation_open(generation);
+	if (generation_count_open(generation) > generation->plan->n_boxes ||
+		generation_publish(generation, &fault) < 0)
+		abort();
+}
+
 static void resume(const struct plan *plan, struct fdstore *store, bool untouched)
 {
 	struct generation generation;
@@ -267,8 +281,10 @@ static void resume(const struct plan *plan, struct fdstore *store, bool untouche
 		abort();
 	if (resumed && untouched)
 		check_counts(&generation);
-	if (resumed)
-		go_on(&generation);
+	if (!resumed)
+		begin_anew(&generation);
+	generation_settle(&generation);
+	go_on(&generation);
 	generation_done(&generation);
 }
 

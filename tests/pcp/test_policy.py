@@ -99,7 +99,7 @@ class Rules(Policy):
         values = self.over_the_network(pcp)
         self.assertIn("No permission", values[READ])
         self.assertEqual(values[UP], 0)
-        self.assertIn("A user whom nobody knows is not among the users", values[REASON])
+        self.assertIn("An unknown user is not among the users", values[REASON])
 
     def over_the_network(self, pcp):
         host = f"127.0.0.1:{port_of(pcp.pmcd.pid)}"

@@ -189,7 +189,7 @@ static void a_second_daemon_is_refused(void **state)
 	snprintf(root, sizeof root, "%s", build_path("tests/machines/standin"));
 	daemon_run(&run, (const char *const[]){ "--root", root, "--socket", daemon.socket_path,
 				 "--config=/dev/null", NULL });
-	assert_refused(WORDS(daemon.socket_path, "is taken: by another uncored"));
+	assert_refused(WORDS(daemon.socket_path, "is taken by another uncored"));
 	daemon_stop(&daemon);
 }
 

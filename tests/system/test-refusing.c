@@ -447,7 +447,7 @@ static void a_kernel_that_still_refuses_is_not_asked_again(void **state)
 	start("standin", NULL);
 	assert_reason(-EPERM, WORDS("kernel.perf_event_paranoid is 4", "sysctl"));
 	daemon_hang_up(&the_daemon);
-	assert_int_equal(daemon_logged(&the_daemon, "what the kernel permits is as it was"), 1);
+	assert_int_equal(daemon_logged(&the_daemon, "the kernel permits no more than before"), 1);
 	write_paranoid(&the_daemon, "2\n");
 	assert_ends_for_a_restart();
 	the_daemon.in_child = NULL;

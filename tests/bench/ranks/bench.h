@@ -97,7 +97,7 @@ void batch_add(
 void batch_wait(struct batch_processes *batch, int timeout_s);
 
 /*
- * A user whom nobody knows, and who shares no block of 65,536 ids with another: no two of them can
+ * An unknown user that shares no block of 65,536 ids with another: no two of them can
  * be taken for one with subordinate ids.
  */
 uid_t user_number(unsigned i);

@@ -61,7 +61,7 @@ static void each_user_is_told_what_the_rules_let_him_read_himself(void **state)
 		{ &only_alice, &alice, NULL },
 		{ &only_alice, &bob, "User 1001 is not among the users" },
 		{ &only_alice, &root, "User 0 is not among the users" },
-		{ &only_alice, &unknown, "A user whom nobody knows is not among the users" },
+		{ &only_alice, &unknown, "An unknown user is not among the users" },
 		{ &only_hpc, &bob_of_hpc, NULL },
 		{ &only_hpc, &bob_by_gid, NULL },
 		{ &only_hpc, &bob, "is not in the group" },

@@ -563,7 +563,7 @@ static void info_lays_out_the_whole_state(void **state)
 	expect(&outcome, 0, "source: manual (confidence: high)\n");
 	expect(&outcome, 0, "limits\n  Root may connect, and the members of group hpc.\n");
 	expect(&outcome, 0, "  socket                   /run/x where clients connect\n");
-	expect(&outcome, 0, "  group                    hpc    whose members may connect");
+	expect(&outcome, 0, "  group                    hpc    only its members may connect");
 	expect(&outcome, 0, "  quantum                  64     bytes that values");
 	assert_null(strstr(outcome.text, "  users"));
 	expect(&outcome, 0,

@@ -204,7 +204,7 @@ static void other_events_are_refused(void **state)
 	(void)state;
 	make(&f);
 	f.plan_boxes[2].events[0].code.config1 = 1;
-	assert_refused(&f, -ESTALE, "counter box uncore_imc_0 of socket 1 has other events");
+	assert_refused(&f, -ESTALE, "counter box uncore_imc_0 of socket 1 now has other events");
 }
 
 /* A site that calibrates must not have old bytes and new ones added up. */

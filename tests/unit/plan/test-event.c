@@ -203,7 +203,8 @@ static void test_bad_aliases(void **state)
 		{ EVENT_SYSFS, "../type", "sysfs:../type: that is no name of an event" },
 		{ EVENT_SYSFS, "half",
 			"sysfs:half: its .scale and .unit say 32 bytes, the platform file 64" },
-		{ EVENT_SYSFS, "energy", "sysfs:energy: its .unit \"Joules\" is none of bytes" },
+		{ EVENT_SYSFS, "energy",
+			"sysfs:energy: its .unit \"Joules\" is not a unit of bytes" },
 		{ EVENT_SYSFS, "prescaled",
 			"sysfs:prescaled: its .scale 256, without a .unit, does not divide 64 "
 			"bytes" },

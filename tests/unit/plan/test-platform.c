@@ -169,8 +169,8 @@ static void refuses_bad_sections(void **state)
 		"/x.conf:4: [itom] is absent, so it can have no other key.");
 	refuses(HEADER METRIC "[check.dram.write]\npmu = b\nevent = raw:e=1\nbytes = 1\n"
 			      "source = here\nconfidence = low\n",
-		"/x.conf:10: [check.dram.write] is to be compared with [dram.write], which is not "
-		"there, absent, itself a check, or of another unit.");
+		"/x.conf:10: [check.dram.write] is a check of [dram.write], but that metric does "
+		"not exist, is absent, is itself a check, or has another unit.");
 }
 
 static void refuses_too_many_terms(void **state)

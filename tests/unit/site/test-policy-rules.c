@@ -190,10 +190,10 @@ static void says_in_words_who_may_connect_and_what_is_told(void **state)
 		"Nothing is restricted: everybody on this node may connect and is told exact "
 		"values as of any time.");
 	describes(&any, &exact, false,
-		"Root may connect, and those whom the permissions of the socket let in.");
+		"Root may connect, and those that the permissions of the socket admit.");
 	describes(&only_hpc, &exact, true, "Root may connect, and the members of group hpc.");
 	describes(&only_alice, &exact, false,
-		"Root may connect, and the users alice whom the permissions of the socket let in.");
+		"Root may connect, and the users alice that the permissions of the socket admit.");
 	describes(&both, &exact, true,
 		"Root may connect, and those of the users alice who are in group hpc.");
 	describes(&any, &(struct policy_disclosure){ 10, 100, 4096 }, true,

@@ -148,7 +148,7 @@ class NothingLost(Kept):
     def test_journal(self):
         """uncored wrote no line at warning or above, and said each time that it went on"""
         self.assertEqual(said_by_uncored("-p", "warning", self.mark), "")
-        self.assertIn("as an uncored before left them", said_by_uncored(self.mark))
+        self.assertIn("resumed from the uncored before", said_by_uncored(self.mark))
 
 
 class Stopped(Kept):
