@@ -47,50 +47,58 @@ int handle_check(const struct uncore *handle)
 	return 0;
 }
 
-/* NULL: errno says why. */
-static const void *map(int fd, uint64_t size_bytes)
+/* Beyond the end of the file each access would be a SIGBUS: there must be enough of it, for good.
+ */
+static int map(int fd, uint64_t size_bytes, const void **ret)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat status;
 	void *memory;
 
 	if (fstat(fd, &status) < 0)
-		return NULL;
-	/* An access beyond the end of the file is a SIGBUS: it must be long enough, and stay so. */
-	if (size_bytes > (uint64_t)status.st_size || seals < 0 || !(seals & F_SEAL_SHRINK)) {
-		errno = EBADMSG;
-		return NULL;
-	}
+		return -errno;
+	if (size_bytes > (uint64_t)status.st_size || seals < 0 || !(seals & F_SEAL_SHRINK))
+		return -EBADMSG;
 	memory = mmap(NULL, size_bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
-		return NULL;
-	return memory;
+		return -errno;
+	*ret = memory;
+	return 0;
 }
 
 static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
 {
+	int r;
+
 	if (size_bytes < sizeof *handle->tables)
 		return -EBADMSG;
-	handle->shared = map(fd, size_bytes);
-	if (!handle->shared)
-		return -errno;
+	r = map(fd, size_bytes, &handle->shared);
+	if (r < 0)
+		return r;
 	handle->shared_bytes = size_bytes;
 	return page_copy_tables(handle->shared, size_bytes, &handle->tables);
 }
 
+/* An older uncored has no rules behind the wake-ups. */
 static int map_wakeups(struct uncore *handle, int fd)
 {
-	uint64_t wakeups_bytes = handle->n_doorbells * sizeof *handle->wakeups;
+	const uint64_t own_bytes = handle->n_doorbells * sizeof *handle->wakeups;
+	const void *memory = NULL;
+	int r;
 
-	handle->wakeups_bytes = wakeups_bytes + sizeof *handle->rules;
-	handle->wakeups = map(fd, handle->wakeups_bytes);
-	if (handle->wakeups) {
-		handle->rules = (const void *)&handle->wakeups[handle->n_doorbells];
+	handle->wakeups_bytes = own_bytes + sizeof *handle->rules;
+	r = map(fd, handle->wakeups_bytes, &memory);
+	if (r < 0) {
+		handle->wakeups_bytes = own_bytes;
+		r = map(fd, handle->wakeups_bytes, &memory);
+		if (r < 0)
+			return r;
+		handle->wakeups = memory;
 		return 0;
 	}
-	handle->wakeups_bytes = wakeups_bytes;
-	handle->wakeups = map(fd, handle->wakeups_bytes);
-	return handle->wakeups ? 0 : -errno;
+	handle->wakeups = memory;
+	handle->rules = (const void *)&handle->wakeups[handle->n_doorbells];
+	return 0;
 }
 
 static int take_welcome(struct uncore *handle, struct wire_packet *packet)

@@ -191,8 +191,11 @@ int format_encode_words(const struct pmu *pmu, const uint64_t words[], unsigned 
 {
 	struct field field = { .whole = true };
 	uint64_t union_of[FORMAT_WORDS] = { 0 };
-	int r = unite_fields(pmu, union_of, fault);
+	int r;
 
+	if (n > FORMAT_WORDS)
+		return fault_set(fault, -E2BIG, "it needs %u registers", n);
+	r = unite_fields(pmu, union_of, fault);
 	for (unsigned i = 0; r >= 0 && i < n; i++) {
 		field.word = i;
 		field.mask = union_of[i];

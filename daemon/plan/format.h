@@ -30,8 +30,8 @@ struct encoding {
 int format_encode(
 	const struct pmu *pmu, const char *text, struct encoding *encoding, struct fault *fault);
 
-/* As format_encode(), for @n whole config words. -ERANGE: they set bits that no field of format/
- * covers. */
+/* As format_encode(), for @n whole config words. -E2BIG: perf has fewer; -ERANGE: a word sets bits
+ * that no field of format/ covers. */
 int format_encode_words(const struct pmu *pmu, const uint64_t words[], unsigned n,
 	struct encoding *encoding, struct fault *fault);
 

@@ -55,7 +55,5 @@ int pfm_encode(
 	codes = request.codes;
 	if (r != PFM_SUCCESS)
 		return fault_set(fault, -ENOENT, "libpfm4 says \"%s\"", pfm.strerror(r));
-	if (request.count > FORMAT_WORDS)
-		return fault_set(fault, -E2BIG, "it needs %d registers", request.count);
 	return format_encode_words(pmu, codes, (unsigned)request.count, encoding, fault);
 }

@@ -134,10 +134,12 @@ static void charge_shares(struct doorbells *d, bool for_sweep, uint64_t cost_ns)
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
 		if (pays(doorbell, for_sweep)) {
-			uint64_t share_ns = cost_ns / n--;
+			/* The last one pays the rest, so that nothing is lost by rounding. */
+			uint64_t share_ns = n > 1 ? cost_ns / n : cost_ns;
 
 			budget_charge(&d->budget, doorbell_payer(doorbell), share_ns);
 			cost_ns -= share_ns;
+			n--;
 		}
 		if (doorbell->answered)
 			budget_answered(&d->budget, doorbell_payer(doorbell));
