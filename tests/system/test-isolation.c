@@ -94,17 +94,6 @@ static int read_undisturbed(void *argument)
 	return 0;
 }
 
-static int stop_after_ringing(void *argument)
-{
-	struct wire_packet packet;
-
-	(void)argument;
-	connect_hello(&the_daemon, &packet);
-	eventfd_write(packet.fds[1], 1);
-	raise(SIGSTOP);
-	return 0;
-}
-
 static _Noreturn int flood_doorbell(void *argument)
 {
 	struct wire_packet packet;
@@ -114,20 +103,6 @@ static _Noreturn int flood_doorbell(void *argument)
 	for (;;)
 		for (unsigned i = 1; i < packet.n_fds; i++)
 			eventfd_write(packet.fds[i], 1);
-}
-
-/* Fills the eventfd to the brim: its counter is the client's own, so only it can get stuck. */
-static _Noreturn int brim_doorbell(void *argument)
-{
-	struct wire_packet packet;
-
-	(void)argument;
-	connect_hello(&the_daemon, &packet);
-	for (;;)
-		for (unsigned i = 1; i < packet.n_fds; i++) {
-			eventfd_write(packet.fds[i], UINT64_MAX - 1);
-			eventfd_write(packet.fds[i], 1);
-		}
 }
 
 /* What a client owes must not be forgotten when it comes back as another. */
@@ -146,23 +121,6 @@ static _Noreturn int flood_and_reconnect(void *argument)
 	}
 }
 
-static _Noreturn int flood_requests(void *argument)
-{
-	struct wire_packet packet;
-	union wire_message info;
-
-	(void)argument;
-	wire_begin(&info, WIRE_INFO);
-	for (;;) {
-		int fd = connect_hello(&the_daemon, &packet);
-
-		wire_packet_done(&packet);
-		while (wire_send(fd, &info, NULL, 0) != -EPIPE)
-			;
-		close(fd);
-	}
-}
-
 /* Runs the attack beside a client that wants its reads. */
 static void read_beside(int (*attack)(void *))
 {
@@ -174,12 +132,6 @@ static void read_beside(int (*attack)(void *))
 	kill(attacker, SIGKILL);
 	wait_for(attacker, 5);
 	assert_int_equal(status, 0);
-}
-
-static void a_stopped_client_delays_nobody(void **state)
-{
-	(void)state;
-	read_beside(stop_after_ringing);
 }
 
 static void a_flooded_doorbell_delays_nobody(void **state)
@@ -206,18 +158,6 @@ static void reconnecting_buys_no_budget(void **state)
 	used_ns = daemon_socket_number(&the_daemon, 0, "cpu_ns") - before_ns;
 	print_message("# reader used %llu ms in 2 s\n", (unsigned long long)used_ns / 1000000);
 	assert_in_range(used_ns, 0, 2 * (2000000000 / 10 + 10000000));
-}
-
-static void a_brimming_doorbell_delays_nobody(void **state)
-{
-	(void)state;
-	read_beside(brim_doorbell);
-}
-
-static void a_flooded_connection_delays_nobody(void **state)
-{
-	(void)state;
-	read_beside(flood_requests);
 }
 
 /* --- quotas --- */
@@ -283,15 +223,10 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("a client cannot write the page, in any of ten ways",
 			a_client_cannot_write_the_page),
-		CASE("a client that stopped itself delays nobody", a_stopped_client_delays_nobody),
 		CASE("a client that floods its doorbell delays nobody, and is throttled",
 			a_flooded_doorbell_delays_nobody),
 		CASE("a client that reconnects does not get more than its budget",
 			reconnecting_buys_no_budget),
-		CASE("a client that fills its doorbell to the brim delays nobody",
-			a_brimming_doorbell_delays_nobody),
-		CASE("a client that floods its connection delays nobody",
-			a_flooded_connection_delays_nobody),
 		CASE("a user's quota holds, and the death of a client frees all it held",
 			quotas_hold_and_death_frees_everything),
 	};

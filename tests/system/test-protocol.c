@@ -6,14 +6,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "client/uncore.h"
 #include "common/wire.h"
-
-enum { RANDOM_MESSAGES = 100000 };
 
 /* Sends these bytes and expects an error message with @error, and then the end or not. */
 static void expect_error(const void *bytes, size_t size, int error, bool closes)
@@ -129,42 +126,6 @@ static void requests_with_descriptors_are_refused(void **state)
 	assert_still_served();
 }
 
-/* Drains what has been answered, so that the daemon need not drop us for being deaf. */
-static bool drain(int fd)
-{
-	char answer[WIRE_MESSAGE_MAX];
-	ssize_t n;
-
-	while ((n = recv(fd, answer, sizeof answer, MSG_DONTWAIT)) > 0)
-		;
-	return n < 0 && errno == EAGAIN;
-}
-
-static void random_messages_disturb_nobody(void **state)
-{
-	char bytes[WIRE_MESSAGE_MAX + 64];
-	int fd = connect_raw(&the_daemon);
-
-	(void)state;
-	for (unsigned i = 0; i < RANDOM_MESSAGES; i++) {
-		uint16_t size;
-
-		assert_int_equal(getrandom(&size, sizeof size, 0), sizeof size);
-		size = (uint16_t)(1 + size % sizeof bytes);
-		assert_int_equal(getrandom(bytes, size, 0), size);
-		/* A quarter has a header that passes, so that more than its first check is seen. */
-		if (i % 4 == 0 && size >= sizeof(struct wire_header))
-			*(struct wire_header *)bytes =
-				(struct wire_header){ .opcode = (uint16_t)(i % 7), .size = size };
-		if (send(fd, bytes, size, MSG_NOSIGNAL) < 0 || !drain(fd)) {
-			close(fd);
-			fd = connect_raw(&the_daemon);
-		}
-	}
-	close(fd);
-	assert_still_served();
-}
-
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -177,7 +138,6 @@ int main(void)
 			unknown_and_untimely_requests_get_an_error),
 		CASE("requests with descriptors are refused",
 			requests_with_descriptors_are_refused),
-		CASE("100,000 random messages disturb nobody", random_messages_disturb_nobody),
 	};
 
 	return run_on_daemon("protocol", "standin", "[server]\nrequests_per_second = 10000\n",
