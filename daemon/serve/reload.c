@@ -59,7 +59,7 @@ static void apply(struct server *server, const struct policy_access *before)
 	server_tell_users(server);
 	review_peers(server);
 	withdraw_if_selective(server, before);
-	report_invalidate(&server->reports[WIRE_STATE]);
+	shared_report_invalidate(&server->reports[WIRE_STATE]);
 	if (server->counters->is_kept)
 		saved_config_keep(server->config, NULL);
 	log_info("The configuration was read again.");

@@ -19,20 +19,21 @@ static char *make(struct server *server, enum wire_topic topic, struct fault *fa
 	return state_json(server);
 }
 
-int reports_get(struct server *server, enum wire_topic topic, const struct report **ret,
+int reports_get(struct server *server, enum wire_topic topic, const struct shared_report **ret,
 	struct fault *fault)
 {
-	struct report *report = &server->reports[topic];
+	struct shared_report *report = &server->reports[topic];
 	_cleanup_free_ char *json = NULL;
 	int r;
 
 	*ret = report;
-	if (report_is_recent(report, topic == WIRE_PLATFORMS ? PLATFORMS_AGE_NS : STATE_AGE_NS))
+	if (shared_report_is_recent(
+		    report, topic == WIRE_PLATFORMS ? PLATFORMS_AGE_NS : STATE_AGE_NS))
 		return 0;
 	json = make(server, topic, fault);
 	if (!json && fault->text[0])
 		return -EINVAL;
-	r = json ? report_write(report, json) : -ENOMEM;
+	r = json ? shared_report_write(report, json) : -ENOMEM;
 	if (r >= 0)
 		return 0;
 	return fault_set(fault, r, "uncored has no memory or descriptor for a report.");

@@ -4,13 +4,13 @@
 
 #include "common/wire.h"
 #include "daemon/base/fault.h"
-#include "daemon/serve/report.h"
 #include "daemon/serve/server.h"
+#include "daemon/serve/shared-report.h"
 
 /*
  * The report on @topic as JSON: the state is at most a tenth of a second old, the platforms are as
  * they were when first asked for. Asking often must cost neither CPU nor memory. *@ret stays the
  * server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong by now. The fault says why.
  */
-int reports_get(struct server *server, enum wire_topic topic, const struct report **ret,
+int reports_get(struct server *server, enum wire_topic topic, const struct shared_report **ret,
 	struct fault *fault);

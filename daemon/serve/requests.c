@@ -50,7 +50,7 @@ static int answer_renew(struct peer *peer, const union wire_message *request)
 
 static int answer_info(struct peer *peer, const union wire_message *request)
 {
-	const struct report *report;
+	const struct shared_report *report;
 	union wire_message reply;
 	struct fault fault;
 	int r;

@@ -20,7 +20,7 @@ int server_init(struct server *server, struct config *config, struct listener *l
 	*server = (struct server){
 		.config = config,
 		.listener = listener,
-		.reports = { REPORT_INIT, REPORT_INIT },
+		.reports = { SHARED_REPORT_INIT, SHARED_REPORT_INIT },
 	};
 	r = owners_new(store, &server->owners);
 	return r < 0 ? fault_set(fault, r, "No memory or descriptor: %s.", strerror(-r)) : 0;
@@ -224,5 +224,5 @@ void server_done(struct server *server)
 	sd_event_source_unref(server->listen_source);
 	sd_event_unref(server->event);
 	for (unsigned i = 0; i < ARRAY_SIZE(server->reports); i++)
-		report_close(&server->reports[i]);
+		shared_report_close(&server->reports[i]);
 }

@@ -23,7 +23,7 @@
 #include "daemon/serve/listener.h"
 #include "daemon/serve/owners.h"
 #include "daemon/serve/refusals.h"
-#include "daemon/serve/report.h"
+#include "daemon/serve/shared-report.h"
 #include "daemon/serve/users.h"
 #include "daemon/site/config.h"
 
@@ -47,8 +47,8 @@ struct server {
 	struct users users;
 	struct closers *closers;
 	struct refusals refusals;
-	uint64_t n_refused_before; /* by processes before, in this generation */
-	struct report reports[2];  /* by enum wire_topic */
+	uint64_t n_refused_before;       /* by processes before, in this generation */
+	struct shared_report reports[2]; /* by enum wire_topic */
 };
 
 /*

@@ -130,7 +130,7 @@ static void holder_stop(struct holder *holder)
 	pthread_join(holder->thread, NULL);
 }
 
-static void bury_waiting(struct socket_closer *closer)
+static void close_waiting(struct socket_closer *closer)
 {
 	struct holder holder = {};
 
@@ -153,7 +153,7 @@ void socket_closer_close_listening(struct socket_closer *closer, int *socket_fd)
 	if (grown) {
 		closer->waiting = grown;
 		closer->waiting[closer->n_waiting++] = *socket_fd;
-		bury_waiting(closer);
+		close_waiting(closer);
 	}
 	*socket_fd = -1; /* no memory: better to lose a descriptor than to hang */
 }

@@ -29,7 +29,7 @@ static struct truth truth;
 static struct clients clients;
 static bool is_exact = true; /* the policy of the moment rounds nothing */
 static struct {
-	unsigned kills, ends, policies, wrong_policies, owners, offline, revived;
+	unsigned kills, ends, policies, wrong_policies, owners, offline, restarted;
 } did;
 
 static void restart(void)
@@ -124,7 +124,7 @@ static void wait_for_restart(void)
 			assert_int_equal(WEXITSTATUS(raw), 75);
 			manager_dispatch(&daemon_process.manager);
 			restart();
-			did.revived++;
+			did.restarted++;
 			return;
 		}
 		if (uncore_open(daemon_process.socket_path, &uncore) == 0)

@@ -364,7 +364,7 @@ struct sleeper {
 	int ret;
 };
 
-static void *sleep_on_bell(void *argument)
+static void *sleep_on_wakeup(void *argument)
 {
 	struct sleeper *sleeper = argument;
 
@@ -382,7 +382,8 @@ static void start_sleepers(struct sleeper ret[SLEEPERS], const struct page_wakeu
 	pthread_attr_setstacksize(&attr, 128 * 1024);
 	for (unsigned i = 0; i < SLEEPERS; i++) {
 		ret[i] = (struct sleeper){ .wakeup = wakeup };
-		assert_int_equal(pthread_create(&ret[i].thread, &attr, sleep_on_bell, &ret[i]), 0);
+		assert_int_equal(
+			pthread_create(&ret[i].thread, &attr, sleep_on_wakeup, &ret[i]), 0);
 	}
 	pthread_attr_destroy(&attr);
 }

@@ -83,7 +83,7 @@ class CpusGo(Kept):
                 else:
                     self.assertTrue(found[key].get("quality") or found[key].get("absent"), found[key])
 
-    def test_revived(self):
+    def test_restarted(self):
         """uncored ends for that, with 75, and systemd starts it again"""
         pid, restarts, mark = self.before
         self.read_until_replaced(pid)

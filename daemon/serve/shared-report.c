@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/serve/report.h"
+#include "daemon/serve/shared-report.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "daemon/base/memfd.h"
 
 /* Only root can cause new memory, by a withdrawal of the page: see job-owner.h. */
-static int open_memory(struct report *report)
+static int open_memory(struct shared_report *report)
 {
 	if (report->write_fd < 0)
 		report->write_fd = memfd_new_growing("uncored-report", 0444);
@@ -20,7 +20,7 @@ static int open_memory(struct report *report)
 	return report->write_fd < 0 ? report->write_fd : report->read_fd;
 }
 
-void report_close(struct report *report)
+void shared_report_close(struct shared_report *report)
 {
 	close_fd(&report->write_fd);
 	close_fd(&report->read_fd);
@@ -34,7 +34,7 @@ static int write_at(int fd, const void *bytes, size_t size_bytes, uint64_t at)
 	return n < 0 ? -errno : (size_t)n < size_bytes ? -ENOSPC : 0;
 }
 
-int report_write(struct report *report, const char *json)
+int shared_report_write(struct shared_report *report, const char *json)
 {
 	const uint64_t size_bytes = strlen(json);
 	const struct wire_report_end end = { size_bytes, wire_hash(json, size_bytes) };
@@ -52,12 +52,12 @@ int report_write(struct report *report, const char *json)
 	return 0;
 }
 
-bool report_is_recent(const struct report *report, uint64_t age_ns)
+bool shared_report_is_recent(const struct shared_report *report, uint64_t age_ns)
 {
 	return report->made_ns && clock_now_ns() - report->made_ns < age_ns;
 }
 
-void report_invalidate(struct report *report)
+void shared_report_invalidate(struct shared_report *report)
 {
 	report->made_ns = 0;
 }

@@ -8,24 +8,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct report {
+struct shared_report {
 	int write_fd, read_fd; /* the same memory; -1: there is none yet */
 	uint64_t size_bytes;   /* of the last report */
 	uint64_t made_ns;      /* CLOCK_MONOTONIC; 0: it is out of date */
 };
 
-#define REPORT_INIT                                                                                \
+#define SHARED_REPORT_INIT                                                                         \
 	{                                                                                          \
 		.write_fd = -1, .read_fd = -1                                                      \
 	}
 
 /* -ENOMEM, -EMFILE and other errno of memfd_create(2) and pwrite(2). */
-int report_write(struct report *report, const char *json);
+int shared_report_write(struct shared_report *report, const char *json);
 
 /* Was it written within the last @age_ns, and not invalidated since? */
-bool report_is_recent(const struct report *report, uint64_t age_ns);
+bool shared_report_is_recent(const struct shared_report *report, uint64_t age_ns);
 
-void report_invalidate(struct report *report);
+void shared_report_invalidate(struct shared_report *report);
 
-/* Lets go of the memory; the next report_write() makes another. */
-void report_close(struct report *report);
+/* Lets go of the memory; the next shared_report_write() makes another. */
+void shared_report_close(struct shared_report *report);
