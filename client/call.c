@@ -32,8 +32,7 @@ static const struct {
 		"start uncored.socket`." },
 	{ -EACCES, "Its socket is not open to this user. The rule is mode and group in [access] of "
 		   "uncored.conf, or SocketMode= and SocketGroup= of uncored.socket; the "
-		   "administrator "
-		   "of this node can change it." },
+		   "administrator of this node can change it." },
 	{ -EPROTONOSUPPORT, "uncored and libuncore are of releases that do not go together: "
 			    "install the same of both (a container brings its own libuncore), "
 			    "then `systemctl restart uncored`." },

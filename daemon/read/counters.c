@@ -88,8 +88,7 @@ static int explain_nothing_open(const struct counters *counters, struct fault *f
 		return privilege_explain(first->error, fault);
 	return fault_set(fault, first->error,
 		"The kernel refused to open every one of %u counter boxes, the first (%s on CPU "
-		"%d) "
-		"with: %s.",
+		"%d) with: %s.",
 		counters->plan.n_boxes, first->plan->pmu, first->plan->cpu,
 		strerror(-first->error));
 }
@@ -119,8 +118,7 @@ static void warn_of_shared_boxes(struct counters *counters)
 	if (n_shared)
 		fault_set(new_warning(counters), 0,
 			"%u of %u counter boxes are shared with other users of their counters: "
-			"their "
-			"values are estimated while the kernel multiplexes.",
+			"their values are estimated while the kernel multiplexes.",
 			n_shared, counters->plan.n_boxes);
 }
 
@@ -134,9 +132,8 @@ static void warn_of_reopening(struct counters *counters, const struct fault *why
 	if (counters->generation.n_reopened)
 		fault_set(new_warning(counters), 0,
 			"%u of %u counter boxes had stopped or were missing when uncored came "
-			"back, "
-			"and were opened anew: what they counted meanwhile is lost, and their "
-			"values are flagged as reset.",
+			"back, and were opened anew: what they counted meanwhile is lost, and "
+			"their values are flagged as reset.",
 			counters->generation.n_reopened, counters->plan.n_boxes);
 }
 
@@ -210,14 +207,12 @@ static int start_readers(
 	if (config->realtime && !realtime)
 		fault_set(new_warning(counters), 0,
 			"The system refuses real-time priority to the reader threads, so fresh "
-			"reads "
-			"are late while all CPUs are busy: give the unit LimitRTPRIO=1, or set "
-			"realtime = no.");
+			"reads are late while all CPUs are busy: give the unit LimitRTPRIO=1, or "
+			"set realtime = no.");
 	if (!pinned)
 		fault_set(new_warning(counters), 0,
 			"The system refuses the reader threads the CPUs of their sockets (a cpuset "
-			"or "
-			"CPUAffinity=?), so every read of a counter interrupts another CPU.");
+			"or CPUAffinity=?), so every read of a counter interrupts another CPU.");
 	return 0;
 }
 

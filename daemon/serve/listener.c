@@ -43,8 +43,7 @@ static int take_activated(struct listener *listener, int fd, struct fault *fault
 	if (sd_is_socket_unix(fd, SOCK_SEQPACKET, 1, NULL, 0) <= 0)
 		return fault_set(fault, -EINVAL,
 			"systemd passed a descriptor that is not a listening SOCK_SEQPACKET "
-			"socket: "
-			"the socket unit needs ListenSequentialPacket=.");
+			"socket: the socket unit needs ListenSequentialPacket=.");
 	listener_take_bare_messages(fd);
 	/* The socket unit may be a site's own, without Backlog=. */
 	return fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || listen(fd, BACKLOG) < 0 ? -errno : 0;
@@ -122,8 +121,7 @@ static int make_socket(struct listener *listener, struct fault *fault)
 	if (r < 0)
 		return fault_set(fault, r,
 			"Cannot bind the socket %s: %s. Its directory must exist and be writable "
-			"for "
-			"uncored; name another with --socket.",
+			"for uncored; name another with --socket.",
 			address.sun_path, strerror(-r));
 	listener->owns_path = true;
 	r = listener_set_permissions(listener, fault);

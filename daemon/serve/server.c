@@ -215,6 +215,7 @@ int server_begin(struct server *server, struct counters *counters)
 
 void server_done(struct server *server)
 {
+	assert(!server->peers);
 	users_done(&server->users);
 	closers_free(server->closers);
 	budget_done(&server->budget);
