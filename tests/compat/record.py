@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """record.py DAEMON LISTEN FOLDER UID: stands between one client and the daemon at socket DAEMON, on a
 socket LISTEN, and saves in FOLDER what they say to each other, and the page. What was saved before
-stays. The daemon takes it for user UID; what one who is not root is told is saved as "denied". Knows
+stays. The daemon takes it for user UID; the answer to a user that is not root is saved as "denied". Knows
 of the protocol only which request an answer belongs to."""
 import os
 import pathlib

@@ -7,7 +7,7 @@
 #
 #   uncored-0.1.0.tar.xz     its sources, as far as they are needed to build it
 #   0.1.0/*.request          what its client sends
-#   0.1.0/*.answer           what its daemon answers; -denied: to a user who is not root
+#   0.1.0/*.answer           what its daemon answers; -denied: to a user that is not root
 #   0.1.0/page               the shared page that came with the answer to HELLO
 #   0.1.0/page.txt           what its library read there, as probe.c prints it
 set -euo pipefail

@@ -243,8 +243,8 @@ static struct uncore_sample read_anew(void)
 }
 
 /*
- * Either all totals go on to the last count, for those who have the page, too; or the daemon says
- * why not, the page is withdrawn, and no difference is told.
+ * Either all totals go on to the last count, for clients that have the page, too; or the daemon
+ * says why not, the page is withdrawn, and no difference is told.
  */
 static void assert_no_silent_mix(
 	struct truth *truth, const struct uncore *held, const struct uncore_sample *before)

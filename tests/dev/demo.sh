@@ -64,7 +64,7 @@ demo_wait_for() {
 	done
 }
 
-# Becomes a command without any privilege: as the user who called sudo, or as nobody.
+# Becomes a command without any privilege: as the user that called sudo, or as nobody.
 demo_exec_as_user() {
 	local uid=${SUDO_UID:-0} gid=${SUDO_GID:-0}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev test: which suites run in which build folder, and as whom.
+# ./dev test: which suites run in which build folder, and as which user.
 
 TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")
 TESTS_SUITES=(unit platforms system policy continuity compat hostile pcp fuzz-replay abi man format analysis units guests)

@@ -45,7 +45,7 @@ static struct {
 	struct page_wakeup wakeup;
 } users[USERS];
 
-/* --- in the place of the kernel: time, and who sleeps --- */
+/* --- in the place of the kernel: time and sleepers --- */
 
 static uint64_t virtual_ns; /* 0: the time is the kernel's */
 static uint64_t wake_ns;    /* what it takes to wake a portion */
@@ -170,7 +170,7 @@ static void note(void)
 	doorbells_note(&doorbells, virtual_ns);
 }
 
-/* Everybody who was admitted is answered; the others keep their claims. */
+/* Admitted users are answered; the others keep their claims. */
 static void sweep(void)
 {
 	const struct budget *budget = &doorbells.budget;
@@ -308,7 +308,7 @@ static void step_rules(unsigned i)
 	eventfd_write(doorbells.order_fd, 1);
 }
 
-/* All other accounts are somebody's, of whom each left at another time, or has not left. */
+/* All other accounts are taken. Each of their users left at another time, or has not left. */
 static void step_fill(unsigned i)
 {
 	for (; accounts.n < ACCOUNTS_MAX; accounts.n++) {

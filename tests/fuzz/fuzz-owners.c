@@ -114,7 +114,7 @@ static bool run_thread(void)
 
 /* --- in the place of the directory --- */
 
-static unsigned mood;   /* whom it knows, and how it says of others that it does not */
+static unsigned mood;   /* which names it knows, and how it answers for the others */
 static bool has_subuid; /* there is a file */
 
 static uint64_t told[USERS];    /* the account, by the last lookup that told it; 0: none did */

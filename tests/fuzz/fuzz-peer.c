@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Anybody at uncored's socket: the daemon's own server, event loop and readers, with clients in
- * this process. The input is a line of steps: who connects, what is sent, whether anything is
- * received, when the loop goes round, what the administrator does meanwhile. Whatever it is, the
- * loop goes on, and nobody's descriptors, memory or places are left behind.
+ * this process. The input is a line of steps: which client connects, what it sends, whether
+ * anything is received, when the loop goes round, what the administrator does meanwhile. Whatever
+ * it is, the loop goes on, and nobody's descriptors, memory or places are left behind.
  */
 #include <dlfcn.h>
 #include <err.h>
@@ -165,7 +165,7 @@ static void hang_up(unsigned i)
 	close_fd(&doorbells[i]);
 }
 
-/* The name of a client's end tells getsockopt() below who it is. */
+/* The name of a client's end tells getsockopt() below its user. */
 static void call_in(unsigned i, unsigned user)
 {
 	static unsigned serial;
@@ -323,7 +323,7 @@ static void unlink_socket(void)
 
 static uint64_t patience_us; /* how long the next round waits for something to happen */
 
-/* Long enough for whom a budget makes wait, and for what the names service says. */
+/* Long enough for clients that a budget makes wait, and for answers of the name service. */
 static void wait_a_moment(void)
 {
 	patience_us = 20000;

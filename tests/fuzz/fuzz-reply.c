@@ -213,7 +213,7 @@ static void start(void)
 		pthread_sigmask(SIG_SETMASK, &before, NULL))
 		err(1, "Cannot serve on %s", fake.path);
 	pthread_detach(thread);
-	setenv("UNCORE_SOCKET", fake.path, 1); /* for those who name no path */
+	setenv("UNCORE_SOCKET", fake.path, 1); /* for calls that name no path */
 	misuse();
 }
 

@@ -97,7 +97,7 @@ static void misuse_reads(const struct uncore *handle)
 	must_refuse(uncore_read_all(handle, UNCORE_CACHED, unknowns, PAGE_SOCKETS_MAX));
 }
 
-/* As a forked child would have it, or one who never opened it. */
+/* As a forked child has it, or a process that never opened it. */
 static void misuse_handle(struct uncore *handle)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;

@@ -503,7 +503,7 @@ static void note_beginning(struct victim *victim)
 	victim_measure(victim, do_nothing, NULL); /* warm, and all it will ever hold is open */
 	if (rss_before_kib)
 		return;
-	/* It may keep a little for users who have left. */
+	/* It may keep a little for users that have left. */
 	wait_for(start_as(ATTACKER, come_and_read, NULL), 10);
 	wait_for(start_as(NEWCOMER, come_and_read, NULL), 10);
 	note_others();

@@ -32,7 +32,7 @@ struct attack {
 	uint64_t deeds;        /* how many attack_did() there must be before it is over */
 	unsigned busy_percent; /* of a CPU, that the main thread may take more; 0: not asked */
 	unsigned memfds;       /* that daemon and attackers may hold together; 0: a few */
-	unsigned kept;         /* descriptors, for users who have left; 0: next to none */
+	unsigned kept;         /* descriptors, for users that have left; 0: next to none */
 };
 
 /*

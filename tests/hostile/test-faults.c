@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Page faults that nobody resolves: a system call that touches such a page sleeps inside the kernel
- * with whatever it holds there, and so does everybody else who wants that.
+ * with all locks that it holds there, and so does every other call that needs one of these.
  */
 #include "tests/hostile/attack.h"
 

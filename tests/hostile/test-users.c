@@ -9,10 +9,10 @@
 
 enum { FIRST_SUBORDINATE = 524288, SUBORDINATES = 400, PLACES = 1024 };
 
-/* For a user who may come back: doorbells and the memory to wait in, of a limited number. */
+/* For a user that may come back: doorbells and the memory to wait in, of a limited number. */
 enum { KEPT_DESCRIPTORS = 64 * 3 };
 
-/* The effective id is what the daemon sees of who connects. */
+/* The daemon sees the effective id of a client. */
 static void become_next(void)
 {
 	static unsigned n;
@@ -60,7 +60,7 @@ static void taking_all_places(void **state)
 	attack_beside_victim(&attack);
 }
 
-/* A new user for each read, none of whom has spent anything. */
+/* A new user for each read; none of them has spent anything. */
 static _Noreturn int read_as_many(void *argument)
 {
 	(void)argument;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many threads of one user that wait for sweeps: whoever wakes them should not do it for others. */
+/* Many threads of one user that wait for sweeps: a user should not pay for waking the threads of
+ * others. */
 #include "tests/hostile/attack.h"
 
 #include <linux/futex.h>

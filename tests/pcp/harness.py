@@ -237,7 +237,7 @@ class PrivatePcp:
                    restart_agents=False, pmda_options="", uid=NOBODY):
         """agent: how pmcd runs the uncore agent: "pipe", "socket" (a Unix one), "dso"; None: not
         at all. perfevent: with the compatible tree. extra_conf: further lines of pmcd.conf.
-        extra_pmns: files, each with a complete root{}. uid: as whom pmcd and its agents run; of
+        extra_pmns: files, each with a complete root{}. uid: the user as which pmcd and its agents run; of
         root's it takes `-U root` in pmda_options."""
         self.agent = agent
         self._write_conf(agent, pmda_options, extra_conf)

@@ -2,7 +2,7 @@
 """Processes of a test: started with or without privilege, ended by number, none left behind.
 
 The test program is its descendants' reaper: what a process leaves behind when it ends becomes a
-child of the test, so leftovers are seen, whoever started them.
+child of the test, so leftovers of every program are seen.
 """
 import ctypes
 import os

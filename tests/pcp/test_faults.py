@@ -343,7 +343,7 @@ class Batch(Fault):
             self.assertEqual(channels, values[METRIC])
 
     def assert_order(self, fetches):
-        """Who asked after another had his answer, got no lower count, whichever client he was."""
+        """A fetch that began after the answer to another one has no lower count."""
         answered = sorted(fetches, key=lambda fetch: fetch["begin_ns"] + fetch["took_ns"])
         highest, done = {}, 0
         for fetch in sorted(fetches, key=lambda fetch: fetch["begin_ns"]):

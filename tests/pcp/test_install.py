@@ -77,7 +77,7 @@ def raise_loopback():
 
 
 def add_group():
-    """A group that a site has for those who may read, with the agent's user in it."""
+    """A group that a site has for its readers, with the agent's user in it."""
     groups = pathlib.Path("/etc/group")
     copy = PRIVATE / "group"
     copy.write_text(f"{groups.read_text(encoding='utf-8')}readers:x:{READERS}:{OWNER}\n",
@@ -244,7 +244,7 @@ class Refusals(InstallCase):
                 self.assert_refused(script(name, "-n"), 2, "Usage: ")
 
     def test_not_root(self):
-        """whoever is not root is told to be root"""
+        """a user that is not root is told to be root"""
         done = run("./Install", cwd=HERE, **processes.as_user())
         self.assert_refused(done, 1, "You must be root")
 

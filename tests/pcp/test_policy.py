@@ -152,7 +152,7 @@ class Restarts(Policy):
     title = "started anew: "
 
     def test_agent(self):
-        """pmcd tells an agent that it starts again who its clients are"""
+        """pmcd tells an agent that it starts again the users of its clients"""
         pcp = self.serve(f"[access]\nusers = {NOBODY}\n", restart_agents=True)
         told = pcp.talk_to("pcp-fetch", "0", "0", READ)
         refused = pcp.talk_to("pcp-fetch", "0", "0", READ, who=as_user(ALICE))

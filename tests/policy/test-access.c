@@ -88,7 +88,7 @@ static int run_as(uid_t uid, int (*body)(void *argument), struct daemon_process 
 	return wait_for(start_as(uid, body, daemon->socket_path), 30);
 }
 
-/* --- who may connect --- */
+/* --- access --- */
 
 static void only_those_who_are_listed_are_served(void **state)
 {
@@ -178,7 +178,8 @@ static int come_again_and_again(void *socket_path)
 	return r;
 }
 
-/* One wrong message of each kind; the daemon drops who sends what is no message at all. */
+/* One wrong message of each kind; the daemon drops a client that sends something else than
+ * messages. */
 static int break_the_protocol(void *argument)
 {
 	struct wire_packet packet;
@@ -259,7 +260,7 @@ static void info_says_whether_anything_is_restricted(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("only those who are listed are served, and the others are told the rule",
+		CASE("only listed users are served, and the others are told the rule",
 			only_those_who_are_listed_are_served),
 		CASE("only members of the group are served, by any of their groups",
 			only_members_of_the_group_are_served),

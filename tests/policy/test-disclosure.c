@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the real daemon tells those whom it lets in: rounded values, and sweeps that are kept apart.
+/* What the real daemon tells its clients: rounded values, and sweeps that are kept apart.
  */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/test.h"

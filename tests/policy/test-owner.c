@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where only the owner of the node's job may read: whoever was let in before is cut off, keeps
+ * Where only the owner of the node's job may read: former clients are cut off, keep
  * nothing that goes on, and a restart gives nothing back.
  */
 #include "tests/harness/daemon-process.h"
@@ -168,7 +168,7 @@ static void a_former_owner_is_cut_off(void **state)
 		assert_non_null(strstr(answer.text, "has withdrawn this page"));
 	}
 	assert_not_the_owner(&first);
-	/* Nothing was lost for those who go on. */
+	/* Clients that go on have lost nothing. */
 	assert_int_equal(tell(&second, CACHED).generation, generation);
 	end(&daemon, &first, &second);
 }

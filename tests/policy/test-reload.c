@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SIGHUP: what changes at once, what stays, and what becomes of those who are connected. */
+/* SIGHUP: what changes at once, what stays, and what becomes of connected clients. */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/test.h"
 
@@ -106,7 +106,7 @@ static void who_may_not_connect_any_more_is_disconnected(void **state)
 	assert_int_equal(before[0], 0);
 	assert_int_equal(before[1], 0);
 	assert_int_equal(n_clients, 1);     /* the one that asks */
-	assert_int_equal(after[0], EACCES); /* the page is withdrawn from all who have it */
+	assert_int_equal(after[0], EACCES); /* the page is withdrawn from all its readers */
 	assert_int_equal(after[1], EACCES);
 	assert_int_equal(again[0], 0);
 	assert_int_equal(again[1], EACCES);
@@ -262,7 +262,8 @@ static void what_needs_a_restart_is_named_and_stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("who may not connect any more is disconnected, and may come back later",
+		CASE("a client that may not connect any more is disconnected, and may come back "
+		     "later",
 			who_may_not_connect_any_more_is_disconnected),
 		CASE("a wrong configuration changes nothing, and the log says why",
 			a_wrong_configuration_changes_nothing),

@@ -20,7 +20,7 @@
 
 static const uint64_t SECOND_NS = 1000000000, SAY_EVERY_NS = 10000000000;
 
-/* What the allocator may hold on to; and three descriptors for each of the users, who may be away.
+/* What the allocator may hold on to; and three descriptors for each user that may be away.
  */
 enum { KEPT_KIB = 256, AWAY = 3 * 2 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the daemon says and does when it cannot have all that it wants: boxes that the kernel
- * refuses, too few descriptors, a socket that is taken; and whom it refuses.
+ * refuses, too few descriptors, a socket that is taken; and clients that it refuses.
  */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/test.h"

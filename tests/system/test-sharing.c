@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All who wait share one sweep: 64 clients that ring together cost two sweeps at most. */
+/* All waiters share one sweep: 64 clients that ring together cost two sweeps at most. */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/test.h"
 

@@ -53,7 +53,7 @@ struct usage usage_now(const struct daemon_process *daemon);
 /* What came between @before and now. */
 struct usage usage_since(const struct daemon_process *daemon, const struct usage *before);
 
-/* CPU time of one sweep, with waking all who waited for it. */
+/* CPU time of one sweep, with waking all its waiters. */
 double usage_per_sweep_us(const struct usage *spent);
 
 void usage_show(const struct usage *spent);

@@ -21,7 +21,7 @@ struct users {
 	uint32_t pause_us;
 	struct calls calls;
 	unsigned n_samples;
-	double us[SAMPLES_MAX];       /* of one who reads alone */
+	double us[SAMPLES_MAX];       /* of a user that reads alone */
 	uint64_t reads[GREEDY_USERS]; /* that were answered */
 	unsigned n_users;
 };
@@ -36,7 +36,7 @@ static int read_once(const struct uncore *uncore, double *ret_us)
 	return r;
 }
 
-/* One who reads now and then, far below the budget. What failed took that long, too. */
+/* A user that reads now and then, far below the budget. Failed reads took that long, too. */
 static int read_with_pauses(void *argument)
 {
 	struct users *users = argument;
@@ -222,7 +222,7 @@ void users_greedy(void)
 
 /* --- one user with many ids --- */
 
-/* The effective id is what the daemon sees of who connects. */
+/* The daemon sees the effective id of a client. */
 static int read_as_many(void *argument)
 {
 	struct users *users = argument;

@@ -335,7 +335,7 @@ static void test_sapphire_broken(void **state)
 	fixture_done(&f);
 }
 
-/* The kernel's own names, for those who want raw counts. */
+/* The kernel's own names, for users that want raw counts. */
 static void assert_counter(const struct fixture *fixture, unsigned channel, const char *pmu,
 	const char *event, unsigned cpu, unsigned bytes)
 {

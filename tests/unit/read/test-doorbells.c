@@ -416,7 +416,7 @@ static bool are_asleep(const struct sleeper sleepers[SLEEPERS])
 	return true;
 }
 
-/* For how long the clients of user 0, of whom there are so many, may spin. */
+/* For how long the clients of user 0 may spin, which has so many. */
 static uint32_t spin_allowed(unsigned n_clients)
 {
 	const uint32_t spin_ns = 1234;
@@ -494,7 +494,7 @@ static void many_sleepers_are_woken_in_portions(void **state)
 	assert_int_equal(wakeups[1].n_rung, 1);
 }
 
-/* The sweep is there already: an interval is for those who want another one. */
+/* The sweep is there already: an interval holds for users that want another one. */
 static void intervals_do_not_keep_sleepers(void **state)
 {
 	const struct budget_rules rules = { .percent = 100,
@@ -522,7 +522,7 @@ static void intervals_do_not_keep_sleepers(void **state)
 	join_sleepers(sleepers);
 }
 
-/* --- nobody who waits is forgotten --- */
+/* --- no waiter is forgotten --- */
 
 static uint32_t next_random(uint32_t *seed)
 {
@@ -635,7 +635,7 @@ int main(void)
 		DOORBELLS_CASE(
 			"a former user's rings are ignored", a_former_users_rings_are_ignored),
 		DOORBELLS_CASE(
-			"who leaves within a turn pays for it, and not who comes in its place",
+			"a user that leaves within a turn pays for it, not the one in its place",
 			who_leaves_within_a_turn_pays_for_it),
 		DOORBELLS_CASE("a user that waits can be removed", one_that_waits_can_be_removed),
 		DOORBELLS_CASE("new rules are looked at at once", new_rules_are_looked_at_at_once),
@@ -645,7 +645,7 @@ int main(void)
 			many_sleepers_are_woken_in_portions),
 		DOORBELLS_CASE("intervals do not keep them from being woken",
 			intervals_do_not_keep_sleepers),
-		DOORBELLS_CASE("nobody who waits is forgotten", nobody_who_waits_is_forgotten),
+		DOORBELLS_CASE("no waiter is forgotten", nobody_who_waits_is_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("doorbells", cases, NULL, NULL);

@@ -459,10 +459,11 @@ int main(void)
 			nobody_who_asks_is_forgotten),
 		OWNERS_CASE("what could not be asked is asked the next time",
 			what_could_not_be_asked_is_asked_again),
-		OWNERS_CASE("who asked first is answered first", who_asked_first_is_answered_first),
+		OWNERS_CASE(
+			"questions are answered in their order", who_asked_first_is_answered_first),
 		OWNERS_CASE(
 			"what was found first is told first", what_was_found_first_is_told_first),
-		OWNERS_CASE("who cannot be asked for takes nobody's place",
+		OWNERS_CASE("a question that cannot be asked takes no place",
 			who_cannot_be_asked_for_takes_no_place),
 		OWNERS_CASE("the next daemon knows what this one knew",
 			the_next_daemon_knows_what_this_one_knew),

@@ -97,7 +97,7 @@ static void an_owner_may_be_a_number(void **state)
 	assert_several("4294968296:100000:10\n", 100000); /* 1000, and 2 to the power of 32 */
 }
 
-/* Whether it is one of those who are known, nobody can say. */
+/* It may be a known user: nobody can say. */
 static void a_name_that_nobody_knows_settles_nothing(void **state)
 {
 	(void)state;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A second user of the counters. Who opens pinned events first has them; uncored opens pinned groups, and where it
-comes too late, single events that take turns: then its values are estimated, say so, and are near the truth."""
+"""A second user of the counters. The program that opens pinned events first has them. uncored opens pinned
+groups and, where it comes too late, single events that take turns: then its values are estimated, say so, and are
+near the truth."""
 import time
 
 from harness import (Case, control, load_machine, measure, metrics_of, start_uncored, stop_uncored,
@@ -38,13 +39,13 @@ class Contention(Case):
             self.assertEqual(found[socket, "dram.read"], {"bytes": 31 * len(BOXES) * LINE, "quality": []})
 
     def test_later(self):
-        """who comes later takes nothing away: values stay exact"""
+        """a later program takes nothing away: values stay exact"""
         start_uncored()
         with OtherEvents(BOXES, THREE, DESIGNATED):
             self.assert_exact()
 
     def test_earlier(self):
-        """beside one who came earlier, values over 10 s of turns are right to 2 %, and called estimated"""
+        """beside an earlier program, values over 10 s of turns are right to 2 %, and called estimated"""
         with OtherEvents(BOXES, THREE, DESIGNATED):
             start_uncored()
             control(*for_all_boxes("rate", RATE))

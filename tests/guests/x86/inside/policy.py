@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who is let in, by the service as shipped."""
+"""Access to the service as shipped."""
 from harness import STRANGER, VISITOR, run
 from kept import Kept, kill, replaced
 
@@ -44,11 +44,11 @@ class Named(Kept):
         return run("uncore", "info", user=user, check=False)
 
     def test_named(self):
-        """who is named is let in"""
+        """a named user is let in"""
         self.assertEqual(self.info(VISITOR).returncode, 0)
 
     def test_not_named(self):
-        """who is not is told so"""
+        """another user is told the rule"""
         refused = self.info(STRANGER)
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn(self.refusal, refused.stderr)

@@ -124,7 +124,7 @@ class Attacked(Shipped):
             peer.close()
 
     def test_journal(self):
-        """and the journal says who sent them"""
+        """and the journal names their sender"""
         user = run("id", "-u", VISITOR).stdout.strip()
         self.assertIn(f"Refused user {user} (protocol.message;", journal("-p", "warning", self.mark))
 
