@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Descriptors whose last close(2) blocks for an hour, attached to messages: the thread that
- * drops them waits. Run as it is, where Linux 6.16 refuses such messages on the daemon's behalf; and with the
- * argument `before-6.16`, where setsockopt(2) knows no SO_PASSRIGHTS.
+ * drops them waits. Run as it is, where Linux 6.16 refuses such messages on the daemon's behalf;
+ * and with the argument `before-6.16`, where setsockopt(2) knows no SO_PASSRIGHTS.
  */
 #include "tests/harness/lingering.h"
 
