@@ -128,7 +128,7 @@ static int take_event(struct planner *planner, struct plan_box *box, const struc
 
 /* A term of a metric goes onto a box of a matched PMU. */
 struct placement {
-	unsigned metric;
+	unsigned socket, metric;
 	const struct platform_term *term;
 	const struct match *match;
 	struct plan_box *box;
@@ -244,48 +244,54 @@ static int add_clock(struct planner *planner, const struct placement *p)
 
 typedef int add_fn(struct planner *planner, const struct placement *p);
 
-/* Calls @add for every box of @p->match on socket @s. */
-static int add_boxes(struct planner *planner, unsigned s, struct placement *p, add_fn *add)
+/* Calls @add for every box of p->match on p->socket. */
+static int add_boxes(struct planner *planner, struct placement *p, add_fn *add)
 {
 	const struct pmu *pmu = p->match->pmu;
 	int cpu = -1, r = 0;
 
-	while (r >= 0 && (cpu = match_next_cpu(pmu, planner->topology, s, cpu)) >= 0) {
-		r = plan_take_box(&planner->plan, s, pmu, cpu, &p->box);
+	while (r >= 0 && (cpu = match_next_cpu(pmu, planner->topology, p->socket, cpu)) >= 0) {
+		r = plan_take_box(&planner->plan, p->socket, pmu, cpu, &p->box);
 		if (r >= 0)
 			r = add(planner, p);
 	}
 	return r;
 }
 
-static int add_term(
-	struct planner *planner, unsigned s, unsigned metric, unsigned term, add_fn *add)
+static int add_matches(
+	struct planner *planner, struct placement *p, const struct match_list *list, add_fn *add)
 {
-	const struct match_list *list = &planner->lists[metric][term];
 	int r = 0;
 
 	for (unsigned i = 0; r >= 0 && i < list->n; i++) {
-		struct placement p = {
-			.metric = metric,
-			.term = &planner->platform->metrics[metric].terms[term],
-			.match = &list->matches[i],
-		};
-
-		if (p.match->usable)
-			r = add_boxes(planner, s, &p, add);
+		p->match = &list->matches[i];
+		if (p->match->usable)
+			r = add_boxes(planner, p, add);
 	}
 	return r;
 }
 
-static int add_all(struct planner *planner, unsigned s, add_fn *add)
+static int add_metric(struct planner *planner, struct placement *p, add_fn *add)
+{
+	const struct platform_metric *metric = &planner->platform->metrics[p->metric];
+	int r = 0;
+
+	for (unsigned t = 0; r >= 0 && t < metric->n_terms; t++) {
+		p->term = &metric->terms[t];
+		r = add_matches(planner, p, &planner->lists[p->metric][t], add);
+	}
+	return r;
+}
+
+static int add_all(struct planner *planner, unsigned socket, add_fn *add)
 {
 	int r = 0;
 
-	for (unsigned m = 0; m < planner->platform->n_metrics; m++) {
-		if (planner->plan.sockets[s].quality[m] & PAGE_ABSENT)
-			continue;
-		for (unsigned t = 0; r >= 0 && t < planner->platform->metrics[m].n_terms; t++)
-			r = add_term(planner, s, m, t, add);
+	for (unsigned m = 0; r >= 0 && m < planner->platform->n_metrics; m++) {
+		struct placement p = { .socket = socket, .metric = m };
+
+		if (!(planner->plan.sockets[socket].quality[m] & PAGE_ABSENT))
+			r = add_metric(planner, &p, add);
 	}
 	return r;
 }
