@@ -17,7 +17,10 @@
 
 #define BLANKS " \t\r\f\v"
 
-enum { FILE_MAX_BYTES = 1 << 20 };
+enum {
+	FILE_MAX_BYTES = 1 << 20,
+	SHOWN_BYTES = 100 /* of a wrong value: the reason must fit, too */
+};
 
 /* A file that is being read. */
 struct reading {
@@ -296,8 +299,9 @@ static int bind_entry(
 			continue;
 		if (key->parse(key, entry->value, (char *)b->groups[g].object + key->offset, &why) <
 			0)
-			return inifile_fault(b->ini, entry->line, fault, "%s = %s: %s.", entry->key,
-				entry->value, why.text);
+			return inifile_fault(b->ini, entry->line, fault, "%s = %.*s%s: %s.",
+				entry->key, SHOWN_BYTES, entry->value,
+				strlen(entry->value) > SHOWN_BYTES ? " ..." : "", why.text);
 		return 0;
 	}
 	return unknown_key(b, entry, fault);

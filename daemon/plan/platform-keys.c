@@ -123,12 +123,13 @@ static int parse_choice(const char *text, struct event_choice *ret, struct fault
 		if (strncmp(text, name, strlen(name)) || text[strlen(name)] != ':')
 			continue;
 		if (!is_valid[kind](rest) || strlen(rest) >= sizeof ret->text)
-			return fault_set(why, -EINVAL, "\"%s\" is not well formed; " KINDS, text);
+			return fault_set(
+				why, -EINVAL, "\"%.100s\" is not well formed; " KINDS, text);
 		ret->kind = kind;
 		strcpy(ret->text, rest);
 		return 0;
 	}
-	return fault_set(why, -EINVAL, "\"%s\" is of no known kind; " KINDS, text);
+	return fault_set(why, -EINVAL, "\"%.100s\" is of no known kind; " KINDS, text);
 }
 
 static int parse_choices(

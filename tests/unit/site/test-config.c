@@ -274,9 +274,27 @@ static void needs_a_named_file(void **state)
 		fault.text, "Cannot open /nonexistent.conf: No such file or directory.");
 }
 
+static void a_line_of_users_may_be_long(void **state)
+{
+	char text[2048] = "[access]\nusers =";
+	struct config config;
+	struct fault fault;
+
+	(void)state;
+	for (unsigned uid = 100000; uid < 100000 + POLICY_USERS_MAX; uid++)
+		sprintf(text + strlen(text), " %u", uid);
+	assert_int_equal(load(text, &config, &fault), 0);
+	assert_int_equal(config.access.n_users, POLICY_USERS_MAX);
+	assert_int_equal(config.access.users[POLICY_USERS_MAX - 1], 100000 + POLICY_USERS_MAX - 1);
+	strcat(text, " 1");
+	assert_int_equal(load(text, &config, &fault), -EINVAL);
+	assert_non_null(strstr(fault.text, "must be at most 96 users: make a group of them"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE("a line of users may be long", a_line_of_users_may_be_long),
 		CASE("Without a file every key has its default", has_defaults),
 		CASE("The shipped file shows every key with its default", ships_its_defaults),
 		CASE("Every key is read", reads_every_key),
