@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The layout that programs were compiled with. It may grow by a new size, never change. Compiled as
- * C99 and as C++98, so there is no static_assert: an array of negative size is an error in both.
+ * The layout with which programs were compiled. It may grow by a new size, but never change.
+ * Compiled as C99 and as C++98, so there is no static_assert: an array of negative size is an error
+ * in both.
  */
 #include <uncore.h>
 

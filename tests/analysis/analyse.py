@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one analyser finds in the project's own C, one case for each file.
+"""The findings of one analyser in the project's own C, one case for each file.
 
 Usage: analyse.py gcc|clang|cppcheck FALSE-FINDINGS SOURCE-ROOT BUILD-ROOT
 
-A finding that FALSE-FINDINGS lists is passed over, and what is listed must be found: that is the last case.
+A finding that FALSE-FINDINGS lists is passed over. The last case checks that each listed finding is found.
 """
 import collections
 import concurrent.futures
@@ -18,7 +18,7 @@ import sys
 
 FOLDERS = ("common", "daemon", "client", "pmda")
 
-# What an analyser needs of the options that a file is compiled with.
+# The options of a file's compilation that an analyser needs.
 OPTIONS = re.compile(r"-[IDU].")
 COMMANDS = {
     # Not optimised: inlined functions make gcc 12 take variables that a cleanup reads for uninitialised.
@@ -43,7 +43,7 @@ def listed_findings(path, tool):
 
 
 def own_files(source, build):
-    """{path: how it is compiled}, from what meson writes for such tools."""
+    """{path: its entry}, from the compilation database that meson writes for such tools."""
     database = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     files = {}
     for entry in database:
@@ -54,7 +54,7 @@ def own_files(source, build):
 
 
 def analyse(tool, entry):
-    """(status, what it printed)"""
+    """(status, output)"""
     options = [word for word in shlex.split(entry["command"]) if OPTIONS.match(word)]
     run = subprocess.run([*COMMANDS[tool], *options, entry["file"]], cwd=entry["directory"],
                          env={**os.environ, "LC_ALL": "C"}, stdin=subprocess.DEVNULL,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many clients at once, as the ranks of a job behind a barrier: each is a process with a connection
- * of its own and reads both sockets. On an idle machine, and with a process that spins on each CPU.
+ * Many clients at once, like the ranks of a job behind a barrier: each is a process with a
+ * connection of its own and reads both sockets. Measured on an idle machine, and with a process
+ * that spins on each CPU.
  */
 #include "tests/bench/bench.h"
 
@@ -16,7 +17,7 @@
 
 enum { CLIENTS_MAX = 64, ROUNDS = 200, CPUS_MAX = 1024 };
 
-/* What the processes of a batch share. */
+/* Memory that the processes of a batch share. */
 struct batch {
 	pthread_barrier_t barrier;
 	const char *socket_path;

@@ -17,7 +17,7 @@ static void measure(struct figures *ret)
 
 	fprintf(stderr, "Starting a daemon 11 times...\n");
 	measure_start(ret);
-	/* The budget would hide what is measured here; what it costs is measured at the end. */
+	/* The budget would hide these figures; its own cost is measured at the end. */
 	daemon_start(&daemon, "standin-wide", "[reader]\nbudget_percent = 100\n");
 	fprintf(stderr, "One reader...\n");
 	measure_latency(&daemon, ret);

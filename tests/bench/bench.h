@@ -14,10 +14,10 @@ struct batch_figures {
 };
 
 struct latency_figures {
-	double serial_us;       /* one privileged process reads all groups of both sockets */
-	double local_us;        /* ... the groups of the socket it runs on */
-	double fresh_all_us;    /* one unprivileged client, both sockets */
-	double fresh_own_us;    /* ... the socket it runs on, from the reader's own CPU */
+	double serial_us;    /* one privileged process reads all groups of both sockets */
+	double local_us;     /* ... the groups of the socket that the process runs on */
+	double fresh_all_us; /* one unprivileged client, both sockets */
+	double fresh_own_us; /* ... the socket that the client runs on, from the reader's own CPU */
 	double fresh_beside_us; /* ... one socket, from another CPU than its reader's */
 };
 
@@ -42,7 +42,7 @@ void measure_footprint(const struct daemon_process *daemon, struct figures *ret)
 void measure_default_budget(struct figures *ret);
 void measure_start(struct figures *ret);
 
-/* Sorts @values and returns the one below which @share (0..1) of them lie. */
+/* Sorts @values and returns the value below which @share (0..1) of them lie. */
 double quantile(double values[], unsigned n, double share);
 
 /* Memory that children fill in for their parent. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the daemon costs when nobody asks: memory, wake-ups; and what starting things costs. */
+/* The cost of an idle daemon in memory and wake-ups, and the time that starts take. */
 #include "tests/bench/bench.h"
 
 #include <dirent.h>

@@ -21,7 +21,7 @@ enum { BOXES = 48, EVENTS = 3, SOCKETS = 2, READS = 1000, CACHED_READS = 2000000
 
 /* How the reads of a kind follow each other. */
 struct pace {
-	int block; /* so many, before it is the next kind's turn */
+	int block; /* this many reads, then it is the next kind's turn */
 	useconds_t pause_us;
 };
 
@@ -128,14 +128,14 @@ struct turns {
 	double (*ret_us)[READS]; /* of each kind */
 };
 
-/* usleep(0) is a nap of some 50 us: no pause is no call. */
+/* Without a pause it does not call usleep(): usleep(0) sleeps some 50 us. */
 static void pause_before(const struct pace *pace)
 {
 	if (pace->pause_us)
 		usleep(pace->pause_us);
 }
 
-/* Descriptors of the groups were opened with privilege; what reads them here has none. */
+/* The descriptors of the groups were opened with privilege; this process has none. */
 static int take_turns(void *argument)
 {
 	struct turns *turns = argument;
@@ -208,7 +208,7 @@ void measure_latency(const struct daemon_process *daemon, struct figures *ret)
 	ret->cached_ns = quantile(us[0], PARTS, 0.5);
 }
 
-/* For two seconds, of which the last reads have used up what was saved and wait for the budget. */
+/* Reads for two seconds. The last reads have used up the saved time, and wait for the budget. */
 static int read_without_pause(void *argument)
 {
 	struct turns *turns = argument;

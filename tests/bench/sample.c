@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every benchmark does with its samples. */
+/* Functions of every benchmark for its samples. */
 #include "tests/bench/bench.h"
 
 #include <err.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program of a user, built against the header of a release before this one: whichever libuncore
- * it finds when it is started must serve it, with whatever daemon.
+ * A user's program, built against the header of an earlier release: any later libuncore must serve
+ * it, with any daemon.
  *
- * - `probe dump SOCKET` prints what a page says.
- * - `probe truth SOCKET CPU REPORT FD` touches pages on CPU, whose socket must show what the kernel
- *   counts there; the kernel's own count is read from FD. A region's report goes to REPORT.
- * - `probe refused SOCKET ERRNO WORDS` is given no handle, for this reason.
+ * - `probe dump SOCKET` prints the contents of a page. - `probe truth SOCKET CPU REPORT FD` touches
+ * pages on CPU, whose socket must show what the kernel counts there; the kernel's own count is read
+ * from FD. A region's report goes to REPORT. - `probe refused SOCKET ERRNO WORDS` is given no
+ * handle, for this reason.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -132,7 +132,7 @@ static void touch_pages(void)
 	munmap((void *)memory, PAGES * page_bytes);
 }
 
-/* The last sweep is what a cached read tells. */
+/* A cached read must return the last sweep. */
 static int check_cached(const struct uncore *uncore, const struct uncore_sample *last)
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
@@ -153,12 +153,12 @@ static uint64_t kernel_count(int fd)
 	return count;
 }
 
-/* What it was before and after the reading that begins, and before and after the one that ends. */
+/* The kernel's count before and after the first reading, and before and after the last. */
 struct bounds {
 	uint64_t begin[2], end[2];
 };
 
-/* However many pages others touch meanwhile, what is shown lies between these two. */
+/* The bytes shown lie between these two, however many pages other processes touch meanwhile. */
 static uint64_t least_bytes(const struct bounds *bounds)
 {
 	return (bounds->end[0] - bounds->begin[1]) * PAGE_WORTH;
@@ -207,7 +207,7 @@ static int check_delta(const struct uncore *uncore, uint32_t socket, int fd)
 	return check_value(&delta.values[metric], &bounds) || check_cached(uncore, &after[socket]);
 }
 
-/* Prints between what its report must be. */
+/* Prints the bounds of the bytes in the region's report. */
 static int work_in_a_region(const char *report, int fd)
 {
 	struct bounds bounds;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""record.py DAEMON LISTEN FOLDER UID: stands between one client and the daemon at socket DAEMON, on a
-socket LISTEN, and saves in FOLDER what they say to each other, and the page. What was saved before
-stays. The daemon takes it for user UID; the answer to a user that is not root is saved as "denied". Knows
-of the protocol only which request an answer belongs to."""
+"""record.py DAEMON LISTEN FOLDER UID: stands between one client and the daemon at socket DAEMON, on a socket LISTEN,
+and saves in FOLDER what they say to each other, and the page. What was saved before stays. The daemon takes it for
+user UID; the answer to a user that is not root is saved as "denied". Of the protocol it knows only which request an
+answer belongs to."""
 import os
 import pathlib
 import socket

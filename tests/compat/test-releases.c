@@ -66,7 +66,9 @@ static void command(struct run *ret, const struct pair *pair, uid_t uid, const c
 
 /* --- figures --- */
 
-/* Of the busy socket, in the report at @path; @list: in the first of this list. Removes the file.
+/*
+ * The bytes of the busy socket in the report at @path; @list: in the first element of this list.
+ * Removes the file.
  */
 static uint64_t take_bytes(const char *path, const char *list)
 {
@@ -87,7 +89,7 @@ static uint64_t take_bytes(const char *path, const char *list)
 	return bytes;
 }
 
-/* The probe compares its delta itself, and says between what its region must lie. */
+/* The probe compares its delta itself, and prints the bounds of its region. */
 static void probe_is_exact(const struct pair *pair, const char *folder, int fd)
 {
 	char cpu[16], report[128], number[16];
@@ -140,7 +142,7 @@ static void figures_are_exact(const struct pair *pair)
 	close(fd);
 }
 
-/* --- what else can be asked --- */
+/* --- other requests --- */
 
 static void info_is_told(const struct pair *pair)
 {
@@ -180,7 +182,7 @@ static void the_owner_is_set(const struct pair *pair)
 	stop();
 }
 
-/* The daemon's own sentence, by whichever library. */
+/* Either library passes on the daemon's own sentence. */
 static void refusals_are_told(const struct pair *pair)
 {
 	char error[16];
@@ -197,7 +199,7 @@ static void refusals_are_told(const struct pair *pair)
 	stop();
 }
 
-/* What a client of a later version of the protocol has to do there; see wire.h. */
+/* A client of a later version of the protocol has to do this with 0.1.0; see wire.h. */
 static void a_later_hello_may_be_said_again(void **state)
 {
 	struct wire_packet packet;
@@ -243,8 +245,8 @@ static struct uncore_sample read_anew(void)
 }
 
 /*
- * Either all totals go on to the last count, for clients that have the page, too; or the daemon
- * says why not, the page is withdrawn, and no difference is told.
+ * Either all totals go on to the last count, also for clients that have the page. Or the daemon
+ * says why not, the page is withdrawn, and the library gives no difference.
  */
 static void assert_no_silent_mix(
 	struct truth *truth, const struct uncore *held, const struct uncore_sample *before)
@@ -268,7 +270,10 @@ static void assert_no_silent_mix(
 	truth_check(truth);
 }
 
-/* Kills the daemon, and starts that of @release; @lost: what the manager loses in between. */
+/*
+ * Kills the daemon, and starts the daemon of @release; @lost: the descriptor that the service
+ * manager loses in between.
+ */
 static void change_to(const char *release, struct truth *truth, const char *lost)
 {
 	struct uncore_sample before;
@@ -309,7 +314,7 @@ static void upgraded_and_taken_back(void **state)
 	stop();
 }
 
-/* Whatever the reason is. */
+/* A daemon that cannot go on for any reason behaves like this. */
 static void upgraded_and_taken_back_without_the_ledger(void **state)
 {
 	struct truth truth = {};
@@ -325,7 +330,7 @@ static void upgraded_and_taken_back_without_the_ledger(void **state)
 	stop();
 }
 
-/* --- the same for both pairs --- */
+/* --- the cases of both pairs --- */
 
 #define BOTH(function)                                                                             \
 	static void function##_by_an_old_client(void **state)                                      \
@@ -365,9 +370,10 @@ int main(void)
 			refusals_are_told_by_an_old_daemon),
 		CASE("the daemon of 0.1.0 refuses a later HELLO, and welcomes a second one",
 			a_later_hello_may_be_said_again),
-		CASE("an upgrade of a killed daemon, and taking it back, is no silent mix",
+		CASE("upgrading a killed daemon, and taking the upgrade back, mixes no counts "
+		     "silently",
 			upgraded_and_taken_back),
-		CASE("where the daemon after it cannot go on, it says why and withdraws the page",
+		CASE("a next daemon that cannot go on says why and withdraws the page",
 			upgraded_and_taken_back_without_the_ledger),
 	};
 

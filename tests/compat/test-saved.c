@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a client and a daemon of 0.1.0 once said to each other, byte by byte, and a page of then.
- * The client's side is replayed to the daemon of today, the daemon's side and the page to the
- * library of today. A page as a later release may make it is given to both libraries. remake.sh
- * tells what was saved.
+ * Messages between a client and a daemon of 0.1.0, byte by byte, and a page of 0.1.0. The client's
+ * side is replayed to the daemon of today, the daemon's side and the page to the library of today.
+ * A page as a later release may make it is given to both libraries. remake.sh lists the saved
+ * files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static int connect_as(uid_t uid)
 	return fd;
 }
 
-/* Sends what a client of then sent, and compares the answer with the one of then. */
+/* Sends the saved request, and compares the answer with the saved answer. */
 static void say(int fd, const char *request, const char *answer, struct wire_packet *ret)
 {
 	struct saved sent = load(request), expected = load(answer);
@@ -109,7 +109,10 @@ static void the_daemon_refuses_as_then(void **state)
 	close(fd);
 }
 
-/* What a later client says first, and asks then: it stays connected, and does without. */
+/*
+ * A later client says a later HELLO and makes an unknown request: it stays connected, and does
+ * without an answer.
+ */
 static void the_daemon_keeps_a_client_of_a_later_release(void **state)
 {
 	struct saved hello = load("hello.request"), later = load("info.request");
@@ -135,10 +138,10 @@ static void the_daemon_keeps_a_client_of_a_later_release(void **state)
 
 /* --- a daemon of then, the library of now --- */
 
-/* Answers with what was saved; the page may have grown since. */
+/* Answers with the saved messages; the page may have grown since. */
 struct replay {
 	struct saved welcome, page;
-	size_t page_bytes; /* with what it has grown by */
+	size_t page_bytes; /* including its growth */
 	char path[96];
 	int listen_fd;
 };
@@ -171,7 +174,7 @@ static void send_welcome(const struct replay *replay, int client)
 		_exit(91);
 }
 
-/* But for the version, which may be a later one. */
+/* Compares all but the version, which may be a later one. */
 static bool is_as_then(const union wire_message *request, ssize_t size_bytes, const char *name)
 {
 	struct saved then = load(name);
@@ -198,7 +201,7 @@ static void answer(const struct replay *replay, int client, unsigned opcode)
 	}
 }
 
-/* In a child: serves one client. Exit status 0: it said nothing but what one of then says. */
+/* In a child: serves one client. Exit status 0: the client sent only messages of 0.1.0. */
 static void serve(const struct replay *replay)
 {
 	static const char *const names[] = {
@@ -243,7 +246,7 @@ static struct page_header *page_of(struct replay *replay)
 	return (void *)replay->page.bytes;
 }
 
-/* As a later release may make it: longer. */
+/* Makes the page longer, as a later release may. */
 static void let_page_grow(struct replay *replay)
 {
 	replay->page_bytes += GROWTH_BYTES;
@@ -251,7 +254,9 @@ static void let_page_grow(struct replay *replay)
 	replay->welcome.message.welcome.page_bytes = replay->page_bytes;
 }
 
-/* Starts serving; the pid is for replay_end(), which fails unless the client spoke as one of then.
+/*
+ * Starts serving; the pid is for replay_end(), which fails unless the client sent only messages of
+ * 0.1.0.
  */
 static pid_t replay_start(const struct replay *replay)
 {
@@ -270,7 +275,7 @@ static void replay_end(struct replay *replay, pid_t pid)
 	unlink(replay->path);
 }
 
-/* The probe with this library prints what was printed then. */
+/* The probe with this library must print the saved text. */
 static void assert_reads_as_then(struct replay *replay, const char *library)
 {
 	const char *const arguments[] = { "dump", replay->path, NULL };
@@ -382,19 +387,19 @@ static void the_library_asks_as_then(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("the daemon answers a client of 0.1.0 as one of 0.1.0 did",
+		CASE("the daemon answers a client of 0.1.0 as the daemon of 0.1.0 did",
 			the_daemon_answers_as_then),
-		CASE("the daemon refuses as one of 0.1.0 did", the_daemon_refuses_as_then),
-		CASE("the daemon keeps a client that asks what only a later release knows",
+		CASE("the daemon refuses as the daemon of 0.1.0 did", the_daemon_refuses_as_then),
+		CASE("the daemon keeps a client that makes a request of a later release",
 			the_daemon_keeps_a_client_of_a_later_release),
 		CASE("the library reads a page of 0.1.0", the_library_reads_a_page_of_then),
-		CASE("a page that has grown is read by the library, and by that of 0.1.0",
+		CASE("a page that has grown is read by the library, and by the library of 0.1.0",
 			a_page_that_has_grown_is_read),
 		CASE("a quality flag of a later release is passed on",
 			a_flag_of_a_later_release_is_passed_on),
 		CASE("another version of protocol or page is refused in words",
 			another_version_is_refused_in_words),
-		CASE("the library asks as one of 0.1.0 did", the_library_asks_as_then),
+		CASE("the library asks as the library of 0.1.0 did", the_library_asks_as_then),
 	};
 
 	if (!release_was_built())

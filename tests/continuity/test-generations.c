@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes on when uncored comes back, what begins anew, and what its clients see of either. */
+/* Which counts go on when uncored comes back, which begin anew, and what clients see of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
@@ -20,7 +20,7 @@
 
 enum { PAGES = 2000 };
 
-static const char clock_of_socket_0[] = "box1"; /* as the manager has it */
+static const char clock_of_socket_0[] = "box1"; /* its name in the service manager's store */
 
 static struct daemon_process daemon_process;
 static struct truth truth;
@@ -80,7 +80,7 @@ static void assert_begins_anew(const struct uncore_sample *before, const char *w
 	assert_false(same_generation(before, &after));
 	assert_int_equal(uncore_delta(before, &after, &delta), -ESTALE);
 	assert_true(daemon_logged(&daemon_process, words));
-	/* And from here it goes on. */
+	/* Counts go on from here. */
 	daemon_kill(&daemon_process);
 	restart();
 	before = &after;
@@ -228,7 +228,7 @@ static void a_bad_configuration_in_between(void **state)
 		&daemon_process, "uncored goes on with the configuration as it was before."));
 	assert_budget(30);
 	truth_check(&truth);
-	/* That one is still the last that was right. */
+	/* A killed daemon comes back with the last configuration that was right. */
 	daemon_kill(&daemon_process);
 	restart();
 	assert_budget(30);
@@ -248,7 +248,7 @@ static void info_tells_whether_totals_outlive_it(void **state)
 					   "those of the uncored before.\n"));
 }
 
-/* Has the manager keep page 1 once more, as @name. */
+/* Has the service manager keep page 1 once more, as @name. */
 static void keep_page_again_as(const char *name)
 {
 	struct service_manager *manager = &daemon_process.manager;
@@ -273,7 +273,7 @@ static void lose_the_second_page(void)
 	manager->n_kept--;
 }
 
-/* Neither withdrawn with its copies, nor forgotten with the one of the same name. */
+/* The page is not withdrawn with its copies, nor forgotten with the copy of the same name. */
 static void a_page_that_is_kept_twice(void **state)
 {
 	struct uncore *uncore;
@@ -297,7 +297,7 @@ static void a_page_that_is_kept_twice(void **state)
 
 /* --- it goes on, with a gap that is told --- */
 
-/* The clock of socket 0 and what counts beside it. */
+/* @expected are the flags of socket 0's clock; the metrics beside it are not flagged as reset. */
 static void assert_reset_is_told(const struct uncore_sample *before, uint32_t expected)
 {
 	struct uncore_sample after = read_fresh();
@@ -343,7 +343,7 @@ static void counters_that_stand(void **state)
 	daemon_kill(&daemon_process);
 	assert_int_equal(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	usleep(2000);
-	restart(); /* finds them counting less than the time that passed, but counting */
+	restart(); /* finds clocks that count less than the time that passed, but count */
 	daemon_kill(&daemon_process);
 	usleep(2000);
 	restart();
@@ -415,7 +415,7 @@ static void without_its_page(void **state)
 	assert_begins_anew(&before, "its page is missing");
 }
 
-/* As after an upgrade, or when one is taken back. */
+/* As after an upgrade, or when an upgrade is taken back. */
 static void with_a_page_of_another_version(void **state)
 {
 	struct uncore_sample before = read_fresh(), sample = UNCORE_SAMPLE_INIT;
@@ -465,7 +465,7 @@ static void on_another_machine(void **state)
 	assert_begins_anew(&before, "this machine has 2 with 4");
 }
 
-/* Its descriptors of the generations before are not kept for ever. */
+/* The service manager does not keep descriptors of earlier generations for ever. */
 static void nothing_piles_up(void **state)
 {
 	(void)state;
@@ -500,7 +500,7 @@ int main(void)
 			counters_that_the_manager_lost),
 		CASE("counters that stand still are opened anew and flagged as reset",
 			counters_that_stand),
-		CASE("counters that stop while it runs make it end, and are opened anew",
+		CASE("counters that stop while uncored runs make it end, and are opened anew",
 			counters_that_stop_while_it_runs),
 		CASE("the manager keeps the present generation and nothing else", nothing_piles_up),
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An uncored that hangs is noticed, killed and started again, and its totals go on; one that is
- * idle sleeps. The service manager of the test does what systemd does for WatchdogSec=.
+ * An uncored that hangs is noticed, killed and started again, and its totals go on; an idle uncored
+ * sleeps. The service manager of the test does what systemd does for WatchdogSec=.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -24,7 +24,8 @@ enum { WATCHDOG_S = 4, REALTIME_LIMIT_MS = 300, CLIENTS = 16, PAGES = 1000 };
 static struct daemon_process daemon_process;
 static struct truth truth;
 
-/* The cases but one run without real-time priority: a loop would take a whole CPU of this machine.
+/*
+ * All cases but one run without real-time priority: a loop would take a whole CPU of this machine.
  */
 static void begin(struct daemon_process options, const char *config)
 {
@@ -130,7 +131,7 @@ static void a_sweep_that_loops(void **state)
 	daemon_stop(&daemon_process);
 }
 
-/* Here nothing but the kernel may end it: the main thread may not get a CPU. */
+/* Here only the kernel is sure to end uncored: the main thread may not get a CPU. */
 static void a_sweep_that_loops_in_real_time(void **state)
 {
 	struct ringer ringer;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Nothing is lost and nothing is added twice, wherever uncored is killed: at every system call of
- * its start and of a sweep, between instructions of a sweep, and at any time while it is read. What
- * the next one publishes is compared with the kernel's own counts.
+ * its start and of a sweep, between instructions of a sweep, and at any time while clients read.
+ * The totals of the next uncored are compared with the kernel's own counts.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -73,7 +73,9 @@ static void killed_at_every_call_of_its_start(void **state)
 	assert_true(n > 500);
 }
 
-/* What it has not handed over whole is nothing to go on with: nobody was served from it yet. */
+/*
+ * The next uncored does not go on with an incomplete generation, from which nobody was served yet.
+ */
 static void killed_while_a_generation_begins(void **state)
 {
 	unsigned nth = 1, n;
@@ -155,9 +157,9 @@ static void killed_between_instructions_of_a_sweep(void **state)
 		kill_in_sweep(trace_instructions, (unsigned)random() % n);
 }
 
-/* --- what a kill would leave --- */
+/* --- the state that a kill would leave --- */
 
-/* Of socket 0; what its counters had when they were opened never changes. */
+/* State of socket 0. The counts that its counters had when they were opened never change. */
 struct witness {
 	struct ledger ledger;
 	struct page_header *page;
@@ -202,7 +204,10 @@ static void witness_begin(struct witness *witness)
 				witness->boxes[b].events[i].raw - witness->boxes[b].events[i].count;
 }
 
-/* Counts and what they were read from belong together; the page is not ahead of the ledger. */
+/*
+ * Checks that counts belong to the counters that they were read from, and that the page is not
+ * ahead of the ledger.
+ */
 static void look(void *argument)
 {
 	struct witness *witness = argument;

@@ -36,7 +36,9 @@ static void go_on(pid_t tid, int status)
 	ptrace(PTRACE_SYSCALL, tid, NULL, (void *)(long)(is_signal ? sig : 0));
 }
 
-/* Takes the end of all threads in, so that the next daemon's stops are not mixed up with them. */
+/*
+ * Waits for the end of all threads, so that the next daemon's stops are not mixed up with theirs.
+ */
 static void kill_traced(struct daemon_process *daemon)
 {
 	int status;
@@ -53,7 +55,7 @@ static void kill_traced(struct daemon_process *daemon)
 	manager_dispatch(&daemon->manager);
 }
 
-/* Counts stops at system calls until there were @nth, or @is_over() says so. */
+/* Counts stops at system calls until there were @nth, or until @is_over() is true. */
 static unsigned count_stops(
 	unsigned nth, bool (*is_over)(void *argument, bool any_stop), void *argument)
 {
@@ -103,7 +105,7 @@ unsigned trace_start(struct daemon_process *daemon, const char *machine, unsigne
 
 /* --- a sweep --- */
 
-/* Its threads all sleep in a system call: there are no more stops. */
+/* True once there were no more stops for REST_NS: all threads sleep in a system call. */
 static bool is_at_rest(void *argument, bool any_stop)
 {
 	uint64_t *since_ns = argument;

@@ -6,15 +6,16 @@
 
 /*
  * Starts the daemon and kills it at the @nth stop before or after a system call of any of its
- * threads, counted from its first. Returns how many there were: less than @nth, if it became ready
- * before; it is killed then.
+ * threads, counted from its first. Returns the number of stops: less than @nth if the daemon became
+ * ready before, and was killed then.
  */
 unsigned trace_start(struct daemon_process *daemon, const char *machine, unsigned nth);
 
 /*
  * Attaches to the running daemon, has @ring ask for a sweep of socket 0, and kills it: at the @nth
  * stop at a system call of any thread, or after the @nth instruction of the reader of that socket.
- * Returns how many there were: less than @nth, if it came to rest before; it is killed then.
+ * Returns the number of stops or instructions: less than @nth if the daemon came to rest before,
+ * and was killed then.
  */
 unsigned trace_calls(
 	struct daemon_process *daemon, void (*ring)(void *), void *argument, unsigned nth);
@@ -22,8 +23,8 @@ unsigned trace_instructions(
 	struct daemon_process *daemon, void (*ring)(void *), void *argument, unsigned nth);
 
 /*
- * Attaches to the reader of socket 0, has @ring ask for a sweep, and stops it as soon as @is_there
- * says so after one of its instructions. Returns the thread, which stays stopped: it sleeps.
+ * Attaches to the reader of socket 0, has @ring ask for a sweep, and stops the reader after the
+ * first instruction at which @is_there is true. Returns the thread, which stays stopped.
  */
 pid_t trace_hold(struct daemon_process *daemon, void (*ring)(void *), void *argument,
 	bool (*is_there)(void *), void *there_argument);
@@ -31,9 +32,9 @@ pid_t trace_hold(struct daemon_process *daemon, void (*ring)(void *), void *argu
 /* Lets a thread that is held go on, in an endless loop at the instruction where it is. */
 void trace_let_loop(pid_t tid);
 
-/* Takes in the end of a thread that is held while its process is killed. */
+/* Waits for the end of a held thread while its process is killed. */
 void trace_reap(pid_t tid);
 
-/* As trace_instructions(), and has @look see to what is there after each instruction. */
+/* As trace_instructions(), and calls @look after each instruction. */
 unsigned trace_looking(struct daemon_process *daemon, void (*ring)(void *), void *argument,
 	void (*look)(void *), void *look_argument);

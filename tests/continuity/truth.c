@@ -8,7 +8,9 @@
 
 #include "tests/harness/test.h"
 
-/* Of the stand-in machine, in the order of the boxes of each socket: what its first event counts.
+/*
+ * What the first event of each box counts on the stand-in machine, in the order of a socket's
+ * boxes.
  */
 static const struct {
 	const char *metric;

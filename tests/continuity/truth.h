@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether what uncored publishes is what the kernel counted, to the last count.
+ * Checks that uncored publishes what the kernel counted, to the last count.
  *
- * The manager of a test keeps the same perf events as uncored, so the test reads the kernel's own
- * counts: before a fresh read of uncored, and after it. What was published must lie between the
- * two, but for what the kernel had counted when the generation began. That is one number for all
- * reads of a generation: each read narrows it down, and a count that is lost or added twice leaves
- * nothing.
+ * The service manager of a test keeps the perf events of uncored, so the test reads the kernel's
+ * own counts before a fresh read of uncored and after it. The published total must lie between the
+ * two, less the kernel's count when the generation began. That count is the same for all reads of a
+ * generation. Each read narrows down its range, and a count that is lost or added twice leaves the
+ * range empty.
  */
 #pragma once
 
@@ -23,7 +23,8 @@ struct truth {
 	uint64_t last[TRUTH_SOCKETS_MAX][TRUTH_COUNTERS];
 	struct truth_range {
 		int64_t least, most;
-	} before[TRUTH_SOCKETS_MAX][TRUTH_COUNTERS]; /* that the generation began */
+	} before[TRUTH_SOCKETS_MAX]
+		[TRUTH_COUNTERS]; /* the kernel's count when the generation began */
 	unsigned n_checks;
 };
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev bench: the benchmarks, as root because they open counters themselves to compare with.
 
-# $1: "pcp" for the one through PCP, "ranks" for that of batches; the rest is the program's.
+# $1: "pcp" for the benchmark through PCP, "ranks" for jobs and users; the other arguments are the
+# program's.
 bench_run() {
 	local program=uncore-bench
 

@@ -3,7 +3,7 @@
 # build/ plain, build-asan/ and build-tsan/ with sanitizers, build-bench/ optimised,
 # build-ppc64el/ for another architecture.
 
-# Under sanitizers gcc warns of things that cannot happen, so warnings are errors in build/ only.
+# Under sanitizers gcc warns of impossible cases, so warnings are errors in build/ only.
 build_options() {
 	case $1 in
 	build) echo -Dwerror=true ;;

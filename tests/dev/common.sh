@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-# What every command of ./dev uses.
+# SPDX-License-Identifier: BSD-3-Clause Functions for every command of ./dev.
 
 say() {
 	printf '%s\n' "$*" >&2
@@ -25,8 +24,8 @@ as_root() {
 	fi
 }
 
-# Runs a command with its output in a log, which is shown only if the command fails.
-# $1: what is being done, in words that complete "could not ...".
+# Runs a command with its output in a log, which is shown only if the command fails. $1: the action,
+# in words that complete "Could not ...".
 quietly() {
 	local what=$1 log
 	shift

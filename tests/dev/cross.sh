@@ -8,7 +8,7 @@
 CROSS_FOLDER=build-ppc64el
 CROSS_SYSTEM=build-ppc64el-system
 CROSS_NEEDS=(gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross qemu-user xz-utils)
-# Also what the guest of that architecture runs.
+# The guest of that architecture runs these, too.
 CROSS_HAS=(
 	libc6-dev libcmocka-dev libhwloc-dev libjson-c-dev libpfm4-dev libsystemd-dev
 	busybox-static util-linux
@@ -39,7 +39,7 @@ cross_write_apt_conf() {
 	END
 }
 
-# Absolute links would lead out of the folder.
+# Makes absolute links relative, which would lead out of the folder.
 cross_unpack() {
 	local root=$CROSS_SYSTEM/root package link name
 
@@ -56,7 +56,7 @@ cross_unpack() {
 	done
 }
 
-# Not every part of Debian's archive has every architecture, so that some lists cannot be had is no failure.
+# Not every part of Debian's archive has every architecture, so a missing list is no failure.
 cross_make_system() {
 	say "Fetching Debian's ppc64el libraries"
 	rm -rf "$CROSS_SYSTEM/apt"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev fuzz: every target of tests/fuzz with libFuzzer, for its share of the time.
 #
-# The build is clang's, with address and undefined-behaviour sanitizers and with the counters that libFuzzer goes
-# by in the project's own files. What is found goes to build-fuzz/found-TARGET/, which the next run begins with.
-# How far inputs reach is measured in another build: in percent of the branches of the files that a target is meant
-# for, which tests/fuzz/meant names. ./dev fuzz coverage does that alone.
+# The build is clang's, with address and undefined-behaviour sanitizers and with the counters that libFuzzer goes by in
+# the project's own files. Inputs that it finds go to build-fuzz/found-TARGET/, with which the next run begins. Another
+# build measures how far inputs reach, in percent of the branches of the files that a target is meant for
+# (tests/fuzz/meant). ./dev fuzz coverage does only that.
 
 FUZZ_FOLDER=build-fuzz
 FUZZ_COVERAGE_FOLDER=build-coverage
@@ -32,7 +32,7 @@ fuzz_build_coverage() {
 	quietly "build $FUZZ_COVERAGE_FOLDER" ninja -C "$FUZZ_COVERAGE_FOLDER" replays
 }
 
-# $1: target. What is below its number is a complaint here; in suite fuzz-replay it is a failure.
+# $1: target. A file below its number is a complaint here, and a failure in suite fuzz-replay.
 fuzz_print_coverage() {
 	local target=$1 folders=("tests/fuzz/corpus-$1") lines
 

@@ -7,7 +7,7 @@
 #                            initrd.gz    the whole guest: busybox, uncored and its libraries
 
 GUEST_POWER9_NEEDS=(cpio device-tree-compiler qemu-system-ppc)
-# Those that the unit tests look at.
+# The machines that the unit tests read.
 GUEST_POWER9_MACHINES=(
 	cascade-lake-ap icelake-sp icelake-sp-broken knl knl-broken knl-cache power9 power9-broken
 	sapphire-rapids sapphire-rapids-broken sapphire-rapids-ddr sapphire-rapids-kernel61
@@ -70,7 +70,7 @@ guest_power9_fill_root() {
 	install -m 755 tests/guests/power9/inside/init "$root/init"
 }
 
-# The unit tests, with the files that they look for where they look for them: below /uncored as in the tree.
+# The unit tests, with the files that they read at the same places below /uncored as in the tree.
 guest_power9_add_unit_tests() {
 	local root=$1/uncored machine program programs=()
 

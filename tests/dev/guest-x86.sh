@@ -9,12 +9,12 @@
 GUEST_X86_NEEDS=(
 	busybox-static cpio kmod make mmdebstrap qemu-system-x86 squashfs-tools
 )
-# What the guest has beside Debian's minimum: systemd, PCP and the libraries that uncored is linked with.
+# The guest's packages beside Debian's minimum: systemd, PCP and the libraries that uncored is linked with.
 GUEST_X86_HAS=(
 	dbus kmod procps systemd-sysv udev
 	libhwloc15 libjson-c5 libpfm4 pcp
 )
-# For the initrd; what they depend on comes with them.
+# Modules for the initrd; modules that they depend on come with them.
 GUEST_X86_MODULES=(virtio_pci virtio_blk squashfs overlay)
 GUEST_X86_MACHINES=(icelake-sp sapphire-rapids sapphire-rapids-ddr granite-rapids knl zen4)
 GUEST_X86_SQUASHFS=(-noI -noD -noF -noX -no-progress -quiet -noappend) # emulated CPUs unpack slowly
@@ -57,8 +57,8 @@ guest_x86_make_initrd() {
 	rm -rf "$root"
 }
 
-# PCP's package would start its services, and its first start make its name space, which takes long when emulated;
-# the suites start what they need.
+# PCP's package would start its services. Their first start would make PCP's name space, which takes long when
+# emulated. The suites start the services that they need.
 guest_x86_make_base() {
 	local folder=$1 packages
 
@@ -97,7 +97,7 @@ guest_x86_build_product() {
 	quietly "build $product" ninja -C "$product"
 }
 
-# As a package would lay it out: in Debian /lib is /usr/lib.
+# Lays out the files as a package would: in Debian /lib is /usr/lib.
 guest_x86_install_product() {
 	local product=$1/product root=$2
 

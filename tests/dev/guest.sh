@@ -1,11 +1,11 @@
-# SPDX-License-Identifier: BSD-3-Clause
-# ./dev guest: virtual machines with the counters that this one lacks. What is fetched and made is kept in
-# build-guest-KIND/; parts are made again when what they are made of changes.
+# SPDX-License-Identifier: BSD-3-Clause ./dev guest: virtual machines with the counters that this one
+# lacks. Fetched and made parts are kept in build-guest-KIND/; a part is made again when its sources
+# change.
 
 GUEST_KINDS=(x86 power9)
 GUEST_SPACE_MB=1000
 
-# Prints what identifies the contents of files, and of the words after "--".
+# Prints a fingerprint of the contents of files, and of the words after "--".
 guest_fingerprint() {
 	local files=()
 
@@ -16,8 +16,8 @@ guest_fingerprint() {
 	{ cat /dev/null "${files[@]}" && printf '%s\n' "$@"; } | sha256sum
 }
 
-# Makes a part of a guest unless it is there and was made of the same. A part that fails leaves no stamp.
-# $1: its stamp; $2: its fingerprint; the rest is what makes it.
+# Makes a part of a guest unless it is there with the same fingerprint. A part that fails leaves no stamp.
+# $1: its stamp; $2: its fingerprint; the rest is the command that makes it.
 guest_part() {
 	local stamp=$1 fingerprint=$2
 	shift 2
@@ -64,7 +64,7 @@ guest_make() {
 	touch "$folder/complete"
 }
 
-# $1: kind; the rest are arguments of the program that boots it, which says first what is wrong with them.
+# $1: kind; the rest are arguments of the program that boots it. That program checks them first.
 guest_run() {
 	local kind=${1:-} boot
 

@@ -13,7 +13,7 @@ SETUP_TO_TEST=(
 	pcp python3-pcp
 )
 
-# Prints those of its arguments that are not installed.
+# Prints the packages among its arguments that are not installed.
 setup_missing() {
 	local package
 
@@ -44,7 +44,7 @@ setup_packages() {
 	setup_look_again
 }
 
-# A folder that was configured before does not know what is there now.
+# A folder that was configured before does not know the new packages.
 setup_look_again() {
 	local file
 

@@ -48,7 +48,7 @@ def tests_of(report):
 
 
 def show_failed_cases(report, where):
-    """What failed TAP cases said: meson itself shows it of all other tests, but not of these."""
+    """Shows the output of failed TAP cases: meson shows the output of all other tests, but not of these."""
     cases = cases_by_test(report + ".junit.xml")
     for test in tests_of(report):
         if test["result"] in ("OK", "SKIP") or not cases.get(short(test["name"])):

@@ -32,7 +32,7 @@ tests_prefix() {
 	fi
 }
 
-# Runs one suite of one build folder. What failed is in its report, so the status of meson is not used.
+# Runs one suite of one build folder. Failures are in its report, so meson's status is not used.
 tests_run_suite() {
 	local folder=$1 suite=$2 prefix environment
 
@@ -45,7 +45,7 @@ tests_run_suite() {
 		--print-errorlogs --timeout-multiplier 3 </dev/null || true
 }
 
-# A computer that cannot make a guest runs the other suites; that of the guests says so and skips.
+# A computer that cannot make a guest runs the other suites; the guests' suite says so and skips.
 tests_make_guests() {
 	local kind
 

@@ -3,9 +3,9 @@
 
 Usage: coverage.py MEANT TARGET PROGRAM SAVED [FOUND]
 
-MEANT is the table of what each target is meant for; PROGRAM is replay-TARGET, built by clang with
--fprofile-instr-generate -fcoverage-mapping; SAVED and FOUND are folders of inputs. A case is a file,
-which fails if the saved inputs reach less of it than the table says.
+MEANT is the table of the files that each target is meant for; PROGRAM is replay-TARGET, built by clang with
+-fprofile-instr-generate -fcoverage-mapping; SAVED and FOUND are folders of inputs. Each file is a case, which fails if
+the saved inputs reach less of it than the table says.
 """
 import glob
 import json
@@ -54,7 +54,7 @@ def percent_of(pair):
 
 
 def report(number, target, file, least, counts):
-    """True: enough is reached. @counts: by the saved inputs, and with those found if there are."""
+    """True: enough is reached. @counts: by the saved inputs, and by saved and found inputs if there are found ones."""
     saved = counts[0].get(file, (0, 1))
     enough = percent_of(saved) >= least
     words = f"{percent_of(saved)} % of {saved[1]} branches"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any uncored.conf: it is loaded, or refused with a sentence; so too when it takes the place of
+ * Any uncored.conf is loaded, or refused with a sentence: at the start, when it takes the place of
  * another while the daemon runs, and when another takes its place.
  */
 #include <errno.h>
@@ -57,7 +57,7 @@ static void note_kept(const char *key)
 		abort();
 }
 
-/* The file is @text by now. */
+/* The file changes to @text. */
 static void reload(struct config *config, const uint8_t *text, size_t size_bytes)
 {
 	struct fault fault = { "" };

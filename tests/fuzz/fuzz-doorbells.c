@@ -4,8 +4,8 @@
  * The input is a row of steps: users come and go, ring, sleep, change their account; time passes;
  * the administrator changes the rules. After most steps the reader takes a turn, as reader.c does.
  *
- * Whatever it is, no claim is lost, nobody spends what was not earned, and each claim is answered
- * some time after everybody else has become quiet.
+ * With any input no claim is lost, no user spends time that was not earned, and each claim is
+ * answered some time after all other users have become quiet.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -88,7 +88,7 @@ static long wake(const uint32_t *n_rung, unsigned most)
 			virtual_ns += wake_ns;
 			return n;
 		}
-	abort(); /* nobody's */
+	abort(); /* no user has this account */
 }
 
 /* The timeout of epoll_pwait2(2) is over at once: time passes by steps. */
@@ -122,7 +122,7 @@ int epoll_wait(int epoll_fd, struct epoll_event *ret_events, int most, int timeo
 	return (int)syscall(SYS_epoll_pwait, epoll_fd, ret_events, most, 0, NULL, 0);
 }
 
-/* --- what must hold --- */
+/* --- assertions --- */
 
 /* Every claim is listed, once; every account is one of the table. */
 static void check_claims(void)
@@ -224,7 +224,10 @@ static void remove_user(unsigned i)
 	users[i].n_sleep = 0;
 }
 
-/* ACCOUNTS_NONE: there is none free. No present user has an account that is given away. */
+/*
+ * Returns ACCOUNTS_NONE if no account is free. An account that is given away must not be a present
+ * user's.
+ */
 static unsigned find_account(void)
 {
 	bool is_new;
@@ -321,7 +324,9 @@ static void step_fill(unsigned i)
 static void (*const steps[])(unsigned i) = { step_come, step_ring, step_renew, step_sleep,
 	step_change_account, step_time, step_costs, step_rules, step_fill, remove_user };
 
-/* Everybody is quiet by now, and sweeps cost nothing: every claim that waits is answered. */
+/*
+ * All users are quiet by now and sweeps cost nothing, so every claim that waits must be answered.
+ */
 static void drain(void)
 {
 	cost_ns = wake_ns = 0;

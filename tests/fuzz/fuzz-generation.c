@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the service manager kept of a process before, for a machine of three sockets: a ledger, a
- * page and the events of six boxes. It is refused with a sentence, or a process can go on with it:
- * one sweep of each socket, another page, and all is left with the manager again.
+ * A ledger, a page and the events of six boxes, which the service manager kept of an earlier
+ * process, for a machine of three sockets. They are refused with a sentence, or a process can go on
+ * with them: it makes one sweep of each socket and another page, and leaves all with the service
+ * manager again.
  *
- * What was kept is right at first. The input is struct beginning, which says what is missing, and
- * then edits of ledger and page. Where nothing is missing or edited, each box must go on with its
- * own counts.
+ * Ledger, page and events are right at first. The input is struct beginning, which says what is
+ * missing, and then edits of ledger and page. Where nothing is missing or edited, each box must go
+ * on with its own counts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ enum {
 	NO_LEDGER = 1 << 0,
 	NO_PAGE = 1 << 1,
 	NOT_COMPLETE = 1 << 2, /* nobody was served with it */
-	MANAGER = 1 << 3,      /* there is one, and it keeps what it is given */
+	MANAGER = 1 << 3,      /* there is a service manager, and it keeps what it gets */
 	NO_ROOM = 1 << 4,      /* it takes nothing, as if its socket were full */
 	ONE_REFUSED = 1 << 5,  /* the kernel did not open a box when the generation began */
 	READ_ONLY = 1 << 7,    /* the page cannot be mapped for writing */
@@ -48,13 +49,13 @@ struct beginning {
 	uint8_t flags;
 	uint8_t kernel;
 	uint8_t lost_boxes; /* bit per box: the manager has none of its events */
-	uint8_t lost_event; /* this one is missing, too; events are counted from 1 */
+	uint8_t lost_event; /* the event of this number is missing, too; the first is 1 */
 	int16_t more_of_ledger, more_of_page; /* bytes at its end; below 0: so many less */
 };
 
 struct edit {
 	uint8_t of_page; /* odd: an edit of the page, else of the ledger */
-	uint8_t is_new;  /* odd: the word becomes @value, else what differs is in it */
+	uint8_t is_new;  /* odd: @value replaces the word; even: the word is XORed with @value */
 	uint16_t word;   /* its number, in words of 32 bits */
 	uint32_t value;
 };
@@ -123,7 +124,7 @@ static void apply(const struct edit *edit, struct former *former)
 	*word = edit->is_new & 1 ? edit->value : *word ^ edit->value;
 }
 
-/* --- what the manager kept --- */
+/* --- descriptors that the service manager kept --- */
 
 static int copy_of(int fd, int more, uint8_t flags)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A page that was fit when the handle was opened, and is changed between the reads: the library
- * must stay inside it and its callers' memory, and describe the same machine all the time.
+ * A page that was valid when the handle was opened, and is changed between the reads: the library
+ * must stay inside the page and its callers' memory, and describe the same machine all the time.
  *
  * The input is a row of struct change; after each one everything is asked and read. The page is on
  * the heap, so that a sanitizer knows where it ends.
@@ -57,7 +57,10 @@ static void apply(const struct uncore *handle, uint32_t *words, const uint8_t *r
 
 	memcpy(&change, record, sizeof change);
 	words[change.word % (handle->tables->page_bytes / sizeof *words)] ^= change.flip;
-	/* Each read would wait for a writer that seems to be at work: fuzz-page has that. */
+	/*
+	 * Clears the locks, because each read would wait for a writer that seems to be at work;
+	 * fuzz-page tests that.
+	 */
 	for (uint32_t i = 0; i < SOCKETS; i++)
 		((struct page_cell *)cell_of(handle, i))->lock &= ~1U;
 }

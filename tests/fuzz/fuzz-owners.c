@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whose each uid is, without threads and in a time of its own. The input is a row of steps: users
- * come, alone or many at a time; a thread that looks up gets to run, or none can be started;
- * answers are taken; the directory, subuid and the time change; the daemon is replaced, and finds
- * the table of the one before it, or something else.
+ * Which account each uid belongs to, without threads and in a time of its own. The input is a row
+ * of steps: users come, alone or many at a time; a thread that looks up gets to run, or none can be
+ * started; answers are taken; the directory, subuid and the time change; the daemon is replaced,
+ * and finds the table of the one before it, or something else.
  *
- * Whatever it is, nobody is taken for somebody else, each lookup is answered once, and what was
- * looked up last is what holds.
+ * With any input no user is taken for another, each lookup is answered once, and the last lookup
+ * holds.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -66,7 +66,7 @@ static struct {
 static unsigned n_threads;
 static bool no_threads; /* more can be started */
 
-/* The sanitizer's, which must know of the fuzzer's own thread. */
+/* The sanitizer's pthread_create(), which has to see the fuzzer's own thread. */
 __attribute__((weak)) int __interceptor_pthread_create(
 	pthread_t *ret, const pthread_attr_t *attr, void *(*body)(void *), void *argument);
 
@@ -81,7 +81,7 @@ static int start_real_thread(
 	return real(ret, attr, body, argument);
 }
 
-/* Of the C++ library, too, by which the fuzzer starts its own. */
+/* The C++ library calls this, too, when the fuzzer starts its own thread. */
 _public_ int pthread_create(
 	pthread_t *ret, const pthread_attr_t *attr, void *(*body)(void *), void *argument)
 {
@@ -97,7 +97,7 @@ _public_ int pthread_create(
 	return 0;
 }
 
-/* What a thread gives up is not this one's to lose. */
+/* Lookups run in the fuzzer's thread here, which keeps its privilege. */
 int privilege_drop(void)
 {
 	return 0;
@@ -147,7 +147,7 @@ int getpwuid_r(
 	return errors[way];
 }
 
-/* Knows the owner of one range, and not that of another. */
+/* Knows the owner of one range, and not the owner of another. */
 int getpwnam_r(const char *name, struct passwd *passwd, char *buffer, size_t size_bytes,
 	struct passwd **ret)
 {
@@ -193,9 +193,11 @@ int sd_notifyf(int unset, const char *format, ...)
 	return 1;
 }
 
-/* --- what must hold --- */
+/* --- assertions --- */
 
-/* One's own, one's owner's, or the block's; and while nothing newer is on its way, what was told.
+/*
+ * An account is the user's own, its owner's, or its block's. While no newer lookup is under way, it
+ * is the account that the last one told.
  */
 static void check_account(unsigned user)
 {
@@ -283,7 +285,7 @@ static void begin(int fd)
 		abort();
 }
 
-/* Its lookups end later, and tell nobody. */
+/* Ends the daemon; its lookups end later, and tell nobody. */
 static void end(void)
 {
 	owners = owners_free(owners);
@@ -298,7 +300,7 @@ static void forget_all(void)
 	memset(no_answer, 0, sizeof no_answer);
 }
 
-/* What was found, and not taken yet, is lost with the daemon: it holds no more. */
+/* Answers that were found and not taken yet are lost with the daemon, and do not hold any more. */
 static void step_replace(unsigned n)
 {
 	if (owners_keep(owners) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any page: page_check() must look at nothing beyond it, and whatever page it lets through can be
+ * Any page: page_check() must look at nothing beyond it, and every page that it lets through can be
  * read as the library reads it. The page is on the heap, so that a sanitizer knows where it ends.
  */
 #include <errno.h>

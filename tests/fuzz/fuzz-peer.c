@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Anybody at uncored's socket: the daemon's own server, event loop and readers, with clients in
+ * Any clients at uncored's socket: the daemon's own server, event loop and readers, with clients in
  * this process. The input is a line of steps: which client connects, what it sends, whether
- * anything is received, when the loop goes round, what the administrator does meanwhile. Whatever
- * it is, the loop goes on, and nobody's descriptors, memory or places are left behind.
+ * anything is received, when the loop goes round, what the administrator does meanwhile. With any
+ * input the loop goes on, and no client's descriptors, memory or places are left behind.
  */
 #include <dlfcn.h>
 #include <err.h>
@@ -34,10 +34,10 @@
 
 enum { CLIENTS = 8, ROUNDS_MAX = 64, DOORBELLS = 16, DESCRIPTORS_MAX = 256 };
 
-/* Each connection of this one is another user's, with an account of its own. */
+/* Each connection of this person is another user's, with an account of its own. */
 enum { STRANGER = 100000 };
 
-/* What a client is known as; see getsockopt() below. */
+/* The identity of a client; see getsockopt() below. */
 struct person {
 	uint32_t uid, gid, groups[2];
 	unsigned n_groups;
@@ -54,7 +54,7 @@ static const struct person people[] = {
 	{ .uid = STRANGER },
 };
 
-/* What the administrator may write. The first is what the daemon starts with. */
+/* Configurations that the administrator may write. The daemon starts with the first. */
 static const char *const configurations[] = {
 	"",
 	"[server]\nmax_clients = 3\nmax_clients_per_user = 2\n",
@@ -89,7 +89,7 @@ static void start_reader(unsigned socket)
 		errx(1, "Cannot start a reader.");
 }
 
-/* What server.h and peer.h need of it, and no more. Its threads take no signal, as libFuzzer's. */
+/* Starts only what server.h and peer.h need. The threads take no signal, as libFuzzer's. */
 static void start_counters(void)
 {
 	static const struct machine_kernel kernel;
@@ -305,7 +305,7 @@ static void step_configure(unsigned i)
 	raise(SIGHUP);
 }
 
-/* How many descriptors more the daemon may have; each connection and answer takes some. */
+/* How many more descriptors the daemon may have; each connection and answer takes some. */
 static unsigned room = UINT_MAX;
 
 static void step_limit(unsigned i)
@@ -323,7 +323,10 @@ static void unlink_socket(void)
 
 static uint64_t patience_us; /* how long the next round waits for something to happen */
 
-/* Long enough for clients that a budget makes wait, and for answers of the name service. */
+/*
+ * A wait that is long enough for clients that the budget delays, and for answers of the name
+ * service.
+ */
 static void wait_a_moment(void)
 {
 	patience_us = 20000;
@@ -385,7 +388,7 @@ static struct server server;
 
 static bool close_hangs; /* at this moment */
 
-/* What the daemon closes is closed by threads, which makes no difference from here on. */
+/* Waits until the daemon's closers are done, so that an input reaches the same each time. */
 static void wait_for_closers(void)
 {
 	closers_hand_over(server.closers);
@@ -422,7 +425,7 @@ static int go_round(sd_event *event)
 	return r;
 }
 
-/* Up to one that lets the loop go round. False: that was all. */
+/* Takes steps up to one that lets the loop go round. False: the input is at its end. */
 static bool take_steps(void)
 {
 	while (input.size_bytes) {
@@ -438,7 +441,7 @@ static bool take_steps(void)
 static unsigned n_rounds; /* since the last step */
 static bool is_over;
 
-/* The loop asks for what is there, and at rest for what comes next, which is in the input. */
+/* The loop asks for events that are there, and at rest for the next one, which the input says. */
 int sd_event_run(sd_event *event, uint64_t timeout_us)
 {
 	if (timeout_us == UINT64_MAX || n_rounds >= ROUNDS_MAX) {
@@ -453,7 +456,7 @@ int sd_event_run(sd_event *event, uint64_t timeout_us)
 
 /* --- in the place of the names service --- */
 
-/* Whose a uid is: its own, or nobody's; and two ways not to tell. */
+/* The owner of a uid: itself, or nobody; and two errors. */
 int getpwuid_r(
 	uid_t uid, struct passwd *passwd, char *buffer, size_t size_bytes, struct passwd **ret)
 {
@@ -559,7 +562,7 @@ enum limit {
 	USUAL,
 	FEW,    /* not enough for max_clients */
 	FEWEST, /* not enough for the counters and a client */
-	NO_MORE /* than are open; from here on one more each */
+	NO_MORE /* than are open; each higher limit permits one more */
 };
 
 static rlim_t limit_of(unsigned which)

@@ -3,8 +3,8 @@
  * Any platform file, on any machine: asked for by name, matched against the machine, listed, and
  * calibrated.
  *
- * The input is the file fuzz.conf, and after it what a line "@NAME" begins: another file, of which
- * parts[] has those there may be.
+ * The input is the file fuzz.conf, and after it further files, each begun by a line "@NAME".
+ * parts[] lists the possible names.
  */
 #include <err.h>
 #include <errno.h>
@@ -31,7 +31,8 @@ static const char cpuinfo[] = "processor\t: 0\n"
 
 static const struct {
 	const char *name, *path;
-	const char *otherwise; /* its content unless the input has it; NULL: it is not there */
+	const char
+		*otherwise; /* its content if the input does not have it; NULL: no such file then */
 } parts[] = {
 	{ "fuzz", "site/fuzz.conf", "" },
 	{ "cpuinfo", "proc/cpuinfo", cpuinfo },

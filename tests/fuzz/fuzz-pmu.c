@@ -29,7 +29,7 @@ struct case_of {
 	struct event_choices choices;
 	uint32_t bytes;
 	unsigned n_files;
-	uint64_t covered[WORDS]; /* by format/, in our own reading of it */
+	uint64_t covered[WORDS]; /* by format/, as this target reads it */
 };
 
 static int root_fd = -1;
@@ -85,7 +85,7 @@ static bool is_path(const char *path)
 	       strcmp(path, "cpus") == 0;
 }
 
-/* Generous: what any reading of it could cover. */
+/* Covers generously: all bits that any reading of the text could cover. */
 static void cover(struct case_of *c, const char *text, size_t size_bytes)
 {
 	char copy[512];

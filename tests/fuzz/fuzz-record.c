@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any record of PCP's agent: it is read, or empty; what was read and saved is read again. */
+/*
+ * Any record of PCP's agent: it is read, or empty. A record that was read and saved is read again.
+ */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +33,7 @@ static void make_folders(void)
 	}
 }
 
-/* Where it cannot be saved, nothing else happens. */
+/* A record that cannot be saved has no other effect. */
 static void save_in_vain(const struct record *record)
 {
 	char path[256], away[256];
@@ -52,7 +54,7 @@ static struct record load(void)
 
 	if (record_load(&record, MORE) < 0)
 		abort();
-	/* the room behind those that were read is there */
+	/* there must be room behind the counters that were read */
 	memset(&record.counters[record.n_counters], 0, MORE * sizeof *record.counters);
 	return record;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Anything that may answer on uncored's socket: the library opens a handle and uses it, or asks
- * for a report, or refuses with a sentence; it loses no descriptor and no memory.
+ * Any answer on uncored's socket: the library opens a handle and uses it, or gets a report, or
+ * refuses with a sentence. It loses no descriptor and no memory.
  *
  * The input is struct plan, then the first answer, the second, and the content of the first
  * descriptor that comes with each (a page, a report).
  *
- * What answers is a thread of this process. It takes no signal: libFuzzer's alarm would end its
- * accept() or recv() now and then, and the input at that moment would be blamed for it.
+ * A thread of this process answers. It takes no signal: libFuzzer's alarm would end its accept() or
+ * recv() now and then, and the input at that moment would be blamed for it.
  */
 #include <err.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ enum {
 	FRESH = 1 << 3,      /* read so, too */
 	OPEN_ENDED = 1 << 4, /* the content could be cut while the library uses it */
 	NO_FILE = 1 << 5,    /* the first descriptor is one that cannot be mapped */
-	LAID_OUT = 1 << 6,   /* the content is what differs from a page as uncored lays it out */
+	LAID_OUT = 1 << 6,   /* the content is the difference from a page as uncored lays it out */
 	NO_BELLS = 1 << 7,   /* the last descriptor of the first answer is missing */
 };
 enum more {
@@ -46,8 +46,8 @@ enum more {
 	FULL_DOORBELLS = 1 << 2, /* they have been rung as often as can be */
 	DEAF_DOORBELLS = 1 << 3, /* they cannot be written */
 	SILENT = 1 << 4,         /* it does not answer at all; and HANGS_UP: nor listen */
-	SET_OWNER = 1 << 5,      /* that is asked for, instead of a handle */
-	NOBODY = 1 << 6,         /* nobody is there */
+	SET_OWNER = 1 << 5,      /* the client sets the owner, instead of opening a handle */
+	NOBODY = 1 << 6,         /* nobody listens */
 	LONG_PATH = 1 << 7,      /* no socket can have such a path; and NOBODY: all places are
 				    taken */
 	NO_PLACE = NOBODY | LONG_PATH,
@@ -71,7 +71,8 @@ static struct {
 	int listener;
 	char path[64];
 	unsigned n_calls; /* connections, which the client waits for to be served */
-	sem_t served;     /* one is closed; after the last one the plan is read no more */
+	sem_t served;     /* a connection is closed; after the last one the server reads the plan no
+			     more */
 	struct plan plan;
 	struct part answers[ANSWERS];
 	struct part content;
@@ -150,7 +151,7 @@ static void serve_client(int client)
 	char request[WIRE_MESSAGE_MAX];
 
 	if (fake.plan.more & SILENT && fake.plan.more & HANGS_UP) {
-		poll(&asked, 1, -1); /* what was sent and not received makes it a reset */
+		poll(&asked, 1, -1); /* an unread message makes the close a reset */
 		return;
 	}
 	for (int i = 0; i < ANSWERS; i++) {
@@ -185,7 +186,7 @@ static void *serve(void *userdata)
 	return userdata;
 }
 
-/* No answer is needed to say that these are wrong. */
+/* Wrong arguments, which the library refuses without any answer. */
 static void misuse(void)
 {
 	struct uncore *handle;
@@ -231,8 +232,8 @@ static struct part take(struct part *rest, size_t most_bytes)
 }
 
 /*
- * A page with these differences; an input that says it so outlives a change of the layout. Its
- * memory is the caller's.
+ * A page with these differences: such inputs outlive a change of the layout. The caller owns its
+ * memory.
  */
 static struct part lay_out(const struct part *differences)
 {
@@ -258,7 +259,7 @@ static struct part lay_out(const struct part *differences)
 	return (struct part){ (uint8_t *)page, header.page_bytes };
 }
 
-/* What the library says of a failure: @r is an errno, and there is a sentence that ends. */
+/* Checks a failure of the library: @r is an errno, and there is a sentence with an end. */
 static void check_refusal(int r)
 {
 	size_t length = strnlen(uncore_error_text(), ERROR_TEXT_MAX);
@@ -354,7 +355,7 @@ static void ask(int (*question)(const char *path, char **ret_json))
 		check_refusal(r);
 }
 
-/* Which descriptor is the next to be given out does not change. */
+/* The next descriptor to be given out must not change. */
 static void look_for_leaks(void)
 {
 	static int first_free;
@@ -377,7 +378,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		start();
 	memcpy(&fake.plan, take(&rest, sizeof fake.plan).data, sizeof fake.plan);
 	if (fake.plan.flags & (ASK_STATE | ASK_PLATFORMS) || fake.plan.more & SET_OWNER)
-		fake.plan.more &= (uint8_t)~SILENT; /* these wait for a second */
+		fake.plan.more &= (uint8_t)~SILENT; /* these requests wait for a second */
 	for (int i = 0; i < ANSWERS; i++)
 		fake.answers[i] = take(&rest, fake.plan.bytes[i]);
 	fake.content = rest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any text in the place of uncored's reports, or an error, through every form of `uncore info`. */
+/* Any text in the place of uncored's report, or an error, shown by every form of `uncore info`. */
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any /etc/subuid: a uid is nobody's, one owner's, whose number is told, or several owners'. An
- * owner whose name begins with "u" is known, and its number is how many letters the name has.
+ * Any /etc/subuid: a uid has no owner, one owner, whose number is told, or several owners. An owner
+ * whose name begins with "u" is known; its number is the number of letters in its name.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,7 +16,9 @@
 #include "common/wire.h"
 #include "tests/fuzz/target.h"
 
-/* None, one, all that a message may have, and more; those of the last do not fit into the process.
+/*
+ * Numbers of descriptors: none, one, all that a message may have, and more. The descriptors of the
+ * last do not fit into the process.
  */
 static const unsigned counts[] = { 0, 1, WIRE_FDS_MAX, WIRE_FDS_MAX + 2, 3 };
 enum { MOST = WIRE_FDS_MAX + 2, NO_ROOM = ARRAY_SIZE(counts) - 1 };
@@ -112,7 +114,7 @@ static void exchange(
 	close(pair[1]);
 }
 
-/* What is said of an error is cut to fit, and is itself a message. */
+/* An error's sentence is cut to fit, and the error is a valid message. */
 static void say(const uint8_t *data, size_t size_bytes)
 {
 	union wire_message message;

@@ -53,7 +53,7 @@ static void use_channels(const struct uncore *handle, const struct uncore_machin
 	}
 }
 
-/* --- what a program does wrong --- */
+/* --- misuse --- */
 
 static void must_refuse(int r)
 {
@@ -92,12 +92,12 @@ static void misuse_reads(const struct uncore *handle)
 	must_refuse(uncore_read_all(handle, UNCORE_CACHED, NULL, PAGE_SOCKETS_MAX));
 	must_refuse(uncore_read_channels(handle, 0, -1, &sample, NULL, 0));
 	if (uncore_describe(handle, &machine) == 0 && !machine.n_sockets)
-		return; /* for none there is room */
+		return; /* without sockets there is enough room for all */
 	must_refuse(uncore_read_all(handle, UNCORE_CACHED, unknowns, 0));
 	must_refuse(uncore_read_all(handle, UNCORE_CACHED, unknowns, PAGE_SOCKETS_MAX));
 }
 
-/* As a forked child has it, or a process that never opened it. */
+/* Misuses a handle that is a forked child's, or was never opened by this process. */
 static void misuse_handle(struct uncore *handle)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
@@ -131,7 +131,7 @@ static void misuse(struct uncore *handle)
 	mark->ours = ours;
 }
 
-/* --- what it may do --- */
+/* --- use --- */
 
 static void must_subtract(const struct uncore_sample *from, const struct uncore_sample *to)
 {
@@ -206,7 +206,7 @@ static void read_channels(
 		abort();
 }
 
-/* False: its writer is in the way, which each further read would wait for. */
+/* False: a writer seems to be at work on the cell, for which each further read would wait. */
 static bool use_socket(const struct uncore *handle, uint32_t i)
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;

@@ -10,7 +10,7 @@
 
 #include "daemon/count/perf.h"
 
-/* --- what is planned --- */
+/* --- the plan --- */
 
 static struct platform platform = {
 	.name = "fuzzed",

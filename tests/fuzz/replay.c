@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * replay FOLDER: gives every file of a corpus to the fuzz target that it is linked with. A target
- * that is at fault ends the process, and the last line names the file.
+ * replay FOLDER: gives every file of a corpus to the fuzz target that it is linked with. A fault in
+ * a target ends the process, and the last line names the file.
  */
 #include <dirent.h>
 #include <err.h>
@@ -25,7 +25,9 @@ static void replay(const char *path)
 
 	if (!file || fstat(fileno(file), &status) < 0)
 		err(1, "Cannot open %s", path);
-	/* exactly as large as the input, so that a sanitizer sees a read past its end */
+	/*
+	 * the memory is exactly as large as the input, so that a sanitizer sees a read past its end
+	 */
 	data = malloc(status.st_size > 0 ? (size_t)status.st_size : 1);
 	if (!data || fread(data, 1, (size_t)status.st_size, file) != (size_t)status.st_size)
 		errx(1, "Cannot read %s.", path);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the programs that boot a guest are told."""
+"""The options of the programs that boot a guest."""
 import argparse
 import pathlib
 import sys
@@ -12,7 +12,7 @@ def parse(kind, suites):
         prog=f"./dev guest {kind}", allow_abbrev=False,
         description="Makes an emulated machine, boots it, runs suites in there and prints what they say as TAP. "
                     "The exit status is 0 if every case passed.")
-    parser.add_argument("images", type=pathlib.Path, help=argparse.SUPPRESS)  # where it is made
+    parser.add_argument("images", type=pathlib.Path, help=argparse.SUPPRESS)  # the folder of the guest
     parser.add_argument("suite", nargs="*", metavar="SUITE", help="all unless told: " + " ".join(suites))
     parser.add_argument("--limit", type=int, metavar="SECONDS",
                         help="give a boot up after this time, instead of the guest's own")

@@ -12,7 +12,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class Failure(Exception):
-    """One sentence: why there is no verdict."""
+    """A sentence that says why there is no verdict."""
 
 
 def die_with_parent():
@@ -20,12 +20,12 @@ def die_with_parent():
 
 
 def start(command):
-    """With the console on this terminal."""
+    """Starts a machine with its console on this terminal."""
     return start_with(command)
 
 
 def start_piped(command, complaints):
-    """With its input and output as pipes; what QEMU itself has to say goes to a file."""
+    """Starts a machine with its input and output as pipes; QEMU's own messages go to a file."""
     with open(complaints, "wb") as file:
         return start_with(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file)
 
@@ -48,7 +48,7 @@ def stop(process):
 
 
 def console_end(path):
-    """The last lines that a machine has said, without what moves the cursor."""
+    """The last lines of a machine's console, without cursor movements."""
     if not path.exists():
         return []
     lines = path.read_text(errors="replace").splitlines()

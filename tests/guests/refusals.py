@@ -36,12 +36,12 @@ def images_of(kind):
 
 
 def not_source(folder, names):
-    """For copytree: what is made, and the history."""
+    """For copytree: names of build folders and of the history."""
     return [name for name in names if folder == str(ROOT) and name.startswith(("build", ".git"))]
 
 
 def end_of(process):
-    """(status, what it said); whatever it left of its process group is a failure."""
+    """(status, output); a process left in its group is a failure."""
     said, _ = process.communicate(timeout=PATIENCE_S)
     try:
         os.killpg(process.pid, signal.SIGKILL)
@@ -61,7 +61,7 @@ class Refusals(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def boot(self, *options, vmlinux=None, **environment):
-        """With logs of its own: others boot the same guest meanwhile."""
+        """Boots with logs of its own, because other tests boot the same guest meanwhile."""
         images = self.folder / "images"
         images.mkdir()
         for path in images_of(self.kind).iterdir():
@@ -73,7 +73,7 @@ class Refusals(unittest.TestCase):
         return start([sys.executable, "-B", HERE / self.kind / "main.py", images, *options], environment)
 
     def make(self, prepare="", **environment):
-        """./dev guest in a copy of the source tree."""
+        """Runs ./dev guest in a copy of the source tree."""
         source, tree = self.folder / "source", self.folder / "tree"
         shutil.copytree(ROOT, source, symlinks=True, ignore=not_source)
         tree.mkdir()
@@ -86,7 +86,7 @@ class Refusals(unittest.TestCase):
         self.assertIn(sentence, said)
 
     def test_no_qemu(self):
-        """no QEMU: which, and what installs it"""
+        """without QEMU, the sentence says which program is missing, and what installs it"""
         self.assert_fails_with(f"There is no {self.qemu}: ./dev guest installs it.",
                                end_of(self.boot(PATH="/nowhere")))
 
@@ -99,23 +99,23 @@ class Refusals(unittest.TestCase):
         self.assert_fails_with("The guest has ended", end_of(self.boot(vmlinux=b"nonsense")))
 
     def test_no_such_suite(self):
-        """a suite that is none: which there are"""
+        """for an unknown suite, the sentence lists the suites"""
         self.assert_fails_with("there is no suite 'nonsense' in this guest; there are: counts",
                                end_of(self.boot("nonsense")))
 
     def test_ended(self):
-        """a signal while it boots ends it"""
+        """a signal ends a guest that boots"""
         process = self.boot()
         time.sleep(SHORT_S)
         process.terminate()
         self.assertNotEqual(end_of(process)[0], 0)
 
     def test_no_space(self):
-        """too little disk: how much it takes, and how much there is"""
+        """with too little disk, the sentence says how much a guest takes, and how much there is"""
         self.assert_fails_with("MB of disk space while it is made, and here are", self.make(SMALL))
 
     def test_no_packages(self):
-        """no package to be had: that apt knows none"""
+        """without packages, the sentence says that apt knows none"""
         for name in ("lists", "cache"):
             (self.folder / name).mkdir()
         (self.folder / "sources.list").touch()

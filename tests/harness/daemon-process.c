@@ -405,7 +405,7 @@ void daemon_remove(struct daemon_process *daemon)
 	static const char *const names[] = { "conf", "log" };
 	char path[128];
 
-	/* A socket that we made for it is ours to remove. */
+	/* The test made this socket for the daemon, so the test removes it. */
 	if (daemon->manager.listen_fd >= 0)
 		unlink(daemon->socket_path);
 	manager_close(&daemon->manager);
@@ -524,8 +524,8 @@ void pin_to_cpu(int cpu)
 }
 
 /*
- * A sanitizer has shadow memory for every page, and faults it in on each access that it checks and
- * each mapping that it sees: so neither is for its eyes.
+ * A sanitizer faults in its shadow memory on each access that it checks and on each mapping that it
+ * sees. So this function is not instrumented, and maps by system calls.
  */
 __attribute__((no_sanitize("address", "thread", "undefined"))) void touch_pages(unsigned n)
 {

@@ -64,26 +64,27 @@ void daemon_start(struct daemon_process *daemon, const char *machine, const char
 void daemon_start_activated(
 	struct daemon_process *daemon, const char *machine, const char *config, bool keeps);
 
-/* SIGKILL, and what it had asked of its manager is done. */
+/* Sends SIGKILL, then does what the daemon had asked of its service manager. */
 void daemon_kill(struct daemon_process *daemon);
 
 /*
  * As systemd with WatchdogSec=: waits until no sign of life came for daemon->watchdog_s, and then
- * sends SIGABRT, and SIGCONT, for a process that is stopped takes no other signal. Fails the case
- * if there are signs of life for a minute. The process is still to be waited for:
- * daemon_ended_by().
+ * sends SIGABRT. SIGCONT follows, because a stopped process takes no other signal. Fails the case
+ * if there are signs of life for a minute. The caller still has to call daemon_ended_by().
  */
 void daemon_abort_when_silent(struct daemon_process *daemon);
 
-/* Waits for it to have ended by that signal, and what it had asked of its manager is done. */
+/* Waits until the daemon has ended by @sig, then does what it had asked of its service manager. */
 void daemon_ended_by(struct daemon_process *daemon, int sig);
 
-/* After the daemon has ended: starts another in the same directory, on the same socket, with what
- * the manager has kept; the first does not wait for READY. */
+/*
+ * After the daemon has ended: starts another in the same directory, on the same socket, with the
+ * descriptors that the service manager has kept. daemon_launch() does not wait for READY.
+ */
 void daemon_launch(struct daemon_process *daemon, const char *machine);
 void daemon_restart(struct daemon_process *daemon, const char *machine);
 
-/* Writes another configuration for the next to read. */
+/* Writes another configuration, which the next daemon reads. */
 void daemon_configure(const struct daemon_process *daemon, const char *config);
 
 /*
@@ -92,7 +93,7 @@ void daemon_configure(const struct daemon_process *daemon, const char *config);
  */
 void daemon_hang_up(struct daemon_process *daemon);
 
-/* The same, with another configuration. */
+/* As daemon_hang_up(), after writing another configuration. */
 void daemon_reload(struct daemon_process *daemon, const char *config);
 
 /* How many lines of its log hold @part. */
@@ -114,8 +115,9 @@ uint64_t daemon_rss_kib(const struct daemon_process *daemon);
 void daemon_run(struct run *ret, const char *const arguments[]);
 
 /*
- * Connects without the library; and says hello, with the page and doorbells in @ret. Returns the
- * connection. These end the process if they fail, so that a child may call them, too.
+ * connect_raw() connects without the library; connect_hello() also says hello and has the page and
+ * the doorbells in @ret. Both return the connection. They end the process if they fail, so that a
+ * child may call them, too.
  */
 struct wire_packet;
 int connect_raw(const struct daemon_process *daemon);
@@ -138,7 +140,8 @@ void run_uncore(struct run *ret, const char *const arguments[]);
 
 /*
  * Forks a child that becomes @uid, or nobody, runs @body(@argument) and exits with what it returns.
- * It must not use cmocka's asserts. pid of the child; or, for as_nobody(), its exit status.
+ * @body must not use cmocka's asserts. Returns the pid of the child; as_nobody() returns its exit
+ * status.
  */
 pid_t start_as(uid_t uid, int (*body)(void *argument), void *argument);
 pid_t start_as_nobody(int (*body)(void *argument), void *argument);

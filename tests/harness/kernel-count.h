@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the kernel itself has counted on the stand-in machine. Other processes touch pages, too, so
- * a reading of uncored is right if it lies between the kernel's count before it and that after it:
- * to the last count, however busy the machine is.
+ * The kernel's own counts on the stand-in machine. Other processes touch pages, too, so a reading
+ * of uncored is right if it lies between the kernel's counts before and after the reading. That is
+ * exact to the last count, however busy the machine is.
  */
 #pragma once
 
@@ -25,6 +25,6 @@ struct kernel_bounds {
 	uint64_t before, after;
 };
 
-/* Is @bytes what can have been counted from the reading @begin to the reading @end? */
+/* Can @bytes have been counted from the reading @begin to the reading @end? */
 bool kernel_permits(
 	uint64_t bytes, const struct kernel_bounds *begin, const struct kernel_bounds *end);

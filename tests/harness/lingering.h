@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A descriptor whose close(2) blocks: a TCP socket of the loopback device with unsent data, for a
- * peer that does not read, and SO_LINGER. For tests that leave its last reference to others.
+ * peer that does not read, and SO_LINGER. For tests that leave its last reference to another
+ * process.
  */
 #pragma once
 
@@ -15,11 +16,11 @@
 enum { LINGER_S = 3600 };
 
 struct lingering {
-	int fd;      /* the one that lingers */
-	int peer_fd; /* the one that does not read; closing it ends the wait */
+	int fd;      /* closing it blocks */
+	int peer_fd; /* its peer, which does not read; closing it ends the wait */
 };
 
-/* As little as the kernel lets one have, so that many are cheap. */
+/* Gives the socket the smallest buffers that the kernel permits, so that many sockets are cheap. */
 static inline void lingering_shrink(int fd)
 {
 	const int bytes = 1;
@@ -28,7 +29,7 @@ static inline void lingering_shrink(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
-/* Connects the two; false: errno. */
+/* Connects the two sockets; false: errno says why not. */
 static inline bool lingering_connect(struct lingering *ret)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };

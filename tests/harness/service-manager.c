@@ -235,7 +235,7 @@ void manager_pass_all(const struct service_manager *manager)
 	int socket_fd =
 		manager->listen_fd < 0 ? -1 : fcntl(manager->listen_fd, F_DUPFD_CLOEXEC, above);
 
-	/* Out of the way first: 3 and what follows may be any of them. */
+	/* Frees the numbers from 3 on, which any of the descriptors may have. */
 	for (unsigned i = 0; i < manager->n_kept; i++)
 		fds[i] = fcntl(manager->kept[i].fd, F_DUPFD_CLOEXEC, above);
 	if (socket_fd >= 0)

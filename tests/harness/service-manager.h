@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of a service manager that uncored talks to: a notify socket, on which it says READY and
- * leaves descriptors, and what is passed to the next process. As systemd does it (sd_notify(3),
- * sd_listen_fds(3)), without its opinions.
+ * The part of a service manager that uncored talks to. uncored says READY and leaves descriptors on
+ * a notify socket, and the manager passes the descriptors to the next process, as systemd does
+ * (sd_notify(3), sd_listen_fds(3)).
  */
 #pragma once
 
@@ -35,25 +35,25 @@ void manager_open(struct service_manager *manager, const char *notify_path, bool
 /* Does all that the messages so far ask for. True: READY=1 was among them. */
 bool manager_dispatch(struct service_manager *manager);
 
-/* ... until one says READY; false: none did in ten seconds. */
+/* Dispatches messages until one says READY; false: none did in ten seconds. */
 bool manager_wait_until_ready(struct service_manager *manager);
 
 /*
- * Waits until there has been no sign of life for so long, and not for more than a minute in all.
- * False: there still are signs.
+ * Waits until there has been no sign of life for @interval_s, and for a minute at most. False:
+ * there still are signs of life.
  */
 bool manager_wait_until_silent(struct service_manager *manager, unsigned interval_s);
 
 /* In the child, before execve(2): asks for a sign of life in each interval, or, for 0, for none. */
 void manager_set_watchdog(unsigned interval_s);
 
-/* In the child, last thing before execve(2): passes the socket, if there is one, and the store. */
+/* In the child, immediately before execve(2): passes the socket, if there is one, and the store. */
 void manager_pass_all(const struct service_manager *manager);
 
 /* The descriptor of this name; -1: none is kept. It stays the manager's. */
 int manager_find(const struct service_manager *manager, const char *name);
 
-/* Loses what is kept under @name; all if NULL, as when a service is stopped. */
+/* Drops the descriptor kept under @name; NULL: all of them, as when a service is stopped. */
 void manager_lose(struct service_manager *manager, const char *name);
 
 void manager_close(struct service_manager *manager);

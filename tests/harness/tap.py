@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """unittest that speaks TAP. A case is a sentence: the docstring of a method, or the name of a function.
 
-What a failing case says are lines that begin with "#"; reports() adds more, logs for instance.
+A failing case prints its reasons in lines that begin with "#"; reports() adds more, logs for instance.
 """
 import sys
 import unittest
@@ -79,7 +79,7 @@ def sentence_of(test):
 
 
 def methods_of(case):
-    """In the order in which they are written, those of base classes first."""
+    """Names of test methods in the order in which they are written; methods of base classes come first."""
     names = dict.fromkeys(name for base in reversed(case.__mro__) for name in vars(base))
     return [name for name in names if name.startswith("test") and getattr(case, name)]
 

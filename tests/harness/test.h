@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every cmocka suite includes. A case is a sentence; CASE() names it and fails it if it leaves
- * a file descriptor open.
+ * Every cmocka suite includes this. A case is a sentence; CASE() names it, and fails it if it
+ * leaves a file descriptor open.
  */
 #pragma once
 

@@ -22,15 +22,17 @@
 #include "tests/hostile/load.h"
 #include "tests/hostile/victim.h"
 
-/* At most so many: where the p99 of one batch is beyond the limit one time in three, for the
- * scheduler's sake, all of them are once in 6500 runs. */
+/*
+ * Where the scheduler makes the p99 of one batch miss the limit one time in three, all 8 miss it
+ * once in 6500 runs.
+ */
 enum { BATCHES = 8, PROCESSES_MAX = 64 };
 enum { READY_MS = 30000, DEEDS_MS = 20000, REST_MS = 10000, LIFE_S = 120, END_S = 30 };
 enum { STACK_BYTES = 64 * 1024, REFUSED_US = 10000 };
 enum { LOOKS = 50, LOOK_US = 10000 };
 enum { GROWTH_KIB = 4096, KEPT_KIB = 2048, MEMFDS = 16, KEPT_DESCRIPTORS = 2, STUCK_SAMPLES = 3 };
 
-/* What the victim sees beside an attack, over what it sees at rest. */
+/* The most that the victim's times beside an attack may be over its times at rest. */
 static const double FACTOR = 10;
 
 /*
@@ -42,7 +44,7 @@ static const double FACTOR = 10;
 static double others_per_cpu;
 static const double SLICE_US = 3000;
 
-/* What parent, attackers and newcomer share. */
+/* Memory that parent, attackers and newcomer share. */
 static struct {
 	unsigned n_on;
 	uint64_t deeds;
@@ -155,7 +157,7 @@ void attack_start_threads(unsigned n, void *(*body)(void *), void *arguments, si
 	pthread_attr_destroy(&attr);
 }
 
-/* The group of processes is what is killed, so that forks go, too. */
+/* The whole group of processes is killed, so that forks end, too. */
 static int run_attack(void *argument)
 {
 	const struct attack *attack = argument;
@@ -249,8 +251,8 @@ static void look_at_daemon(void *argument)
 }
 
 /*
- * A flooder that died is noticed when its second of being ignored is over. What the daemon opens at
- * first need and keeps is no leak: the last report, the event loop's timer.
+ * The daemon notices that a flooder died when its second of being ignored is over. Descriptors that
+ * the daemon opens at first need and keeps are no leak: the last report, the event loop's timer.
  */
 static bool comes_to_rest(long descriptors)
 {
@@ -396,8 +398,9 @@ static void print_outcome(const struct attack *attack, const struct outcome *out
 }
 
 /*
- * A figure of all batches so far. Whatever else the computer does can only make an attack look
- * worse, so its best batch counts; and it can make rest look worse, too, so not the worst of those.
+ * A figure of all batches so far. Other work of the computer can only make an attack look worse, so
+ * the best batch of the attack counts. It can make rest look worse, too, so the worst batch of rest
+ * does not count.
  */
 struct figure {
 	unsigned n;
@@ -449,7 +452,7 @@ static void add_batch(struct batches *batches, const struct outcome *outcome)
 	figure_add(&batches->read, outcome->attacked.read_p99_us, outcome->rest.read_p99_us);
 }
 
-/* What no batch may show; NULL: nothing of it. */
+/* Harm that no batch may show; NULL: none. */
 static const char *find_harm(const struct attack *attack, const struct outcome *outcome)
 {
 	unsigned most_memfds = attack->memfds ? attack->memfds : MEMFDS;
@@ -503,7 +506,7 @@ static void note_beginning(struct victim *victim)
 	victim_measure(victim, do_nothing, NULL); /* warm, and all it will ever hold is open */
 	if (rss_before_kib)
 		return;
-	/* It may keep a little for users that have left. */
+	/* The daemon may keep a little for users that have left. */
 	wait_for(start_as(ATTACKER, come_and_read, NULL), 10);
 	wait_for(start_as(NEWCOMER, come_and_read, NULL), 10);
 	note_others();
@@ -550,7 +553,9 @@ int attack_run(const char *name, const struct CMUnitTest cases[], size_t n_cases
 {
 	struct rlimit descriptors;
 
-	/* What attackers hold is theirs to get; the daemon has it from us, too. */
+	/*
+	 * Attackers may hold as many descriptors as possible; the daemon inherits this limit, too.
+	 */
 	getrlimit(RLIMIT_NOFILE, &descriptors);
 	descriptors.rlim_cur = descriptors.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &descriptors);

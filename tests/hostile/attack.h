@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An attack on the_daemon by one user, and an ordinary client of another user beside it, the
- * victim, which connects and reads within the library's own limits. What it sees is compared with
- * *rest*: the same victim beside as many processes, which burn as much CPU time as the attackers
- * did and never touch uncored.
+ * victim, which connects and reads within the library's own limits. The victim's times are compared
+ * with *rest*: the same victim beside as many processes, which burn as much CPU time as the
+ * attackers did and never touch uncored.
  */
 #pragma once
 
@@ -15,21 +15,21 @@
 enum { CONNECTIONS_MAX = 512 }; /* of one user: max_clients_per_user as shipped */
 
 /*
- * Users that nobody knows, each in a block of 65,536 ids of its own, so that none can be taken for
- * a subordinate id of another.
+ * Users without a name, each in a block of 65,536 ids of its own, so that none can be taken for a
+ * subordinate id of another.
  */
 enum { ATTACKER = 17 * 65536 + 1000, NEWCOMER = 18 * 65536 + 1000 };
 
 struct attack {
 	const char *name;
 	/*
-	 * Runs in processes of its own, as the attacker; calls attack_is_on() when it is in
-	 * position and goes on until it is killed. It must not use cmocka's asserts.
+	 * Runs in processes of its own, as the attacker. It calls attack_is_on() when it is in
+	 * position, and goes on until it is killed. It must not use cmocka's asserts.
 	 */
 	int (*body)(void *argument);
 	unsigned n_processes;
-	bool begins_as_root;   /* for what only root may make: the body calls attack_become() */
-	uint64_t deeds;        /* how many attack_did() there must be before it is over */
+	bool begins_as_root;   /* to prepare as root: the body calls attack_become() */
+	uint64_t deeds;        /* the sum of attack_did() at which the attack is over */
 	unsigned busy_percent; /* of a CPU, that the main thread may take more; 0: not asked */
 	unsigned memfds;       /* that daemon and attackers may hold together; 0: a few */
 	unsigned kept;         /* descriptors, for users that have left; 0: next to none */
@@ -38,14 +38,15 @@ struct attack {
 /*
  * Attacks, kills the attackers, and measures rest; again, in some batches, until the victim's 99th
  * percentiles of uncore_open() and of fresh reads, each in its best batch, are at most ten times
- * those of rest, in its median batch. Fails the case if they never are; and if a call of the victim
- * or a newcomer fails, the daemon's memory or main thread's time go beyond their limits, or it does
- * not come to rest or keeps a descriptor.
+ * the same percentiles at rest, in the median batch. Fails the case if they never are. Also fails
+ * it if a call of the victim or a newcomer fails, if the daemon's memory or its main thread's time
+ * go beyond their limits, or if the daemon does not come to rest or keeps a descriptor.
  */
 void attack_beside_victim(const struct attack *attack);
 
-/* For a case with attackers of its own: the deeds of all so far, and whether there are so many
- * soon.
+/*
+ * For a case with attackers of its own: the deeds of all attackers so far; and waits for @deeds of
+ * them, false: there were fewer for too long.
  */
 uint64_t attack_deeds(void);
 bool attack_wait_for_deeds(uint64_t deeds);
@@ -56,29 +57,32 @@ void attack_did(uint64_t deeds);
 void attack_become(uid_t uid);
 
 /*
- * Connects without a limit for waiting, and goes on where there is no daemon, until there is one.
- * Says hello; false: it was refused, and the connection is closed.
+ * attack_connect() connects without a limit of time, and tries until there is a daemon.
+ * attack_hello() says hello; false: the client was refused, and the connection is closed.
  */
 int attack_connect(void);
 struct wire_packet;
 bool attack_hello(int fd, struct wire_packet *ret);
 
-/* Both, again and again until it is not refused. Returns the connection. */
+/* Connects and says hello until it is not refused. Returns the connection. */
 int attack_greet(struct wire_packet *ret);
 
-/* Where the waiters of this user sleep, for socket 0: of a welcome. */
+/* The word on which this user's clients sleep for socket 0, from a welcome. */
 const uint32_t *attack_wakeup(const struct wire_packet *welcome);
 
-/* Adds one to a doorbell, be it an eventfd or a pipe. False: it is full. */
+/* Adds one to a doorbell, which is an eventfd or a pipe. False: it is full. */
 bool attack_ring(int doorbell);
 
 /* Takes as many connections, with their doorbells, as the quota gives; returns how many. */
 unsigned attack_hold(int doorbells[], unsigned most);
 
-/* @n threads that run @body, each with the next of @arguments, which are @stride bytes apart. */
+/*
+ * Starts @n threads that run @body, each with the next of @arguments, which are @stride bytes
+ * apart.
+ */
 void attack_start_threads(unsigned n, void *(*body)(void *), void *arguments, size_t stride);
 
-/* The last case of each program: all the attacks have left the daemon no larger. */
+/* The last case of each program: the attacks have not left the daemon larger. */
 void nothing_is_left(void **state);
 
 /* main() of each program. */

@@ -20,7 +20,10 @@
 
 enum { LIFE_S = 60, INODES_MAX = 65536, BURN_US = 200 };
 
-/* A thread that took less of a CPU was idle; one that wanted more would take all it can get. */
+/*
+ * A thread that took less of a CPU than the first share was idle. A thread that wanted more than
+ * the second takes all the CPU time that it can get.
+ */
 static const double IDLE_SHARE = 0.0005, HUNGRY_SHARE = 0.9;
 
 /* --- processes --- */
@@ -198,7 +201,7 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Spins for as long as it is behind its share of a CPU, and else sleeps a moment. */
+/* Spins while it is behind its share of a CPU, and otherwise sleeps a moment. */
 static int burn(void *argument)
 {
 	const double *share = argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the processes of an attack take of the machine, and others that take as much. */
+/* What the processes of an attack take of the machine, and processes that take as much. */
 #pragma once
 
 #include <stdint.h>
@@ -22,18 +22,18 @@ struct load_sample {
 
 struct load {
 	unsigned n_hungry;  /* threads that wanted a CPU all the time */
-	unsigned n_modest;  /* ... that slept in between */
-	double modest_cpus; /* that those took together */
-	double cpus;        /* that all took */
+	unsigned n_modest;  /* threads that slept in between */
+	double modest_cpus; /* CPU time of the modest threads, over elapsed time */
+	double cpus;        /* the same of all threads */
 };
 
 void load_sample(const pid_t groups[], unsigned n_groups, struct load_sample *ret);
 struct load load_between(const struct load_sample *from, const struct load_sample *to);
 
-/* Different memfds that @daemon and these groups hold; those handed out are in both. */
+/* Counts the memfds of @daemon and of these groups; a memfd that both hold counts once. */
 unsigned load_count_memfds(pid_t daemon, const pid_t groups[], unsigned n_groups);
 
-/* As many processes as @load had threads that were not idle, which take as much. */
+/* A process for each thread of @load that was not idle; together they take as much CPU time. */
 struct burners {
 	pid_t pids[BURNERS_MAX];
 	unsigned n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients that come and go, too many of them, or never become a client. */
+/* Clients that come and go, too many clients, and connections that never become a client. */
 #include "tests/hostile/attack.h"
 
 #include <signal.h>
@@ -69,7 +69,7 @@ static void never_saying_hello(void **state)
 	attack_beside_victim(&attack);
 }
 
-/* Each child takes what it can get and tries again and again. */
+/* Takes all connections that it can get, again and again. */
 static _Noreturn int grab_connections(void)
 {
 	int doorbells[CONNECTIONS_MAX];
@@ -107,7 +107,7 @@ static void a_fork_bomb_of_connections(void **state)
 	attack_beside_victim(&attack);
 }
 
-/* Leaves the greeting at step @step; closes what came in one order and in the other. */
+/* Leaves the greeting at step @step; closes the descriptors that came in either order. */
 static void leave_at(unsigned step)
 {
 	union wire_message hello;
@@ -196,7 +196,7 @@ int main(void)
 		CASE("processes without end that take connections", a_fork_bomb_of_connections),
 		CASE("closing at every step of the greeting", closing_at_every_step),
 		CASE("stopping with every connection in hand", stopping_while_holding),
-		CASE("nothing of it is left in the daemon", nothing_is_left),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
 	};
 
 	return attack_run("connections", cases, sizeof cases / sizeof *cases);

@@ -55,7 +55,7 @@ int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE("one user wants all descriptors", taking_all_descriptors),
-		CASE("nothing of it is left in the daemon", nothing_is_left),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
 	};
 
 	the_daemon.descriptor_limit = DESCRIPTORS;

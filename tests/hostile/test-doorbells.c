@@ -75,7 +75,7 @@ static void holding_and_ringing_every_doorbell(void **state)
 	attack_beside_victim(&attack);
 }
 
-/* As full as it can be, whatever is in it: an eventfd holds a large number, a pipe small ones. */
+/* Fills a doorbell: an eventfd holds a large number, a pipe many small ones. */
 static void fill(int doorbell)
 {
 	for (uint64_t value = UINT64_MAX - 1; value; value /= 2)
@@ -94,7 +94,7 @@ static void *ring_and_wait(void *argument)
 	return NULL;
 }
 
-/* What waits in write(2) then is the client's own. */
+/* Only threads of the client wait in write(2) then. */
 static int ring_full_doorbells(void *argument)
 {
 	static int doorbells[RINGERS];
@@ -103,7 +103,7 @@ static int ring_full_doorbells(void *argument)
 	(void)argument;
 	for (unsigned i = 0; i < n; i++)
 		fill(doorbells[i]);
-	for (unsigned i = 0; i < n; i += 2) /* of several, where all have the same */
+	for (unsigned i = 0; i < n; i += 2) /* several, although all may be one file */
 		fcntl(doorbells[i], F_SETFL, 0);
 	attack_start_threads(n, ring_and_wait, doorbells, sizeof *doorbells);
 	attack_is_on();
@@ -132,7 +132,7 @@ int main(void)
 		CASE("holding every doorbell of a user, and ringing them in turn",
 			holding_and_ringing_every_doorbell),
 		CASE("filling doorbells and making them block", ringing_full_doorbells),
-		CASE("nothing of it is left in the daemon", nothing_is_left),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
 	};
 
 	return attack_run("doorbells", cases, sizeof cases / sizeof *cases);

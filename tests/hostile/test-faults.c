@@ -28,15 +28,18 @@ enum { POSITION_US = 500000, END_MS = 3000, DEEDS_AFTER = 20 };
 /* --- the attacker's part --- */
 
 struct held {
-	void *page;   /* whose faults stay open */
-	int epoll;    /* that is waited for with it, or ... */
-	int doorbell; /* that is written to from it */
+	void *page;   /* its faults stay open */
+	int epoll;    /* epoll_wait(2) of it copies into the page, or ... */
+	int doorbell; /* write(2) to it copies from the page */
 };
 
 static struct held held[HELD_MAX];
 static unsigned n_held;
 
-/* Only root may make one that the kernel's own accesses wait for. False: this kernel has none. */
+/*
+ * Only root may make a userfaultfd that holds the kernel's own accesses. False: this kernel has
+ * none.
+ */
 static bool hold_faults(void)
 {
 	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = HELD_MAX * page_bytes;
@@ -90,13 +93,16 @@ static void hold_epoll(int doorbell)
 	attack_start_threads(1, wait_into_page, next, 0);
 }
 
-/* A client with a connection and what came with its welcome. */
+/* A client with a connection and the descriptors of its welcome. */
 struct visit {
 	int fd;
 	struct wire_packet packet;
 };
 
-/* The daemon may now be the last to close the doorbell; or we, and for ever, if it is no more. */
+/*
+ * The daemon may now be the last to close the doorbell. If the daemon has ended, this thread is,
+ * and waits for ever.
+ */
 static void *leave(void *argument)
 {
 	struct visit *visit = argument;
@@ -108,7 +114,10 @@ static void *leave(void *argument)
 	return NULL;
 }
 
-/* Comes, leaves a system call in the kernel that uses its doorbell, and goes; or is refused. */
+/*
+ * Connects, leaves a system call in the kernel that uses its doorbell, and goes. Does nothing if it
+ * is refused.
+ */
 static void hold_and_leave(void (*hold)(int doorbell))
 {
 	struct visit *visit = malloc(sizeof *visit);
@@ -189,7 +198,7 @@ static int attack_that_daemon(void *argument)
 	return wait_into_held_pages(NULL);
 }
 
-/* How long its end takes; END_MS: longer. It is still to be waited for. */
+/* How long the process takes to end; END_MS: longer. The caller still has to wait for it. */
 static unsigned ms_until_end(pid_t pid)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -204,8 +213,10 @@ static unsigned ms_until_end(pid_t pid)
 	return ms;
 }
 
-/* What a client holds inside the kernel may delay it, but not longer than the client is there; and
- * the next daemon serves beside it, with the attack on. */
+/*
+ * A client's system call may delay the daemon's end, but not for longer than the client lives; and
+ * the next daemon serves beside the killed one while the attack goes on.
+ */
 static void killed_while_a_fault_is_held(void **state)
 {
 	struct daemon_process daemon = {};
@@ -248,7 +259,7 @@ int main(void)
 		     "one "
 		     "serves",
 			killed_while_a_fault_is_held),
-		CASE("nothing of it is left in the daemon", nothing_is_left),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
 	};
 
 	return attack_run("faults", cases, sizeof cases / sizeof *cases);

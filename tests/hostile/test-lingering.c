@@ -54,7 +54,10 @@ static void greet(int fd, enum step step)
 		wire_send(fd, &message, NULL, 0);
 }
 
-/* Leaves the last reference of a lingering descriptor to the other end of @fd, if it takes it. */
+/*
+ * Leaves the last reference of a lingering descriptor to the other end of @fd, if that end accepts
+ * it.
+ */
 static void attach(int fd, struct lingering *ret)
 {
 	const struct linger none = {};
@@ -85,7 +88,9 @@ static void ignore(int number)
 	(void)number;
 }
 
-/* A daemon that is quicker than we are leaves the last reference to us. A signal ends our wait. */
+/*
+ * A daemon that closes first leaves the last reference to this process, whose wait a signal ends.
+ */
 static void never_wait_long(void)
 {
 	const struct sigaction action = { .sa_handler = ignore, .sa_flags = SA_RESTART };
@@ -99,7 +104,7 @@ static void never_wait_long(void)
 		_exit(95);
 }
 
-/* The peers of the last few stay open: they would linger on. */
+/* The peers of the last few stay open, so that these descriptors linger. */
 static _Noreturn int leave_lingering(void *argument)
 {
 	struct lingering held[HELD];
@@ -131,7 +136,7 @@ static void lingering(void **state)
 	attack_beside_victim(&attack);
 }
 
-/* Takes all connections that it may have, and goes on with those that are refused. */
+/* Takes all connections that it may have, and attaches descriptors to those that are refused. */
 static _Noreturn int leave_lingering_over_quota(void *argument)
 {
 	int doorbells[CONNECTIONS_MAX];
@@ -181,7 +186,7 @@ static void connect_early(const struct daemon_process *daemon, struct early *ret
 	}
 }
 
-/* While there is no daemon that could be quicker than we are. */
+/* Attaches while there is no daemon that could close first. */
 static void attach_early(struct early *early)
 {
 	for (unsigned i = 0; i < EARLY; i++)
@@ -196,7 +201,7 @@ static void leave(struct early *early)
 	}
 }
 
-/* The socket is systemd's, and nobody has told it yet what not to take. */
+/* The socket is systemd's, and no daemon has set yet what it must not take. */
 static void sent_before_the_start(void **state)
 {
 	struct daemon_process daemon = {};
@@ -215,7 +220,7 @@ static void sent_before_the_start(void **state)
 	leave(&early);
 }
 
-/* Some of it in connections that have been accepted, the rest in those that never will be. */
+/* Some descriptors are in accepted connections, the others in connections that never will be. */
 static void sent_before_the_end(void **state)
 {
 	struct daemon_process daemon = {};
@@ -238,7 +243,10 @@ static void sent_before_the_end(void **state)
 
 /* --- an older kernel --- */
 
-/* For this process and all its children: ENOPROTOOPT, as of a kernel that knows no such option. */
+/*
+ * Makes SO_PASSRIGHTS fail with ENOPROTOOPT, as in an older kernel, for this process and its
+ * children.
+ */
 static bool forget_passrights(void)
 {
 	struct sock_filter filter[] = {
@@ -261,11 +269,11 @@ int main(int argc, char *argv[])
 		CASE("descriptors that linger", lingering),
 		CASE("descriptors that linger, in connections that are refused",
 			lingering_over_quota),
-		CASE("what was sent before the daemon started holds nobody up",
+		CASE("descriptors sent before the daemon started hold nobody up",
 			sent_before_the_start),
-		CASE("what was sent before the daemon ends does not hold it up",
+		CASE("descriptors sent before the daemon ends do not hold it up",
 			sent_before_the_end),
-		CASE("nothing of it is left in the daemon", nothing_is_left),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
 	};
 
 	if (argc > 1 && (strcmp(argv[1], "before-6.16") != 0 || !forget_passrights())) {

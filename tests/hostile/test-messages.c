@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that are none, come too often, carry what nobody asked for, or whose answers nobody
- * reads. */
+/*
+ * Malformed messages, floods of messages, messages with descriptors, and requests whose answers
+ * nobody reads.
+ */
 #include "tests/hostile/attack.h"
 
 #include <errno.h>
@@ -13,7 +15,7 @@
 
 enum { CLIENTS = 16, SENT_FDS_MAX = 253 }; /* SCM_MAX_FD of the kernel */
 
-/* Some clients whose connection is made again whenever the daemon has dropped it. */
+/* Clients that connect again whenever the daemon has dropped them. */
 static int clients[CLIENTS];
 
 static void come_back(unsigned i)
@@ -36,7 +38,7 @@ static void come_all(void)
 	attack_is_on();
 }
 
-/* Never waits: a full queue is given up for the next client's. */
+/* Never waits: if the queue is full, it is the next client's turn. */
 static void send_to(unsigned i, const void *bytes, size_t size)
 {
 	if (send(clients[i], bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
@@ -126,7 +128,7 @@ static void nonsense(void **state)
 	attack_beside_victim(&attack);
 }
 
-/* As many descriptors as a message carries; each is the other end of the connection they go to. */
+/* Sends @n descriptors with a message; each is the other end of the connection that carries it. */
 static bool send_descriptors(int fd, const void *bytes, size_t size, unsigned n)
 {
 	union {
@@ -190,7 +192,7 @@ int main(void)
 		CASE("never reading the answers", never_reading_the_answers),
 		CASE("partial, oversized, random and replayed messages", nonsense),
 		CASE("passing descriptors", passing_descriptors),
-		CASE("nothing of it is left in the daemon", nothing_is_left),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
 	};
 
 	return attack_run("messages", cases, sizeof cases / sizeof *cases);

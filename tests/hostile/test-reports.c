@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports asked for as often as is allowed; and clients that keep whatever comes with an answer. */
+/*
+ * Reports asked for as often as is permitted, and clients that keep every descriptor of an answer.
+ */
 #include "tests/hostile/attack.h"
 
 #include <sys/socket.h>
@@ -18,7 +20,7 @@ static bool ask(int fd)
 	return wire_send(fd, &info, NULL, 0) == 0;
 }
 
-/* Connects again, if the daemon has dropped us. */
+/* Connects again, if the daemon has dropped the client. */
 static void come_back(int *fd)
 {
 	struct wire_packet packet;
@@ -140,8 +142,8 @@ int main(void)
 		CASE("asking for reports on every connection, within all limits",
 			asking_on_every_connection),
 		CASE("keeping every report", keeping_every_report),
-		CASE("keeping what came with every greeting", keeping_every_greeting),
-		CASE("nothing of it is left in the daemon", nothing_is_left),
+		CASE("keeping the descriptors of every greeting", keeping_every_greeting),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
 	};
 
 	return attack_run("reports", cases, sizeof cases / sizeof *cases);

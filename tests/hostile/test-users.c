@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One user with the subordinate ids that newuidmap(1) gives: as many users, to the kernel. */
+/* One user with the subordinate ids that newuidmap(1) gives: to the kernel each is another user. */
 #include "tests/hostile/attack.h"
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 enum { FIRST_SUBORDINATE = 524288, SUBORDINATES = 400, PLACES = 1024 };
 
-/* For a user that may come back: doorbells and the memory to wait in, of a limited number. */
+/* The daemon keeps doorbells and wake-ups of a limited number of users that may come back. */
 enum { KEPT_DESCRIPTORS = 64 * 3 };
 
 /* The daemon sees the effective id of a client. */
@@ -34,7 +34,7 @@ static void take_place(void)
 	}
 }
 
-/* Takes each place that becomes free, too. */
+/* Takes all places, and each place that becomes free. */
 static _Noreturn int take_all_places(void *argument)
 {
 	(void)argument;
@@ -98,7 +98,7 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("taking all places with subordinate ids", taking_all_places),
 		CASE("reading with one subordinate id after the other", reading_as_many),
-		CASE("nothing of it is left in the daemon", nothing_is_left),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
 	};
 
 	return attack_run("users", cases, sizeof cases / sizeof *cases);

@@ -66,7 +66,7 @@ static void waiting_without_ringing(void **state)
 	attack_beside_victim(&attack);
 }
 
-/* Where he is woken: all of them at each of his rings. */
+/* Each ring of the attacker wakes all its waiters. */
 static int wait_and_ring(void *argument)
 {
 	struct wire_packet packet;
@@ -98,7 +98,7 @@ static void waiting_and_ringing(void **state)
 	attack_beside_victim(&attack);
 }
 
-/* So that the computer keeps three quarters of its memory. */
+/* As many waiters as leave the computer three quarters of its memory. */
 static unsigned waiters_that_fit(void)
 {
 	uint64_t bytes = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -107,7 +107,7 @@ static unsigned waiters_that_fit(void)
 	return fit < MANY_WAITERS ? (unsigned)fit : MANY_WAITERS;
 }
 
-/* As many as there can be, once; and then fewer, and often. */
+/* Waits as often as possible once, and then with fewer waiters again and again. */
 static _Noreturn int wait_without_threads(void *argument)
 {
 	unsigned n_waiting = waiters_that_fit(), n_woken;
@@ -159,7 +159,7 @@ int main(void)
 		CASE("1000 threads that wait for sweeps that they ring for", waiting_and_ringing),
 		CASE("1.5 million waiters without threads, for which they ring",
 			waiting_without_threads),
-		CASE("nothing of it is left in the daemon", nothing_is_left),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
 	};
 
 	return attack_run("waiters", cases, sizeof cases / sizeof *cases);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Very many epoll watchers of one file. To wake the file, or to close it last, walks
- * them all. Each pair of an epoll and a descriptor is one, so a thousand of both are a million.
+ * Very many epoll watchers of one file. Waking the file walks all of them, and so does its last
+ * close. Each pair of an epoll and a descriptor is a watcher, so a thousand of each make a million.
  */
 #include "tests/hostile/attack.h"
 
@@ -59,7 +59,7 @@ static unsigned watch(struct watchers *watchers, int fd, unsigned n_epolls)
 	return n;
 }
 
-/* The epolls still watch: what goes is only our way to the file. */
+/* Closes this process's descriptors of the file; the epolls still watch it. */
 static void forget(struct watchers *watchers)
 {
 	while (watchers->n_duplicates)
@@ -78,7 +78,7 @@ static void say(unsigned n)
 	fflush(stdout);
 }
 
-/* Every answer to it wakes its end. */
+/* Every answer wakes the client's end. */
 static _Noreturn int watch_own_end(void *argument)
 {
 	static struct watchers watchers;
@@ -133,7 +133,7 @@ static unsigned ring_and_leave(unsigned n_epolls, bool first)
 	return n;
 }
 
-/* As many as there can be, once; and then fewer, and often. */
+/* Uses as many watchers as possible once, and then fewer again and again. */
 static _Noreturn int watch_doorbells(void *argument)
 {
 	(void)argument;
@@ -158,10 +158,11 @@ static void watching_doorbells(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("a million watchers of its own end of the connection", watching_own_end),
-		CASE("three million watchers of a doorbell that it rings and leaves",
+		CASE("a client with a million watchers of its own end of the connection",
+			watching_own_end),
+		CASE("a client with three million watchers of a doorbell that it rings and leaves",
 			watching_doorbells),
-		CASE("nothing of it is left in the daemon", nothing_is_left),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
 	};
 
 	return attack_run("watchers", cases, sizeof cases / sizeof *cases);

@@ -89,7 +89,8 @@ unsigned uring_collect(struct uring *uring)
 	do {
 		uint32_t tail;
 
-		enter(uring, 0, 0, IORING_ENTER_GETEVENTS); /* what did not fit so far */
+		enter(uring, 0, 0,
+			IORING_ENTER_GETEVENTS); /* completions that did not fit so far */
 		tail = __atomic_load_n(uring->cq_tail, __ATOMIC_ACQUIRE);
 		some = tail - *uring->cq_head;
 		__atomic_store_n(uring->cq_head, tail, __ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiters of a futex without threads: requests to io_uring, as many as there is memory for. */
+/* Waiters of a futex without threads: requests to io_uring, as many as fit into memory. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@ struct uring {
 	struct io_uring_cqe *cqes;
 };
 
-/* False: this kernel, or its administrator, does not let us. */
+/* False: the kernel or its administrator does not permit io_uring. */
 bool uring_open(struct uring *ret);
 
 /* Adds @n waiters that wait while *@word is as it is now. False: they cannot wait here. */
@@ -23,5 +23,5 @@ bool uring_wait_for_word(struct uring *uring, const uint32_t *word, unsigned n);
 /* Takes note of all that were woken, and returns how many. */
 unsigned uring_collect(struct uring *uring);
 
-/* Does this kernel know how to wait for a futex so? */
+/* Can io_uring of this kernel wait for a futex? */
 bool uring_can_wait(void);

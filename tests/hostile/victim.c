@@ -21,10 +21,13 @@ enum { OPENS = 500, READS = 2 * OPENS, MEANWHILE_MS = 100, LIFE_S = 200 };
 /* Two reads a pause apart stay far below the victim's part of the budget. */
 enum { PAUSE_US = 1000, PAUSE_MORE_US = 500 };
 
-/* The library waits for as long as the budget says; but what the victim asks for is within it. */
+/*
+ * The library waits for as long as the budget says. But the victim stays within the budget, so a
+ * longer wait is a failure.
+ */
 static const uint64_t STARVED_NS = 1000000000;
 
-/* A victim that is hindered so much has seen enough. */
+/* A measurement ends early if the victim is hindered for so long. */
 static const uint64_t LONGEST_NS = 5000000000, HANGS_NS = 30000000000;
 
 /* --- the process --- */
@@ -98,7 +101,7 @@ static int serve(void *argument)
 
 	close(victim->ends[0]);
 	alarm(LIFE_S);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a case that fails does not stop us */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a case that fails does not stop the victim */
 	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return 1;
 	while (read(victim->ends[1], &order, 1) == 1) {
@@ -131,7 +134,7 @@ void victim_measure(struct victim *victim, void (*meanwhile)(void *argument), vo
 		fail_msg("The victim could not connect.");
 	while (poll(&end, 1, MEANWHILE_MS) == 0 && clock_now_ns() < limit_ns)
 		meanwhile(argument);
-	if (!end.revents) { /* it can tell nothing any more */
+	if (!end.revents) { /* the victim hangs and reports nothing */
 		*victim->figures = (struct victim_figures){ .n_failed = 1 };
 		strcpy(victim->figures->failure, "a call of the library does not return");
 		return;

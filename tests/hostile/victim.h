@@ -8,7 +8,7 @@ struct victim_figures {
 	double open_p50_us, open_p99_us, read_p50_us, read_p99_us, read_worst_us;
 	unsigned n_opens, n_reads;
 	unsigned n_failed;
-	char failure[256]; /* what the library said of the first */
+	char failure[256]; /* the library's sentence about the first failure */
 };
 
 struct victim {

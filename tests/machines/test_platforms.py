@@ -4,7 +4,7 @@
 
 usage: test_platforms.py EVENTS.csv MACHINES PLATFORMS TREES UNCORED
 
-EVENTS.csv is not made from what uncored says: it is the second opinion. Its columns:
+EVENTS.csv is not made from uncored's output: it is a second opinion. Its columns:
 
 platform, machines   the file that must be recognised on each of these machines
 metric               "-": the platform is unsupported, and `why` is its sentence
@@ -19,9 +19,9 @@ quality              uncalibrated, partial, absent; check: counted by the check 
 why                  the sentence of partial, absent and check; "..." at its end stands for anything
 source               where the row is known from
 
-A platform, metric, machine or socket without a row fails, as does a machine that two files match, and
-a row that nothing is compared with. The machines of standin have as many CPUs as this computer; they
-are tested where they run.
+A platform, metric, machine or socket without a row fails, and so does a machine that two files match, and a row that is
+compared with nothing. The machines of standin have as many CPUs as this computer; the suites that run on them test
+them.
 """
 import configparser
 import csv
@@ -40,8 +40,8 @@ STANDARD = ["dram.read", "dram.write", "hbm.read", "hbm.write", "pmm.read", "pmm
 # Nothing in proc/cpuinfo tells this one from power9.
 BY_NAME = {"power9-cumulus"}
 
-# How sure the sources are, where not "high": inferred scales and names, sources that disagree, counters
-# that no source has validated.
+# The confidence where it is not "high": inferred scales and names, sources that disagree, counters that no source has
+# validated.
 LESS_SURE = {
     "ampereone": {"dram.read": "low", "dram.write": "low"},
     "cascade-lake": {"pmm.read": "medium", "pmm.write": "medium"},
@@ -64,7 +64,7 @@ LESS_SURE = {
     "zen2": {"dram.total": "low"},
     "zen3": {"dram.total": "low"},
 }
-# What a source is one of.
+# Words of which a source has at least one.
 SOURCE = re.compile(r"linux|perfmon|likwid|ima-catalog|perf pmu-events|libpfm4|EAR|occ|inferred")
 # Firmware may stop these (OCC's 24x7 engine), so a clock watches them: (event, most ms between steps).
 CLOCKS = {"power9": ("sysfs:PM_MBA{n}_CLK_CYC", "20"),
@@ -159,7 +159,7 @@ def expand_terms(terms, worth):
 
 
 def kinds_of(row, pmu):
-    """The set of kinds ("sysfs", "raw", "pfm") that events of this PMU are to be found by."""
+    """The kinds ("sysfs", "raw", "pfm") of alternatives that must find the events of this PMU."""
     words = row["via"].split()
     special = {w.partition("=")[0]: w.partition("=")[2] for w in words if "=" in w}
     usual = [w for w in words if "=" not in w]
@@ -198,7 +198,7 @@ def numbers(text):
 
 
 def may_both_match(one, other):
-    """Is there a machine that both patterns fit? cpu globs: one is the other's beginning."""
+    """Is there a machine that both patterns fit? Globs of cpu both fit if one is the other's beginning."""
     lists = ("family", "model", "stepping", "implementer", "part", "cpuless_gib")
     if not any(key in one and key in other for key in ("vendor", "cpu", "implementer")):
         return False
@@ -227,7 +227,7 @@ def check_patterns(platforms):
 
 
 def check_metrics(platforms):
-    """Each file has the metrics that users know, and says of each where it is known from."""
+    """Each file has the metrics that users know, and names a source for each."""
     for name, platform in platforms.items():
         if "unsupported" in platform["platform"]:
             continue
@@ -268,7 +268,7 @@ class Uncored:
                                   capture_output=True, timeout=20, check=False)
 
     def plan(self, root, platform=None):
-        """The plan as JSON, with what only the text tells: {socket: {metric: reason}}."""
+        """The plan as JSON, with the reasons that only the text tells: {socket: {metric: reason}}."""
         result = self.run(root, platform, "--json")
         if result.returncode:
             return None, result.stderr
@@ -337,7 +337,7 @@ def compare_reasons(where, row, plan, socket, metric):
 
 
 def compare_file(where, row, keys):
-    """What the plan does not print."""
+    """Compares keys of the file that the plan does not print."""
     check(("uncalibrated" in row["quality"]) == (keys.get("uncalibrated") == "yes") or
           "absent" in row["quality"], f"{where}: uncalibrated differs")
     if row["terms"]:
@@ -367,7 +367,7 @@ def compare(where, row, plan, socket, metric, keys):
 
 
 def check_checks(where, plan, socket, metrics):
-    """What is counted by its check has boxes there."""
+    """A metric that is counted by its check has boxes there."""
     for metric, row in metrics.items():
         if "check" in row["quality"]:
             check(events_of(plan, socket, f"check.{metric}")[0],
@@ -424,7 +424,7 @@ def check_machines(uncored, rows, machines, trees, platforms):
 
 
 def check_fifos(uncored, trees):
-    """The kernel makes none, but a copied tree may have one; its other end never comes."""
+    """The kernel makes no FIFO, but a copied tree may have one, whose other end is never opened."""
     with tempfile.TemporaryDirectory() as directory:
         for name in FIFOS:
             root = pathlib.Path(directory) / name.replace("/", "-")
@@ -440,7 +440,7 @@ def check_fifos(uncored, trees):
 
 
 def check_borders(uncored, trees):
-    """The tree of a small machine, saying that it is another CPU."""
+    """Checks borders of model ranges, with the tree of a small machine that claims to be another CPU."""
     with tempfile.TemporaryDirectory() as directory:
         root = pathlib.Path(directory)
         shutil.copytree(trees / "broadwell-de", root, symlinks=True, dirs_exist_ok=True)

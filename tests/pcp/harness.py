@@ -38,7 +38,7 @@ DOMAIN = 470
 PCP_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"  # pmrep and pcp-dstat need Debian's own python3
 READY_SECONDS = 10
 NOBODY_ALONE = as_user(NOBODY)
-LOG_BYTES = 4000  # of a log that are shown at most
+LOG_BYTES = 4000  # of a log, the most that is shown
 OWN_FILES = ("pmda/pmdauncore", "pmda/pmda_uncore.so", "client/libuncore.so.0", "client/uncore",
              "tests/workload/touch-pages", "tests/pcp/pcp-fetch", "tests/pcp/touch-when-told")
 
@@ -71,7 +71,7 @@ def pcp_file(variable, *rest):
 
 
 def metric_section(name, pmu, event, n_bytes, channel=None):
-    """Of a platform file; a further term if the name has a slash."""
+    """A section of a platform file; a further term if the name has a slash."""
     lines = [f"[{name}]", f"pmu = {pmu}", f"event = sysfs:{event}", f"bytes = {n_bytes}"]
     lines += [f"channel = {channel}"] if channel else []
     lines += [] if "/" in name else ["source = test", "confidence = high"]
@@ -84,7 +84,7 @@ def n_sockets():
 
 
 def wait_until_it_answers(uncored, socket_path):
-    """It has no service manager that could be told, nor one that keeps its descriptors."""
+    """Needed because this uncored has no service manager that it could tell, or that keeps its descriptors."""
     def answers():
         if uncored.poll() is not None:
             raise AssertionError(f"uncored ended with status {uncored.returncode}")
@@ -99,7 +99,7 @@ def wait_until_it_answers(uncored, socket_path):
 
 
 class PrivatePcp:
-    alive = []  # those whose logs a failing case shows
+    alive = []  # instances whose logs a failing case shows
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="uncored-pcp-"))
@@ -132,7 +132,7 @@ class PrivatePcp:
         os.chown(path, NOBODY, NOBODY)
 
     def _fill_pmdas(self):
-        """What an agent finds below PCP_PMDAS_DIR: its own files; all of PCP's own."""
+        """Makes the files that an agent finds below PCP_PMDAS_DIR: its own, and all of PCP's own."""
         own = self.folder / "pmdas" / "uncore"
         own.mkdir(parents=True)
         for path in pcp_file("PCP_PMDAS_DIR").iterdir():
@@ -165,7 +165,8 @@ class PrivatePcp:
             "PCP_DERIVED_CONFIG": "",
             "PMNS_DEFAULT": folder / "root",
             "PMCD_SOCKET": folder / "run" / "pmcd.socket",
-            # A client that finds no pmcd at that socket tries the port: not that of the machine's.
+            # A client that finds no pmcd at that socket tries the port, which must not be the port of the machine's
+            # pmcd.
             "PMCD_PORT": "1",
             "UNCORE_SOCKET": folder / "uncored.socket",
         }
@@ -206,7 +207,7 @@ class PrivatePcp:
         return folder
 
     def reload_uncored(self, config):
-        """Makes it read another uncored.conf, and waits until that holds."""
+        """Makes uncored read another uncored.conf, and waits until it holds."""
         log = self.folder / "log/uncored.log"
 
         def n_reloads():
@@ -218,12 +219,12 @@ class PrivatePcp:
         wait_until(lambda: n_reloads() > before, READY_SECONDS, "uncored reads its configuration")
 
     def stop_uncored(self):
-        """It must end by itself, with status 0."""
+        """Sends SIGTERM; uncored must end by itself, with status 0."""
         process, self.uncored = self.uncored, None
         self._end(process, expected=0)
 
     def kill_uncored(self):
-        """As if it had crashed: its socket stays behind."""
+        """Kills uncored as if it had crashed: its socket stays behind."""
         processes.kill(self.uncored)
         self.uncored = None
 
@@ -235,10 +236,9 @@ class PrivatePcp:
 
     def start_pmcd(self, agent="pipe", perfevent=False, extra_conf=(), extra_pmns=(),
                    restart_agents=False, pmda_options="", uid=NOBODY):
-        """agent: how pmcd runs the uncore agent: "pipe", "socket" (a Unix one), "dso"; None: not
-        at all. perfevent: with the compatible tree. extra_conf: further lines of pmcd.conf.
-        extra_pmns: files, each with a complete root{}. uid: the user as which pmcd and its agents run; of
-        root's it takes `-U root` in pmda_options."""
+        """agent: how pmcd runs the uncore agent: "pipe", "socket" (a Unix one), "dso"; None: not at all. perfevent:
+        with the compatible tree. extra_conf: further lines of pmcd.conf. extra_pmns: files, each with a complete
+        root{}. uid: the user of pmcd and its agents; agents of root also need `-U root` in pmda_options."""
         self.agent = agent
         self._write_conf(agent, pmda_options, extra_conf)
         self._merge_names(agent, perfevent, extra_pmns)
@@ -247,7 +247,7 @@ class PrivatePcp:
                    PMCD_RESTART_AGENTS=str(int(restart_agents)))
         del env["PMCD_PORT"]
         folder = self.folder
-        # -f: it does not become user pcp, and may be anyone; -p 0: any port of the loopback device.
+        # -f: pmcd does not become user pcp, and may run as any user; -p 0: any port of the loopback device.
         self.pmcd = self._start(
             [pcp_file("PCP_BINADM_DIR", "pmcd"), "-f", "-A", "-c", folder / "pmcd.conf",
              "-n", folder / "root", "-p", "0", "-s", env["PMCD_SOCKET"],
@@ -294,7 +294,7 @@ class PrivatePcp:
         root.chmod(0o644)
 
     def pmda_pid(self):
-        """Of the agent that is a process; the DSO is a part of pmcd."""
+        """The process number of the agent; the DSO is a part of pmcd."""
         if self.agent == "dso":
             return self.pmcd.pid
         pids = processes.children_of(self.pmcd.pid, "pmdauncore")
@@ -320,7 +320,7 @@ class PrivatePcp:
         return done
 
     def spawn(self, *argv, env=None, who=NOBODY_ALONE, **options):
-        """Starts a program; close() ends it, if it still runs."""
+        """Starts a program; close() ends it if it still runs."""
         options.setdefault("stdout", subprocess.DEVNULL)
         options.setdefault("cwd", self.folder / "work")
         process = processes.start(argv, env={**self.env, **(env or {})}, **who, **options)
@@ -328,7 +328,7 @@ class PrivatePcp:
         return process
 
     def fetch(self, *metrics, n=1, interval_ms=0, who=NOBODY_ALONE):
-        """Fetches all of them n times in one client; a list of what pcp-fetch says of each time."""
+        """Fetches all metrics n times in one client. Returns a list with pcp-fetch's object of each fetch."""
         done = self.run("pcp-fetch", n, interval_ms, *metrics, who=who)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -337,8 +337,8 @@ class PrivatePcp:
         return self.fetch(*metrics, who=who)[0]["values"]
 
     def served(self, *metrics, n=1, who=NOBODY_ALONE):
-        """As fetch(), of a uncored that is there. On a busy machine its answer may come later than
-        the agent waits for it, 45 ms, and then there are no values for a moment."""
+        """As fetch(), while uncored runs. On a busy machine its answer may come later than the 45 ms that the agent
+        waits, and then there are no values for a moment."""
         def fetch():
             fetches = self.fetch(*metrics, n=n, who=who)
             return fetches if all(is_served(fetch["values"]) for fetch in fetches) else None
@@ -346,18 +346,18 @@ class PrivatePcp:
         return wait_until(fetch, READY_SECONDS, "the agent has values")
 
     def served_values(self, *metrics, who=NOBODY_ALONE):
-        """As values(), likewise."""
+        """As values(), while uncored runs; see served()."""
         return self.served(*metrics, who=who)[0]["values"]
 
     def talk_to(self, *argv, who=NOBODY_ALONE):
-        """Starts a program that answers lines."""
+        """Starts a program that answers each line by a line."""
         return Talk(self.spawn(*argv, who=who, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                text=True))
 
     # --- the end ---
 
     def close(self):
-        """Ends all that was started; it is a failure if something had to be killed."""
+        """Ends all programs that were started; a program that had to be killed is a failure."""
         if self not in PrivatePcp.alive:
             return
         for process in self.spawned:
@@ -376,7 +376,7 @@ class PrivatePcp:
             raise AssertionError("\n".join(["; ".join(self.problems), *logs]))
 
     def logs(self):
-        """What is new in every log, as texts."""
+        """The new lines of every log, as texts."""
         return [f"{path.name}:\n{text}" for path in sorted(self.folder.glob("log/**/*"))
                 if path.is_file() for text in [self._new_in(path)] if text]
 
@@ -399,7 +399,7 @@ class PrivatePcp:
 
 
 class Talk:
-    """With a program that answers every line by a line."""
+    """A talk with a program that answers every line by a line."""
 
     def __init__(self, process):
         self.process = process

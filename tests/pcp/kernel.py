@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the kernel itself counts on the stand-in machine, of all processes of a CPU."""
+"""The kernel's own counts on the stand-in machine, of all processes of a CPU."""
 import collections
 import ctypes
 import os
@@ -9,7 +9,7 @@ import struct
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS = 2, 5, 6  # enum perf_sw_ids
 FIRST_VERSION_BYTES = 64  # of struct perf_event_attr
 CLOSE_ON_EXEC = 8
-# The call's numbers; None: a machine of which the test does not know it.
+# The number of perf_event_open(2); None: unknown for this machine.
 NUMBER = {"x86_64": 298, "ppc64le": 319, "ppc64": 319, "aarch64": 241}.get(platform.machine())
 
 
@@ -42,7 +42,7 @@ def difference(first, last, metric, socket):
 
 
 class KernelCount:
-    """Of the CPUs that uncored counts on: the first of each socket."""
+    """Counts of the CPUs that uncored counts on: the first of each socket."""
 
     METRICS = {"uncore.dram.read": (PAGE_FAULTS, 4096), "uncore.dram.write": (MINOR_FAULTS, 4096),
                "uncore.channel.read": (PAGE_FAULTS, 4096), "uncore.itom": (MAJOR_FAULTS, 64)}
@@ -63,7 +63,7 @@ class KernelCount:
                 for metric, (event, worth) in self.METRICS.items()}
 
     def around(self, fetch):
-        """The reading that is made by fetch(), which returns {metric: bytes by socket}."""
+        """The reading that fetch() makes, which returns {metric: bytes by socket}, between two counts."""
         before = self.read()
         values = fetch()
         return Reading(values, before, self.read())

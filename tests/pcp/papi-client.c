@@ -2,19 +2,20 @@
 /*
  * papi-client init | papi-client read N INTERVAL_MS
  *
- * Makes the calls of PAPI's pcp component to libpcp, in its order, and judges each answer by what
- *that component would make of it (src/components/pcp/linux-pcp.c of 2026). init is what
- *PAPI_library_init does, read is init, PAPI_start of an event set with every event, and N times
- *PAPI_read. SIGTERM ends the reads early.
+ * Makes the calls of PAPI's pcp component to libpcp, in its order, and judges each answer as that
+ * component would take it (src/components/pcp/linux-pcp.c of 2026). init makes the calls of
+ * PAPI_library_init; read makes these, then PAPI_start of an event set with every event, and N
+ * times PAPI_read. SIGTERM ends the reads early.
  *
  * Lines on stdout:
  *	metric NAME TYPE SEMANTICS UNITS
  *	dropped NAME                    PAPI leaves it out, without a word
  *	event NAME VALUE
  *	start | read I DELTA...         in the order of the events
- *	survivable read I: WHY          this PAPI_read fails or keeps the values of the one before;
- *the next may not done N_GOOD N_SURVIVABLE disabled | fatal | wrong: WHY   and the exit status of
- *enum outcome
+ *	survivable read I: WHY          this PAPI_read fails or repeats the values of the last;
+ *	                                the next may not
+ *	done N_GOOD N_SURVIVABLE
+ *	disabled | fatal | wrong: WHY   and the exit status of enum outcome
  */
 #include <err.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ enum outcome {
 	WRONG = 5, /* the program gets wrong values, or an event by a wrong name, without a word */
 };
 
-/* What the component reads in one fetch: all values of a metric, told apart by position alone. */
+/* All values of a metric in one fetch. The component tells them apart by position alone. */
 struct metric {
 	char *name;
 	pmID pmid;
@@ -47,7 +48,7 @@ struct metric {
 	int n_values;
 	int valfmt;
 	int *instances;
-	uint64_t *zero; /* as of the last good start */
+	uint64_t *zero; /* values at the last good start */
 	uint64_t *last;
 };
 
@@ -124,7 +125,7 @@ static void look_up_names(void)
 	}
 }
 
-/* Of all metrics; the caller frees it. Returns what pmFetch returned. */
+/* Fetches all metrics; the caller frees the result. Returns what pmFetch returned. */
 static int fetch(pmResult **ret_result)
 {
 	pmID *pmids = allocated((size_t)n_metrics, sizeof *pmids);
@@ -149,7 +150,7 @@ static void look_up_desc(struct metric *m)
 		pmUnitsStr_r(&m->desc.units, units, sizeof units));
 }
 
-/* Whether it becomes an event: strings and the like do not. */
+/* Does the metric become an event? Strings and the like do not. */
 static bool accept_type(const struct metric *m, const pmValueSet *set)
 {
 	if (set->valfmt == PM_VAL_INSITU) {
@@ -228,7 +229,7 @@ static const char *instance_name(pmInDom indom, int id)
 		pmInDomStr(indom));
 }
 
-/* With one value the name is the metric's alone, even if there is an instance. */
+/* The name of a single value is the metric's alone, even if there is an instance. */
 static void print_event(const struct metric *m, int position)
 {
 	const char *instance;
@@ -360,14 +361,14 @@ static const char *read_all(void)
 	return NULL;
 }
 
-/* PAPI_start is a read whose error it does not tell. */
+/* PAPI_start is a read that hides its error. */
 static void start(void)
 {
 	const char *why = read_all();
 
 	if (why)
 		printf("survivable start: %s\n", why);
-	/* A level is read as it is. */
+	/* PAPI subtracts the start only from counters. */
 	for (int i = 0; i < n_metrics; i++)
 		for (int j = 0; j < metrics[i].n_values; j++)
 			metrics[i].zero[j] =

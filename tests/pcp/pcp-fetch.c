@@ -4,7 +4,7 @@
  * request. With N = 0 it fetches once for every line that it reads.
  *
  * Each fetch becomes a line of JSON: when it began (CLOCK_MONOTONIC), how long it took, and for
- *each metric its values by instance number, or the error code in place of them:
+ * each metric its values by instance number, or the error code in place of them:
  *
  *	{"begin_ns":1,"took_ns":2,"values":{"uncore.dram.read":{"0":3,"1":4},"uncore.hbm.read":-12357}}
  *
@@ -62,7 +62,7 @@ static void print_value(const pmValueSet *set, int i, int type)
 		errx(1, "pmExtractValue: %s", pmErrStr(r));
 	printf("%s\"%d\":", i ? "," : "", set->vlist[i].inst);
 	if (is_text) {
-		printf("\"%s\"", atom.cp); /* no text of ours has a quote or a backslash */
+		printf("\"%s\"", atom.cp); /* no text of the agent has a quote or a backslash */
 		free(atom.cp);
 	} else {
 		printf("%" PRIu64, atom.ull);

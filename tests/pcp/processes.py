@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Processes of a test: started with or without privilege, ended by number, none left behind.
 
-The test program is its descendants' reaper: what a process leaves behind when it ends becomes a
-child of the test, so leftovers of every program are seen.
+The test program is its descendants' reaper: processes that a program leaves behind when it ends become children of the
+test, so the test sees leftovers of every program.
 """
 import ctypes
 import os
@@ -26,7 +26,7 @@ def adopt_descendants():
 
 
 def end_with_the_test():
-    """In a child: even if the test itself is killed."""
+    """In a child: it ends with the test, even if the test is killed."""
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
@@ -90,7 +90,7 @@ def all_processes():
 
 
 def children_of(parent, name=None):
-    """Those that still run, with this name if one is given."""
+    """Children that still run, with this name if one is given."""
     return [pid for pid, its_parent, its_name, state in all_processes()
             if its_parent == parent and state != "Z" and name in (None, its_name)]
 
@@ -103,7 +103,7 @@ def reap(pid):
 
 
 def leftovers():
-    """Descendants of the test that nobody answers for; reaps those that have ended."""
+    """Descendants of the test that no test object answers for; reaps descendants that have ended."""
     found = []
     for pid, parent, name, state in list(all_processes()):
         if parent != os.getpid() or pid in started:
@@ -116,7 +116,7 @@ def leftovers():
 
 
 def end_leftovers(seconds=3):
-    """Gives them time to end; kills and returns those that do not."""
+    """Gives leftovers time to end; kills and returns the others."""
     limit = time.monotonic() + seconds
     while leftovers() and time.monotonic() < limit:
         time.sleep(0.02)

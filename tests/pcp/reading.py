@@ -10,7 +10,7 @@ TRY_AGAIN_WORDS = "Try again. Information not currently available"
 
 
 def is_served(values):
-    """Of a fetch, by metric: whether the agent had an answer of uncored's in time."""
+    """Whether the agent had an answer of uncored in time, by the values of a fetch."""
     return TRY_AGAIN not in values.values()
 
 
@@ -40,8 +40,8 @@ def values_of(text):
 
 
 def descriptions_of(text):
-    """Of `pminfo -dmtT`: {metric: {"pmid", "line", "type", "indom", "semantics", "units", "text"}};
-    the line is None where there is no help."""
+    """The output of `pminfo -dmtT` as {metric: {"pmid", "line", "type", "indom", "semantics", "units", "text"}}; the
+    line is None where there is no help."""
     pattern = re.compile(
         r"^(?P<name>\S+) PMID: (?P<pmid>\S+) (?:\[(?P<line>.*)\]|One-line Help: Error: .*)\n"
         r"    Data Type: (?P<type>.*?)  InDom: (?P<indom>\S+) 0x[0-9a-f]+\n"
@@ -51,7 +51,7 @@ def descriptions_of(text):
 
 
 def labels_of(text):
-    """Of `pminfo -l`: {metric: {None: labels of the metric, instance: its labels}}."""
+    """The output of `pminfo -l` as {metric: {None: labels of the metric, instance: its labels}}."""
     labels, metric = {}, None
     for line in text.splitlines():
         own = re.fullmatch(r"    labels (.*)", line)

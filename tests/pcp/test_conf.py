@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What conf/pcp holds, read and used by the tools that it is for.
+"""The files of conf/pcp, read and used by the tools that they are for.
 
 The files lie in a private copy of PCP's folders, as they are installed, and the tools find them
 there by themselves: PCP_SYSCONF_DIR and PCP_VAR_DIR say where.
@@ -20,15 +20,15 @@ ATTEMPTS = 8
 ROUNDING_GB = TRUTH_GB / 10  # of the tools, which print few digits
 CLOCK = "%H:%M:%S.%f"
 RULES = ["counters_frozen", "counters_shared", "daemon_gone"]
-LINKED = ("pmlogconf", "pmieconf")  # what PCP looks for in PCP_VAR_DIR
-SETS = {  # what pmrep heads the columns of its sets with, and which of them have no values here
+LINKED = ("pmlogconf", "pmieconf")  # folders that PCP looks for in PCP_VAR_DIR
+SETS = {  # headings of the columns of pmrep's sets, and the columns that have no values here
     "mem": (["read GB/s", "write GB/s", "quality"], []),
     "hbm": (["hbm rd GB/s", "hbm wr GB/s"], ["hbm rd GB/s", "hbm wr GB/s"]),
     "pmm": (["pmm rd GB/s", "pmm wr GB/s"], ["pmm rd GB/s", "pmm wr GB/s"]),
     "itom": (["itom GB/s", "specitom GB/s", "write GB/s"], ["specitom GB/s"]),
 }
-# What makes a stand-in machine whose values are flagged, and what makes pmie say so: a clock that
-# stands still; a difference that is below zero.
+# Sections that flag values of a stand-in machine, so that pmie complains: a clock that stands still, and a difference
+# below zero.
 FLAGGED = {
     "counters_frozen": ("[dram.write]", """[dram.write]
 clock = sysfs:major_faults
@@ -44,7 +44,7 @@ subtract = yes
 
 
 def install(folder):
-    """Lays conf/pcp out below folder; the environment in which tools look there."""
+    """Lays out conf/pcp below folder. Returns the environment in which tools look there."""
     etc, var = folder / "etc", folder / "var"
     shutil.copytree(source_root() / "conf/pcp", etc)
     for name in LINKED:
@@ -66,7 +66,7 @@ def seconds_of(clock):
 
 
 def number(word):
-    """What pmrep prints in a cell: a number, or None where there is no value."""
+    """A cell of pmrep: a number, or None where there is no value."""
     return None if word == "N/A" else float(word)
 
 
@@ -105,8 +105,7 @@ class Configured(Case):
                                 f"and at most {self.most}")
 
     def is_true(self, measure, socket, least):
-        """A tool's first line is of a fetch that may be older than this attempt, but not than the one
-        before it."""
+        """The fetch of a tool's first line may be older than this attempt, but not older than the attempt before."""
         earlier, self.started = self.started, self.kernel.read()[METRIC]
         self.seen = measure(socket)
         self.most = [(now - then) / 1e9 for now, then in zip(self.kernel.read()[METRIC], earlier)]
@@ -172,7 +171,7 @@ class Pmrep(Configured):
         for i, row in enumerate(rows[-n_sockets():]):
             _, socket, *flagged, age, skew, sweeps = row.split()
             self.assertEqual([socket, *flagged], [f"socket{i}", "0", "0", "0", "0"])
-            self.assertLess(float(age), 100000)  # would be nanoseconds, or seconds, else
+            self.assertLess(float(age), 100000)  # else the unit would be nanoseconds, or seconds
             self.assertTrue(0.01 < float(skew) < 100000, skew)
             self.assertGreater(float(sweeps), 0)
 
@@ -213,7 +212,7 @@ class Pmrep(Configured):
                 before = row
             return None if late else n_gb
 
-        self.each_socket(measure, least=0.98)  # 0.93: that would be 2^30
+        self.each_socket(measure, least=0.98)  # 0.93 would mean GB of 2^30 bytes
 
 
 class Dstat(Configured):
@@ -280,7 +279,7 @@ class Elsewhere(Configured):
 
 class Recorded(Configured):
     def groups(self):
-        """Which groups pmlogconf takes; its file is pmlogger.conf."""
+        """The groups that pmlogconf takes; its file is pmlogger.conf."""
         path = self.pcp.folder / "work/pmlogger.conf"
         path.unlink(missing_ok=True)
         self.tool("pmlogconf", "-c", path)
@@ -288,7 +287,7 @@ class Recorded(Configured):
                               re.MULTILINE))
 
     def record(self, archive):
-        """Half a second of everything, with work in it."""
+        """Records half a second of all metrics, with work in it."""
         self.assertEqual(self.groups(), {"traffic", "channels", "daemon"})
         logger = self.pcp.spawn("pmlogger", "-c", "pmlogger.conf", "-t", "0.1",
                                 "-l", self.pcp.folder / f"log/{archive}.log", archive)
@@ -302,7 +301,7 @@ class Recorded(Configured):
         return archive
 
     def test_record(self):
-        """pmlogger records every metric of ours by that configuration"""
+        """pmlogger records every metric of the agent by that configuration"""
         archive = self.record("all")
         live = set(self.tool("pminfo", "uncore").stdout.split())
         self.assertEqual(set(self.tool("pminfo", "-a", archive, "uncore").stdout.split()), live)
@@ -358,18 +357,18 @@ class Rules(Configured):
                                        stderr=output)
 
     def states(self, rule):
-        """What the rule came to, each time it was evaluated."""
+        """The results of the rule, one for each time it was evaluated."""
         return re.findall(rf"^uncore\.{rule}: (\w+)", self.log.read_text(encoding="utf-8"),
                           re.MULTILINE)
 
     def wait_for(self, rule, state):
-        """... beginning from now, and once more than there are observations in a rule."""
+        """Waits until all results from now on are this state, for one more than a rule has observations."""
         begin = len(self.states(rule))
         self.wait_until(lambda: state in self.states(rule)[begin + 2:], 10, f"{rule} is {state}")
 
     def said(self):
-        """The rules whose words pmie has said, with the instances that it said them of so far: a
-        clock of the stand-in machine may tick now and then."""
+        """The rules that pmie has reported so far, with their instances: a clock of the stand-in machine may tick now
+        and then."""
         lines = self.log.read_text(encoding="utf-8").splitlines()
         said = {}
         for rule in RULES:
@@ -394,7 +393,7 @@ class Rules(Configured):
             self.pcp.stop_uncored()
 
     def test_accepted(self):
-        """pmieconf enables the rules, and pmie accepts what it makes of them"""
+        """pmieconf enables the rules, and pmie accepts the result"""
         listed = self.tool("pmieconf", "-f", self.pcp.folder / "work/new.pmie", "rules",
                            "enabled").stdout
         self.assertEqual(re.findall(r"uncore\.(\w+)", listed), RULES)
@@ -405,7 +404,7 @@ class Rules(Configured):
         self.assertEqual(checked.stdout + checked.stderr, "")
 
     def test_gone(self):
-        """pmie is silent while all is well, says that uncored is gone, and sees that it is back"""
+        """pmie is silent while uncored runs, says that uncored is gone, and sees that it is back"""
         self.start_uncored()
         self.start_pmie()
         for rule in RULES:
@@ -418,7 +417,7 @@ class Rules(Configured):
         self.wait_for("daemon_gone", "false")
 
     def test_flags(self):
-        """pmie says on which sockets counters stand still, and on which they are shared"""
+        """pmie names the sockets on which counters stand still, and the sockets on which they are shared"""
         for rule in FLAGGED:
             with self.subTest(rule=rule):
                 self.start_uncored(platforms=self.flagged_platform(rule))

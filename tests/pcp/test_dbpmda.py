@@ -33,7 +33,7 @@ text indom 470.2
 
 
 class Spoken:
-    """What dbpmda prints, command by command."""
+    """The output of dbpmda, command by command."""
 
     def __init__(self, text):
         self.answers = {}
@@ -46,7 +46,7 @@ class Spoken:
 
 
 class Script:
-    """What each way to run the agent must answer."""
+    """Answers that each way of running the agent must give."""
 
     @classmethod
     def setUpClass(cls):
@@ -85,13 +85,13 @@ class Script:
         self.assertTrue(all(count > 0 for count in counts), counts)
 
     def test_profile(self):
-        """fetches no other instance than the profile has"""
+        """fetches only the instances of the profile"""
         text = self.spoken.to("fetch uncore.dram.read")
         self.assertRegex(text, r"numval: 1\b")
         self.assertRegex(text, r"inst \[0 or ")
 
     def test_absent(self):
-        """has no value for what is absent, and others in the same fetch"""
+        """has no value for an absent metric, and values for others in the same fetch"""
         text = self.spoken.to("fetch uncore.hbm.read uncore.daemon.up uncore.daemon.platform")
         self.assertRegex(text, r"\(uncore.hbm.read\): No values returned!")
         self.assertRegex(text, r"\(uncore.daemon.up\): numval: 1\b.*\n *value 1\b")
@@ -109,7 +109,7 @@ class Script:
                               self.spoken.to("label instances 470.1"))
 
     def assert_lines(self, expected, text):
-        """Among those of the text, without their indentation."""
+        """The expected lines are among the lines of the text, without their indentation."""
         self.assertIn(expected, re.sub(r"^ +", "", text, flags=re.MULTILINE))
 
     def test_text(self):
@@ -149,7 +149,7 @@ class Pipe(Script, Case):
         return f"open pipe {folder}/bin/pmdauncore -d {DOMAIN} -l {folder}/log/pipe.log"
 
     def test_path(self):
-        """may be told where uncored listens"""
+        """takes the path of uncored's socket as an option"""
         text = self.pcp.run(
             "dbpmda", "-n", self.pcp.folder / "pmdas/uncore/root", "-ie",
             env={"UNCORE_SOCKET": "/nonexistent"},
@@ -164,7 +164,7 @@ class Pipe(Script, Case):
         self.assertIn("one argument too many: surplus", done.stderr)
 
     def test_user(self):
-        """started by root it becomes the user that it is told, with the groups of that user alone"""
+        """started by root it becomes the user of its option, with the groups of that user alone"""
         path = self.pcp.folder / "run/user.socket"
         agent = processes.start([self.pcp.folder / "bin/pmdauncore", "-d", DOMAIN, "-U", USER,
                                  "-u", path, "-l", self.pcp.folder / "log/user.log"],
@@ -185,7 +185,7 @@ class Socket(Script, Case):
 
     @classmethod
     def open_command(cls):
-        """Starts one first: it serves one connection, and ends with it."""
+        """Starts an agent first, which serves one connection, and ends with it."""
         path = cls.pcp.folder / "run/agent.socket"
         path.unlink(missing_ok=True)
         cls.pcp.spawn("pmdauncore", "-d", DOMAIN, "-u", path,

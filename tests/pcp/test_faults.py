@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""uncored dies, hangs and returns, the agent dies, many ask at once: what clients see of it."""
+"""What clients see while uncored dies, hangs and returns, while the agent dies, and while many ask at once."""
 import itertools
 import json
 import os
@@ -20,10 +20,10 @@ IN_TIME = "within"  # "uncored did not read socket 0 within 35 ms", or did not a
 OTHER_AGENT = "pmcd.numagents"
 ANSWER_NS = 100000000      # the contract: a fetch is answered within this time,
 PATIENT_NS = 600000000     # ... but one in ten seconds within this
-SCHEDULING_NS = 100000000  # what a busy test machine may add to a single one
-WAIT_MS = 60               # what an agent waits for uncored, with what the machine may add
+SCHEDULING_NS = 100000000  # the time that a busy test machine may add to a single fetch
+WAIT_MS = 60               # how long an agent waits for uncored, with the time that the machine may add
 WAITED_MS = 20             # an answer that took longer was waited for
-BACK_SECONDS = 1 + 1       # after uncored answers again; one of them for a busy machine
+BACK_SECONDS = 1 + 1       # after uncored answers again; one second of them for a busy machine
 RECORD_MS = 300
 N_CLIENTS = 16
 MOST_PER_SECOND = 1e11  # bytes: no machine touches that many pages
@@ -66,7 +66,7 @@ class Away(Fault):
     title = "on a pipe: "
 
     def start_watching(self, seconds):
-        """One client of ours and one of another agent, side by side."""
+        """Starts a client of the uncore agent and one of another agent, side by side."""
         step_ms = 10
         return [self.pcp.spawn("pcp-fetch", int(seconds * 1000 / step_ms), step_ms, *metrics,
                                stdout=subprocess.PIPE, text=True)
@@ -83,8 +83,8 @@ class Away(Fault):
         self.assertLess(took_ns[len(took_ns) * 95 // 100], ANSWER_NS)
 
     def assert_outage(self, fetches):
-        """Values, then "try again", then values: nothing in between. On a busy machine single
-        readings may be late beside that, and say so."""
+        """Values, then "try again", then values, and nothing in between. On a busy machine single readings may also be
+        late, and say so."""
         groups = [(is_away, list(group))
                   for is_away, group in itertools.groupby(fetches, self.is_away)]
         outage = max((group for is_away, group in groups if is_away), key=len)
@@ -133,7 +133,7 @@ class Away(Fault):
         self.outage(self.pcp.stop_uncored, self.pcp.start_uncored)
 
     def test_reason(self):
-        """the reason is told in words while uncored is dead, hangs or serves nothing, else it is empty"""
+        """the reason is told in words while uncored is dead, hangs or serves nothing, and is empty otherwise"""
         metric = "uncore.daemon.reason"
         self.wait_for_values()
         self.assertEqual(self.value(metric), {"-1": ""})
@@ -152,7 +152,7 @@ class Away(Fault):
         self.assertEqual(self.value(metric), {"-1": ""})
 
     def test_generation(self):
-        """a new uncored is told by its generation, and is counted from its own start"""
+        """a new uncored has a new generation, and counts from its own start"""
         self.wait_for_values()
         before = self.pcp.values("uncore.daemon.generation", METRIC)
         self.pcp.kill_uncored()
@@ -163,14 +163,14 @@ class Away(Fault):
         self.assertEqual(after["uncore.daemon.generation"]["-1"], self.pcp.info()["generation"])
 
     def assert_waits(self, fetches):
-        """What was answered at once is none of them: uncored was left alone."""
+        """Fetches that were answered at once did not wait: the agent did not ask uncored."""
         waits_ms = sorted(fetch["took_ns"] / 1e6 for fetch in fetches)
         waits_ms = [wait_ms for wait_ms in waits_ms if wait_ms > WAITED_MS]
         self.assertGreaterEqual(len(waits_ms), 3)
         self.assertLess(waits_ms[len(waits_ms) // 2], WAIT_MS)
 
     def test_patience(self):
-        """once a fetch waits for long for an uncored that hangs, connected or not; then briefly"""
+        """the first fetch waits long for an uncored that hangs, connected or not; later fetches wait briefly"""
         self.wait_for_values()
         self.stop()
         waiting = self.pcp.fetch(METRIC, n=100, interval_ms=10)
@@ -187,8 +187,8 @@ class Away(Fault):
         return (self.pcp.folder / "log" / name).read_text(encoding="utf-8").splitlines()
 
     def test_log(self):
-        """hundreds of fetches that fail leave one line in the log, and the return another; what
-        comes and goes within a minute is not told again"""
+        """hundreds of fetches that fail leave one line in the log, and the return another; further changes within a
+        minute are not logged"""
         self.pcp = self.new_pcp()
         self.pcp.start_uncored()
         self.pcp.start_pmcd(agent=self.agent)
@@ -258,7 +258,7 @@ class Recorded(Fault):
         return name
 
     def history(self, archive, metric=METRIC):
-        """What its records have of a metric: lists of values, or the words of an error."""
+        """A metric in the archive's records: lists of values, or the words of an error."""
         text = self.pcp.run("pmdumplog", archive, metric).stdout
         for record in text.split("\n\n"):
             values = re.findall(r"(?:inst \[.*\]|\):) value (\d+)", record)
@@ -276,11 +276,11 @@ class Recorded(Fault):
         self.assertGreaterEqual(min(runs[0][1], runs[2][1]), 2, runs)
 
     def assert_no_rate_over_gap(self, archive):
-        """A rate across it would be of counts that began anew."""
+        """A rate across the gap would be made of counts that began anew."""
         text = self.pcp.run("pmrep", "-a", archive, "-u", "-o", "csv", METRIC).stdout
         rows = [row.split(",")[1:] for row in text.splitlines()[1:]]
         kinds = "".join("-" if "" in row else "r" for row in rows)
-        self.assertRegex(kinds, r"^-r+-+r+$")  # the first record is nobody's rate
+        self.assertRegex(kinds, r"^-r+-+r+$")  # the first record has no rate
         self.assertLess(max(float(rate) for row in rows for rate in row if rate), MOST_PER_SECOND)
 
     def test_killed(self):
@@ -321,7 +321,7 @@ class Batch(Fault):
                                stdout=subprocess.PIPE, text=True) for _ in range(N_CLIENTS)]
 
     def work(self):
-        """Touches pages on socket 0; when it began and was done."""
+        """Touches pages on socket 0; returns when that began and was done."""
         began_ns = time.monotonic_ns()
         self.assertEqual(self.worker.ask(self.PAGES), "done")
         return began_ns, time.monotonic_ns()
@@ -334,7 +334,7 @@ class Batch(Fault):
         return [fetch for fetch in fetches if is_served(fetch["values"])]
 
     def assert_each_is_right(self, fetches):
-        """All values are there, of one sweep; each is as new as its fetch."""
+        """All values are there and of one sweep; each is as new as its fetch."""
         for fetch in fetches:
             values = fetch["values"]
             self.assertTrue(all(isinstance(value, dict) for value in values.values()), values)
@@ -355,7 +355,7 @@ class Batch(Fault):
                 self.assertGreaterEqual(fetch["values"][METRIC][number], least)
 
     def assert_saw_work(self, fetches, began_ns, done_ns):
-        """A client that was there before and after it. Others touch pages, too."""
+        """A client fetched before and after the work. Other processes touch pages, too."""
         before = [fetch for fetch in fetches if fetch["begin_ns"] + fetch["took_ns"] < began_ns]
         after = [fetch for fetch in fetches if fetch["begin_ns"] > done_ns]
         self.assertTrue(before and after)
@@ -381,7 +381,7 @@ class Batch(Fault):
 
 
 class HeldBack(Fault):
-    """A site where reads wait for longer than pmcd can."""
+    """A site where reads wait for longer than pmcd does."""
     title = "where the site holds reads back, "
     INTERVAL_MS = 1000
     SEEN = [METRIC, "uncore.sample.age", "uncore.sample.sweeps"]
@@ -393,7 +393,7 @@ class HeldBack(Fault):
         cls.pcp.start_pmcd(agent=cls.agent)
 
     def test_last_sweep(self):
-        """each fetch has values, none older than the interval, and new ones come"""
+        """each fetch has values, none older than the interval, and new values come"""
         fetches = self.pcp.fetch(*self.SEEN, n=30, interval_ms=100)
         for fetch in fetches:
             for metric in self.SEEN:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The real Install and Remove, with PCP's own pmcd, agents and name space, as root.
 
-It all happens in namespaces of its own: copies of PCP's folders lie over the real ones, /run is
-empty, nothing else can be written, the loopback device is nobody else's, and whatever is started
-dies with the first process. PCP's install scripts send signals to every pmcd that they see.
+It all happens in new namespaces: copies of PCP's folders lie over the real ones, /run is empty, nothing else can be
+written, the loopback device is private, and all processes die with the first. PCP's install scripts send signals to
+every pmcd that they see.
 """
 import fcntl
 import os
@@ -23,7 +23,7 @@ import tap
 from harness import (Case, DOMAIN, PCP_CONF, PCP_PATH, build_root, n_sockets,
                      pcp_file, run_cases, source_root, wait_until_it_answers, why_not)
 
-INSIDE = "UNCORE_TEST_INSIDE"  # the first process of the namespaces; its value is that of outside
+INSIDE = "UNCORE_TEST_INSIDE"  # set in the namespaces: the number of the process outside
 NAMESPACES = ("--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc",
               "--propagation", "private")
 HERE = pcp_file("PCP_PMDAS_DIR", "uncore")
@@ -64,7 +64,7 @@ def mount(*words):
 
 
 def copy_over(path):
-    """What is written below path goes to a copy."""
+    """Mounts a copy over path, so that the original is not written."""
     copy = PRIVATE / str(path).strip("/").replace("/", "-")
     subprocess.run(["cp", "-a", path, copy], check=True)
     mount("--bind", copy, path)
@@ -102,7 +102,7 @@ def furnish():
 
 
 def install_files():
-    """As the build installs them; without a package manager nobody runs ldconfig for libuncore."""
+    """Installs as the build does, and runs ldconfig for libuncore, which a package manager would do."""
     root = PRIVATE / "root"
     subprocess.run(["meson", "install", "--no-rebuild", "--quiet", "-C", build_root(),
                     "--destdir", root], check=True, stdout=subprocess.DEVNULL)
@@ -113,7 +113,7 @@ def install_files():
     os.environ["LD_LIBRARY_PATH"] = str(library.parent)
 
 
-# --- what there is ---
+# --- the state ---
 
 
 def run(*argv, **options):
@@ -191,7 +191,7 @@ class Machine:
         wait_until_it_answers(cls.uncored, UNCORED_SOCKET)
 
 
-# --- the cases, in this order: each finds what the one before has left ---
+# --- the cases, in this order: each begins with the state that the one before has left ---
 
 
 class InstallCase(Case):
@@ -199,7 +199,7 @@ class InstallCase(Case):
         return self.succeed("Install", *argv, **options)
 
     def succeed(self, *argv, **options):
-        """A script that succeeds and leaves pmcd and its other agents alone."""
+        """Runs a script, which must succeed and leave pmcd and its other agents alone."""
         before = other_agents()
         done = script(*argv, **options)
         self.assertEqual(done.returncode, 0, done.stdout)
@@ -267,7 +267,7 @@ class Refusals(InstallCase):
                             "nothing was changed")
 
     def test_taken_number(self):
-        """it is refused while another agent has the number: PCP's scripts would remove that"""
+        """it is refused while another agent has the number: PCP's scripts would remove that agent"""
         self.addCleanup(CONF.write_text, CONF.read_text(encoding="utf-8"), encoding="utf-8")
         CONF.write_text(f"other\t{DOMAIN}\tpipe\tbinary\t/bin/other\n" +
                         CONF.read_text(encoding="utf-8"), encoding="utf-8")
@@ -392,7 +392,7 @@ class RoundTrips(InstallCase):
 
 class Down(InstallCase):
     def test_pmcd_down(self):
-        """without pmcd ./Install says that it is pmcd that does not run"""
+        """without pmcd ./Install says that pmcd does not run"""
         os.kill(Machine.pmcd_pid, signal.SIGTERM)
         processes.wait_until(lambda: status_of(Machine.pmcd_pid)["State"].startswith("Z"), 10,
                              "pmcd ends")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every metric as it is described and as it is served, against one table."""
+"""Every metric, its description and its values, against one table."""
 import mmap
 import json
 import os
@@ -59,7 +59,7 @@ METRICS = {
 }
 
 UNIT_WORDS = {"byte": "byte", "nanosec": "nanosecond", "millisec": "millisecond"}
-EXPLAINED = ["hbm.read", "hbm.write", "pmm.read", "pmm.write", "specitom"]  # its file says why
+EXPLAINED = ["hbm.read", "hbm.write", "pmm.read", "pmm.write", "specitom"]  # the platform file says why
 ABSENT = [*EXPLAINED, "dram.total"]
 PRESENT = ["dram.read", "dram.write", "itom"]
 PARTIAL, STANDIN = 0x02, 0x20
@@ -85,7 +85,7 @@ class Described:
                     METRICS[name])
 
     def test_names(self):
-        """has no name below perfevent unless that is wanted"""
+        """has no name below perfevent unless its option asks for names"""
         done = self.pcp.run("pminfo", "perfevent", check=False)
         self.assertIn("Unknown metric name", done.stdout + done.stderr)
 
@@ -100,7 +100,7 @@ class Described:
                 self.assertIn(UNIT_WORDS.get(metric["units"], ""), (line + " " + text).lower())
 
     def test_sources(self):
-        """says of every counter of bytes which event it is, or which metric it is part of"""
+        """names the event of every counter of bytes, or the metric that it is a part of"""
         found = descriptions_of(self.pcp.run("pminfo", "-dmtT", "uncore").stdout)
         source = re.compile(r"[A-Z]+_[A-Z]+|ddrt_\w+|uncore\.dram\.\w+|uncore\.channel\.\w+")
         for name in (name for name, row in METRICS.items() if row[2:4] == ("counter", "byte")):
@@ -137,7 +137,7 @@ class Described:
 
 class Served:
     def test_all(self):
-        """gives every metric that is present a value, and those of absent tiers none"""
+        """gives every metric that is present a value, and metrics of absent tiers none"""
         values = self.pcp.served_values(*METRICS)
         absent = ["uncore." + name for name in ABSENT]
         self.assertEqual([name for name, value in values.items() if not value], absent)
@@ -163,7 +163,7 @@ class Served:
             self.assertEqual(set(value.values()), {expected}, name)
 
     def test_never_raised(self):
-        """knows of no sweep in which a flag was raised, where none ever was"""
+        """knows of no sweep in which a flag was raised if none was ever raised"""
         names = [name for name in METRICS if name.startswith("uncore.raised.")]
         for name, value in self.pcp.served_values(*names).items():
             self.assertEqual(set(value.values()), {0}, name)
@@ -216,7 +216,7 @@ class Served:
         os.sched_setaffinity(0, cpus)
 
     def test_counts(self):
-        """counts up on the socket where there is traffic, and down on none"""
+        """counts up on the socket that has traffic, and down on no socket"""
         for busy in range(n_sockets()):
             first = self.pcp.served_values("uncore.dram.read", "uncore.dram.write")
             self.pcp.run("touch-pages", 100, busy)
@@ -248,7 +248,7 @@ class Served:
             self.assertEqual([sweep - sweeps[0] for sweep in sweeps], list(range(10)))
 
     def test_daemon(self):
-        """says of uncored what `uncore info` says"""
+        """says the same about uncored as `uncore info`"""
         names = [name for name in METRICS if name.startswith("uncore.daemon.")]
         before = self.pcp.info()
         values = {name.rpartition(".")[2]: value["-1"]
@@ -306,7 +306,7 @@ class OtherMachines(Case):
         return pcp
 
     def test_broken(self):
-        """a channel that cannot be read has no value, and its socket is said to be partial"""
+        """a channel that cannot be read has no value, and its socket is called partial"""
         pcp = self.serve("standin-broken")
         values = values_of(pcp.run("pminfo", "-f", "uncore").stdout)
         labels = labels_of(pcp.run("pminfo", "-l", "uncore.channel.read").stdout)
@@ -341,14 +341,14 @@ class OtherMachines(Case):
         self.assertEqual(len(pcp.served_values(channels)[channels]), n_sockets())
         pcp.stop_uncored()
         pcp.start_uncored(machine="standin-wide")
-        # pmrep's first question is for the instances, and it asks but once.
+        # pmrep asks for the instances first, and only once.
         heading = pcp.run("pmrep", "-o", "csv", "-s", "1", "-t", "0.1", channels).stdout
         self.assertEqual(heading.splitlines()[0].count("standin"), 48 * n_sockets())
         self.wait_until(lambda: pcp.values(channels)[channels] != TRY_AGAIN, 3, "values come back")
         self.assertEqual(len(pcp.served_values(channels)[channels]), 48 * n_sockets())
 
     def test_packages(self):
-        """labels a socket with the kernel's number of its package, which may be another one"""
+        """labels a socket with the kernel's number of its package, which may differ from the socket's"""
         pcp = self.new_pcp()
         pcp.start_uncored(machine=pcp.make_machine("packages = 3 5\n"))
         pcp.start_pmcd()
@@ -382,7 +382,7 @@ def tiered_section(name, event, n_bytes):
                      for term, kind in ((name, "imc"), (f"{name}/edge", "edge")))
 
 
-# One event on one box is one counter: what two metrics make of it differs in nothing but the factor.
+# One event on one box is one counter: two metrics of it differ only in the factor.
 TIERED_PLATFORM = [
     tiered_section("dram.read", "page_faults", 4096),
     tiered_section("dram.write", "page_faults", 64),
@@ -392,8 +392,8 @@ TIERED_PLATFORM = [
     tiered_section("pmm.write", "page_faults", 8),
 ]
 DRAM, HBM, PMM = 0 << 12, 1 << 12, 2 << 12
-# Of each socket. The second of two channels with one number takes the next that is free, and so does
-# the third, whose number is taken now.
+# Channels of each socket. The second of two channels with one number takes the next free number, and so does the third,
+# whose number is taken now.
 TIERED_CHANNELS = {
     DRAM | 1: ("imc1", "imc1", "dram"),
     DRAM | 2: ("edge1", "edge1", "dram"),
@@ -420,7 +420,7 @@ class Tiers(Case):
         self.pcp.served("uncore.dram.read")
 
     def test_instances(self):
-        """numbers channels by tier and box, each its own; of a name for two tiers one says which"""
+        """numbers channels by tier and box, each with its own number; a name for two tiers says which"""
         text = self.pcp.run("pminfo", "-f", "uncore.channel.write").stdout
         found = dict(re.findall(r'inst \[(\d+) or "(.*)"\] value', text))
         self.assertEqual(found, {str(i << 16 | number): f"socket{i}/{name}"
@@ -437,7 +437,7 @@ class Tiers(Case):
                                  (i, channel, tier))
 
     def values(self):
-        """{way: {tier: bytes by socket}}, and the same of the sums of channels; of one sweep."""
+        """{way: {tier: bytes by socket}}, and the same for the sums of channels, of one sweep."""
         tiers, ways = {"dram": DRAM, "hbm": HBM, "pmm": PMM}, ("read", "write")
         values = self.pcp.served_values(
             *(f"uncore.{tier}.{way}" for tier in tiers for way in ways),
@@ -500,7 +500,7 @@ class Limited(Case):
         self.assertGreater(held, N_REFUSED)
 
     def info_as_root(self):
-        """Another user than the agent's."""
+        """Asks as another user than the agent's."""
         time.sleep(REPORT_AGE_SECONDS)
         return json.loads(subprocess.run(["uncore", "info", "--json"], env=self.pcp.env, check=True,
                                          stdout=subprocess.PIPE, timeout=20).stdout)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a program with PAPI's pcp component lives through: papi-client makes that component's calls,
-and ends with a status of its own where that component would crash, exit or count wrongly."""
+"""Faults as a program with PAPI's pcp component sees them: papi-client makes that component's calls, and ends with a
+status of its own where the component would crash, exit or count wrongly."""
 import os
 import shutil
 import signal
@@ -10,7 +10,7 @@ from kernel import KernelCount, difference
 
 DISABLED = 3  # status of papi-client: PAPI goes on without this component
 PAGES = 25600
-METRIC, PAGE_BYTES = "uncore.dram.read", 4096  # of kernel.py, for what page_faults counts
+METRIC, PAGE_BYTES = "uncore.dram.read", 4096  # of kernel.py, for the event page_faults
 FOR_EVER = 1000000
 INTERVAL_MS = 10
 UP = "perfevent.uncored.up"
@@ -19,7 +19,7 @@ WHATEVER_HAPPENS_SECONDS = 10
 
 
 def event_names():
-    """With a single instance PAPI leaves its name away."""
+    """PAPI leaves out the name of a single instance."""
     cpus = [f":cpu{cpu}" for cpu in range(n_sockets())] if n_sockets() > 1 else [""]
     names = ("uncore_standin_0.minor_faults", "uncore_standin_0.page_faults",
              "uncored.dram_read", "uncored.dram_write", "uncored.itom")
@@ -36,7 +36,7 @@ class Reader:
             self.process = pcp.spawn("papi-client", "read", FOR_EVER, INTERVAL_MS, stdout=output)
 
     def lines(self, first_word):
-        """Words of all whole lines so far that begin with this one."""
+        """Words of all whole lines so far that begin with this word."""
         text = self.path.read_text(encoding="utf-8").rpartition("\n")[0]
         return [line.split() for line in text.splitlines() if line.startswith(first_word + " ")]
 
@@ -68,7 +68,7 @@ class PapiCase(Case):
         return pcp
 
     def init(self, pcp, status):
-        """What PAPI_library_init would make of it."""
+        """Ends as PAPI_library_init would."""
         done = pcp.run("papi-client", "init", check=False)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout
@@ -79,7 +79,7 @@ class PapiCase(Case):
         return reader
 
     def wait_for_reads(self, reader, n=5):
-        """n more of them that are good."""
+        """Waits for n more good reads."""
         enough = reader.n_good() + n
         self.wait_until(lambda: reader.process.poll() is not None or reader.n_good() >= enough,
                         WHATEVER_HAPPENS_SECONDS, f"{n} good reads")
@@ -89,7 +89,7 @@ class PapiCase(Case):
         self.assertIsNone(reader.process.poll(), reader.path.read_text(encoding="utf-8")[-1000:])
 
     def assert_counts(self, pcp, reader):
-        """Whatever has happened, it counts: the pages of a program that has ended are there."""
+        """The reader still counts: the pages of a program that has ended are there."""
         self.wait_for_reads(reader)
         before = reader.page_faults(BUSY)
         pcp.run("touch-pages", PAGES, BUSY)
@@ -98,7 +98,7 @@ class PapiCase(Case):
         self.assert_alive(reader)
 
     def end(self, reader):
-        """All reads so far were good, or such that PAPI survives them."""
+        """Ends the reader; all its reads were good, or PAPI survives them."""
         reader.process.send_signal(signal.SIGTERM)
         self.assertEqual(reader.process.wait(WHATEVER_HAPPENS_SECONDS), 0,
                          reader.path.read_text(encoding="utf-8")[-1000:])
@@ -130,8 +130,8 @@ class AtInit(PapiCase):
                                 WHATEVER_HAPPENS_SECONDS, "there are events")
 
     def test_uncored_away(self):
-        """what starts while uncored is away is told so; what has begun keeps its names, and an
-        event says that uncored is away"""
+        """a program that starts while uncored is away is told so; a running program keeps its names, and an event tells
+        it"""
         for agent in ("pipe", "dso"):
             with self.subTest(agent=agent):
                 pcp = self.pcp_with(agent)
@@ -179,7 +179,7 @@ class WhileReading(PapiCase):
         cls.addClassCleanup(cls.kernel.close)
 
     def test_truth(self):
-        """the counts of pages touched on a CPU lie between the kernel's own, to the last one"""
+        """the counts of pages touched on a CPU lie between the kernel's own, to the last count"""
         for agent in ("pipe", "dso"):
             with self.subTest(agent=agent):
                 pcp = self.pcp_with(agent)
@@ -193,7 +193,7 @@ class WhileReading(PapiCase):
                 self.end(reader)
 
     def fetch(self, reader):
-        """A read that began after this was called: the next one may have begun before."""
+        """A read that began after this call: the next read may have begun before it."""
         self.wait_for_reads(reader, 2)
         return {METRIC: [reader.page_faults(cpu) * PAGE_BYTES for cpu in range(n_sockets())]}
 
@@ -251,7 +251,7 @@ class WhileReading(PapiCase):
         self.end(reader)
 
     def assert_agent_is_replaced(self, pcp, reader):
-        """Kills it; pmcd starts another one."""
+        """Kills the agent; pmcd starts another one."""
         n_survivable = reader.n_survivable()
         killed = pcp.pmda_pid()
         os.kill(killed, signal.SIGKILL)
@@ -290,7 +290,7 @@ class WhileReading(PapiCase):
         self.end(reader)
 
     def test_numbers_stay(self):
-        """an event keeps its number where a later uncored names the events in another order"""
+        """an event keeps its number when a later uncored names the events in another order"""
         pcp = self.pcp_with()
         numbers = pcp.run("pminfo", "-m", "perfevent").stdout
         self.assertEqual(len(numbers.split("PMID")), 7)

@@ -24,7 +24,7 @@ WORKING_BOX = "[pmu uncore_standin_1]\ntype = 1\ncpumask = packages\n" \
     "format event = config:0-7\nevent page_faults = event=0x2\nevent minor_faults = event=0x5\n" \
     "event major_faults = event=0x6\n"
 STANDIN = "uncore_standin_[0-9]*"
-# A line of it: PMU, event, cluster, item, socket, CPU, offered, base, count, bytes per count.
+# A line of the file: PMU, event, cluster, item, socket, CPU, offered, base, count, bytes per count.
 GARBAGE = [
     b"",
     b"\0\xff" * 3000,
@@ -39,14 +39,14 @@ GARBAGE = [
 
 
 def names_of_sources():
-    """{(platform, metric): libpfm4's name, with {n} for the number of the box} of pmda/sources.c."""
+    """{(platform, metric): libpfm4's name, with {n} for the number of the box}, of pmda/sources.c."""
     text = (source_root() / "pmda/sources.c").read_text(encoding="utf-8")
     rows = re.findall(r'{ "(\S+)", "(\S+)", "(\S+)", "(::\S+)" }', text)
     return {(platform, metric): pmu + "{n}" + event for platform, metric, pmu, event in rows}
 
 
 def names_of_platform_files():
-    """The same of the first pfm: alternative of each metric with channels and a single term."""
+    """The same, of the first pfm: alternative of each metric with channels and a single term."""
     found = {}
     for path in (source_root() / "conf/platforms").glob("*.conf"):
         terms = re.split(r"^\[(.*)\]$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
@@ -66,7 +66,7 @@ class Tree(Case):
         return pcp
 
     def names(self, pcp):
-        """Those of events; every machine has uncored's own, and one that says whether it answers."""
+        """Names of events; every machine also has uncored's own names, and one that says whether uncored answers."""
         found = sorted(pcp.run("pminfo", "perfevent").stdout.split())
         self.assertLessEqual({UP, BYTES_READ}, set(found))
         return [name for name in found if name != UP and not name.startswith(OWN)]
@@ -94,7 +94,7 @@ class Names(Tree):
         self.assertTrue(all(values[BYTES_READ].values()))
 
     def test_libpfm(self):
-        """counts also have libpfm4's name, where programs have it in their sources"""
+        """counts also have libpfm4's name, which programs may have in their sources"""
         platform = [metric_section("dram.read", STANDIN, "page_faults", PAGE_BYTES, "standin")]
         pcp = self.serve(platforms=lambda pcp: pcp.make_platform(*platform, name="broadwell-ep"))
         name = f"{HWCOUNTERS}.bdx_unc_imc0__UNC_M_CAS_COUNT_RD.value"
@@ -108,7 +108,7 @@ class Names(Tree):
         self.assertEqual(names_of_sources(), names_of_platform_files())
 
     def test_allowed(self):
-        """what a name may not hold is an underscore in it"""
+        """characters that a name may not hold are underscores in it"""
         platform = [metric_section("dram.read", STANDIN, "page-faults", PAGE_BYTES, "standin")]
         pcp = self.serve(platforms=lambda pcp: pcp.make_platform(*platform),
                          machine=lambda pcp: pcp.make_machine(
@@ -208,7 +208,7 @@ class Counts(Tree):
         self.assertGreaterEqual(after["0"], first["0"] + PAGES)
 
     def assert_counted_once(self, pcp):
-        """What this uncored has counted, and nothing else."""
+        """The values are the counts of this uncored, and nothing else."""
         values = pcp.values(PAGE_FAULTS, "uncore.channel.read")
         self.assertEqual(list(values[PAGE_FAULTS].values()),
                          [count // PAGE_BYTES for count in values["uncore.channel.read"].values()])
@@ -222,7 +222,7 @@ class Record(Tree):
         return (pcp.folder / "log/uncore.log").read_text(encoding="utf-8")
 
     def assert_works(self, pcp):
-        """It has its names, a whole record's worth of counts of this uncored, and still runs."""
+        """The agent has its names and the counts of this uncored, and still runs."""
         pid = pcp.pmda_pid()
         self.assertEqual(self.names(pcp), [MINOR_FAULTS, PAGE_FAULTS])
         Counts.assert_counted_once(self, pcp)
@@ -244,7 +244,7 @@ class Record(Tree):
             {(pmu, event, cpu) for pmu, event, _, _, _, cpu, *_ in map(str.split, lines)})
 
     def test_garbage(self):
-        """a file that is no record is none: the agent starts without it, and replaces it"""
+        """a file that is no record is ignored: the agent starts without it, and replaces it"""
         pcp = self.new_pcp()
         pcp.start_uncored()
         for garbage in GARBAGE:
@@ -259,7 +259,7 @@ class Record(Tree):
                 self.assertRegex(heading, f"^{HEADING}[0-9a-f]+ [0-9a-f]+ {len(lines)}$")
 
     def test_unwritable(self):
-        """where nothing may be written the agent does without a record, and leaves nothing behind"""
+        """where it may not write, the agent does without a record, and leaves nothing behind"""
         pcp = self.new_pcp()
         folder = self.path(pcp).parent
         os.chown(folder, 0, 0)

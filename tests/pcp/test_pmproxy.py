@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prometheus's view: what pmproxy serves under /metrics, read line by line."""
+"""The text for Prometheus that pmproxy serves under /metrics, read line by line."""
 import http.client
 import re
 import socket

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The site's policy holds for pmcd's clients as it does for uncored's own: each of them is told what
-it could have read itself, and no more."""
+"""The site's policy holds for pmcd's clients as it does for uncored's own: each client is told what it could have read
+itself, and no more."""
 import json
 import os
 import re
@@ -21,7 +21,7 @@ MIB, PAGES = 1 << 20, 1000
 
 
 def port_of(pid):
-    """At which a process listens for TCP, of IPv4."""
+    """The IPv4 port at which a process listens for TCP."""
     inodes = {re.sub(r"\D", "", link) for link in sockets_of(pid)}
     for line in open("/proc/net/tcp", encoding="ascii"):
         fields = line.split()
@@ -43,8 +43,7 @@ def touch_pages(pcp):
 
 
 def ask(client):
-    """For the values of a pcp-fetch that is connected all the time; on a busy machine uncored may
-    have none for a moment."""
+    """The values of a pcp-fetch that stays connected; on a busy machine there may be none for a moment."""
     def answer():
         values = json.loads(client.ask())["values"]
         return values if is_served(values) else None
@@ -112,7 +111,7 @@ class Rules(Policy):
         return None if TRY_AGAIN_WORDS in values[READ] else values
 
     def test_group(self):
-        """a group counts, be it one of many, and no name of a group is looked up"""
+        """any group of a client counts, even of hundreds, and no name of a group is looked up"""
         pcp = self.serve(f"[access]\ngroup = {NOBODY}\n")
         self.assert_told(pcp, uid=NOBODY)
         self.assert_told(pcp, uid=ALICE, groups=[STAFF, NOBODY])
@@ -138,7 +137,7 @@ class Rules(Policy):
         self.assert_told(pcp, uid=ROOT)
 
     def test_batch(self):
-        """refused clients cost those that are told nothing, whatever requests_per_second says"""
+        """refused clients do not delay clients that are told, whatever requests_per_second says"""
         pcp = self.serve(f"[access]\nusers = {NOBODY}\n[server]\nrequests_per_second = 1\n")
         refused = [pcp.talk_to("pcp-fetch", "0", "0", READ, who=as_user(ALICE)) for _ in range(40)]
         told = [pcp.talk_to("pcp-fetch", "0", "0", READ) for _ in range(40)]
@@ -253,8 +252,8 @@ class Perfevent(Policy):
             self.assertEqual(ask(client)[FAULTS], first)
 
     def test_record(self):
-        """the file that outlives the agent is open to those only that may be told, and what it says
-        is told to nobody else while uncored is away"""
+        """only users that may be told can read the file that outlives the agent, and while uncored is away no other
+        user is told its counts"""
         pcp = self.serve("", **OF_ROOT)
         path = pcp.folder / "var/config/pmda/uncore.perfevent"
         pcp.served_values(FAULTS, who=as_user(ALICE))
@@ -276,7 +275,7 @@ class Perfevent(Policy):
 
 
 class Disclosure(Policy):
-    title = "what is told to two users: "
+    title = "two users: "
 
     def test_quantum(self):
         """the quantum holds for both, and both are told what it is, also when it changes"""

@@ -24,8 +24,8 @@ RECORD_MS = 100
 STEP_SECONDS = 0.2  # of what is interpolated between records
 DAY_SECONDS = 86400
 
-# The work in an archive: when it began (of the epoch), the times of the last record before it and of
-# one after it (since it began), and the kernel's counts before and after each of the two.
+# The work in an archive: when it began (of the epoch), the times of the last record before it and of a record after it
+# (since it began), and the kernel's counts before and after each of these records.
 Recording = collections.namedtuple("Recording", "archive began first last before_first after_first "
                                                 "before_last after_last")
 
@@ -87,7 +87,7 @@ class Truth(Case):
             self.pcp.spawn("pmval", "-r", "-t", "0.1", "uncore.dram.read", stdout=output)
 
         def fetch():
-            # The next line may be of a fetch that was made already; the one after that is not.
+            # The next line may be of a fetch that was already made; the line after the next is not.
             n_lines = len(self.rows_of(path)) + 2
             self.wait_until(lambda: len(self.rows_of(path)) >= n_lines, 10, "pmval prints")
             return {"uncore.dram.read": self.rows_of(path)[n_lines - 1]}
@@ -148,7 +148,7 @@ class Archived(Truth):
                 for when, _ in self.pmdumplog("uncore.dram.read", archive)]
 
     def each_replay(self, *replays):
-        """Of pairs (metric, replay); replay(archive) yields (time of the day, [value per socket])."""
+        """Checks pairs (metric, replay); replay(archive) yields (time of the day, [value per socket])."""
         for socket in range(n_sockets()):
             with self.subTest(socket=socket):
                 recording = self.record(socket)
@@ -175,7 +175,7 @@ class Archived(Truth):
                 self.rates)))
 
     def pmdumplog(self, metric, archive):
-        """It may be growing still."""
+        """The archive may still be growing."""
         text = self.pcp.run("pmdumplog", archive, metric, check=False).stdout
         for record in text.split("\n\n"):
             values = [int(value) for value in re.findall(r"inst \[.*\] value (\d+)", record)]
@@ -197,7 +197,7 @@ class Archived(Truth):
                 yield seconds_of(when), list(map(float, values))
 
     def rates(self, archive):
-        """They have decimals, and so tell each whole number of bytes."""
+        """pmrep's rates have decimals, and so give each whole number of bytes."""
         total = [0.0] * n_sockets()
         for when, rates in self.pmrep("-t", STEP_SECONDS, archive):
             total = [so_far + rate * STEP_SECONDS for so_far, rate in zip(total, rates)]

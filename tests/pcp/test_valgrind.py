@@ -11,7 +11,7 @@ from harness import DOMAIN, Case, run_cases, source_root
 from reading import TRY_AGAIN_WORDS
 
 PROMPT = b"dbpmda> "
-ANSWER_SECONDS = 30  # the agent is an order slower than it is
+ANSWER_SECONDS = 30  # under valgrind the agent is an order slower
 BACK_SECONDS = 10
 COMMANDS = """
 desc uncore.dram.read
@@ -92,7 +92,7 @@ class Valgrind(Case):
             self.debugger.ask(command)
 
     def verdict(self):
-        """Leaks are errors, too; so are those of a fork, which would be a second verdict."""
+        """valgrind's summary of errors, which include leaks. A fork with errors would add a second summary."""
         return "".join(re.findall(r"ERROR SUMMARY: (.*)", self.log.read_text(encoding="utf-8")))
 
     def has_values(self):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * touch-when-told CPU: for every line with a number N that it reads, touches N new pages on that
- * CPU and answers "done". It has started long before, so its own start is not in the counts.
+ * CPU and answers "done". It is started long before, so that its own start is not in the counts.
  */
 #include "tests/harness/daemon-process.h"
 

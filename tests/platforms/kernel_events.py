@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel's own event tables, as far as they are about metrics of uncored.
 
-They are made from what the manufacturers publish, and perf counts by them. `perf` of Debian 12 has
-those of Linux 6.1, for x86 alone; newer and other CPUs are in kernel-events.json beside this file,
-which this program wrote:
+They are made from the manufacturers' publications, and perf counts by them. `perf` of Debian 12 has those of Linux 6.1,
+for x86 alone; newer and other CPUs are in kernel-events.json beside this file, which this program wrote:
 
     tests/platforms/kernel_events.py LINUX "WHICH VERSION" >tests/platforms/kernel-events.json
 
@@ -25,9 +24,8 @@ ITOM = {"itom": [["UNC_CHA_TOR_INSERTS.IA_ITOM"]],
 UMC = {"dram.read": [["umc_cas_cmd.rd"]], "dram.write": [["umc_cas_cmd.wr"]]}
 DF = {"dram.total": [[f"dram_channel_data_controller_{n}" for n in range(8)]]}
 
-# What each metric is in the kernel's tables, by folder of tools/perf/pmu-events/arch: ways to count
-# it, each a sum of events; "-" subtracts. Knights Landing counts MCDRAM in another way if it is a
-# cache.
+# Each metric in the kernel's tables, by folder of tools/perf/pmu-events/arch: ways to count it, each a sum of events;
+# "-" subtracts. Knights Landing counts MCDRAM in another way if MCDRAM is a cache.
 METRICS = {
     "x86/knightslanding": {
         **CAS,
@@ -52,14 +50,14 @@ METRICS = {
     "x86/amdzen5": UMC,
 }
 
-# POWER's tables have metrics over the firmware's own names; what one count is worth is in their unit.
-# Which MB it is, 10^6 or 2^20, differs from table to table, so that they tell bytes to 5 % only.
+# POWER's tables have metrics over the firmware's own names; their unit says the worth of a count. An MB is 10^6 or 2^20
+# bytes, depending on the table, so they tell bytes only to 5 %.
 POWER = {"powerpc/power9": ("POWER9", re.compile(r"(nest_mcs\d+_imc)@(PM_\w+)@")),
          "powerpc/power10": ("POWER10", re.compile(r"(hv_24x7)@(PM_MCS_\w+)\\,chip"))}
 
-# Which PMUs the tables' units are (jevents.py: unit_to_pmu). Where perf looks for names that no
-# kernel uses (uncore_imc_dclk, uncore_mchbm), those of arch/x86/events/intel/uncore_snbep.c are
-# here, and those that Linux 6.1 makes up for boxes that it does not know.
+# The PMUs of the tables' units (jevents.py: unit_to_pmu). Where perf looks for names that no kernel uses
+# (uncore_imc_dclk, uncore_mchbm), here are the names of arch/x86/events/intel/uncore_snbep.c, and the names that Linux
+# 6.1 makes up for boxes that it does not know.
 PMUS = {
     "CHA": r"uncore_(cha|type_0)(_\d+)?",
     "DFPMC": r"amd_df",
@@ -71,7 +69,7 @@ PMUS = {
     "UMCPMC": r"amd_umc(_\d+)?",
 }
 
-# The fields of an event in the tables, and what the kernel calls them in format/.
+# The fields of an event in the tables, and their names in the kernel's format/.
 FIELDS = {"EventCode": "event", "UMask": "umask", "RdWrMask": "rdwrmask"}
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares what uncored counts on the test machines with what somebody else says is to be counted.
+"""Compares the events that uncored counts on the test machines with those of an oracle, an independent source.
 
-An oracle knows an event by name, and says for a machine which word each PMU counts it with. The
-comparison is exact: the same PMUs, words and signs, and nothing besides.
+An oracle knows an event by name, and gives the word with which each PMU of a machine counts it. The comparison is
+exact: the same PMUs, words and signs, and nothing besides.
 """
 import collections
 import re
@@ -26,7 +26,7 @@ def cpu_facts(root):
 
 
 def cpuid(facts):
-    """As perf writes it: GenuineIntel-6-6A-6. Empty for what is not x86."""
+    """The CPU as perf writes it: GenuineIntel-6-6A-6. Empty if it is not x86."""
     if "vendor_id" not in facts or "cpu family" not in facts:
         return ""
     return (f"{facts['vendor_id']}-{facts['cpu family']}-{int(facts['model']):X}"
@@ -42,7 +42,7 @@ def machines():
 
 
 def is_healthy(machine, metric):
-    """Whether nothing that the metric should count is missing on purpose."""
+    """Whether the machine has all that the metric should count, with nothing missing on purpose."""
     return not any(entry.get("metric") in (metric, None) for entry in machine.plan["missing"]) and \
         "-broken" not in machine.name
 
@@ -53,7 +53,7 @@ def pmus_of(machine, pattern):
 
 
 def number(pmu):
-    """The number in a PMU's name, by which platform files mean its {n}."""
+    """The number in a PMU's name: {n} of platform files."""
     found = re.findall(r"\d+", pmu)
     return int(found[-1]) if found else 0
 
@@ -68,7 +68,7 @@ def counted(machine, metric):
 
 
 def expected(way, resolve):
-    """The same for a sum of events, or None if the oracle does not know one of them.
+    """As counted(), for a sum of events; None if the oracle does not know one of them.
 
     resolve(event) gives {pmu: word}, or None."""
     boxes = collections.defaultdict(set)
@@ -99,7 +99,7 @@ def agrees(machine, metric, have, want):
 
 
 class Comparison:
-    """One oracle against all machines; remembers what was compared, so that no row goes unused."""
+    """One oracle against all machines; remembers which rows were compared, so that no row goes unused."""
 
     def __init__(self, name, differences):
         self.name = name
@@ -108,18 +108,18 @@ class Comparison:
         self.disagreed = set()
 
     def metric(self, machine, key, metric, ways, resolve):
-        """ways: sums of events that count the metric; one must be what uncored does."""
+        """ways: sums of events that count the metric; uncored must count by one of them."""
         have = counted(machine, metric)
         wants = [expected(way, resolve) for way in ways]
         if all(want is None for want in wants):
             return
         if not have and (not any(wants) or not is_healthy(machine, metric)
                          or (machine.name, metric) in LEFT_OUT):
-            return  # no PMU of this machine can count it, or what should is missing on purpose
+            return  # no PMU of this machine can count the metric, or the PMU that should is missing on purpose
         matching = [n for n, want in enumerate(wants)
                     if want is not None and agrees(machine, metric, have, want)]
         self.compared |= {(key, metric, n) for n in matching}
-        if matching or None in wants:  # where it is one of several ways, the unknown may be the right
+        if matching or None in wants:  # of several ways, the unknown one may be right
             return
         self.disagreed.add((key, metric))
         tap.check((key, metric) in self.differences,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What uncored would count on a machine: `uncored --check`, and the words of the PMUs' format files.
+"""The plan of uncored on a machine, by `uncored --check`, and the words of the PMUs' format files.
 
 The encoder here shares nothing with the daemon's, so that each can find the other wrong.
 """

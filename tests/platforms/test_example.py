@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A reader of uncore-platform(5) can add a platform: what the page says is done here, literally.
+"""A reader of uncore-platform(5) can add a platform: this test follows the page literally.
 
-The page names the file of its EXAMPLE; the test machine of that name is the machine that its reader
-has. What `uncored --check` then prints must be the words that the page's own text leads to.
+The page names the file of its EXAMPLE; the reader's machine is the test machine of that name. `uncored --check` must
+then print the words that follow from the page's own text.
 """
 import functools
 import pathlib
@@ -82,7 +82,7 @@ def write_example(folder):
 
 
 def terms_of(event, root, pmu):
-    """The event's raw encoding, or where it has none, what the PMU's own alias says."""
+    """The event's raw encoding or, if it has none, the terms of the PMU's own alias."""
     choices = dict(choice.strip().split(":", 1) for choice in event.split("|"))
     alias = root / "sys/devices" / pmu / "events" / choices.get("sysfs", "none")
     tap.check("raw" in choices or alias.exists(), f"the EXAMPLE's event {event} cannot be worked out")
@@ -161,7 +161,7 @@ def check_steps(scratch):
 
 
 def check_raw_encoding():
-    """The page's commands on format files print what it shows, on a machine with such PMUs."""
+    """The page's commands on format files print the output that the page shows, on a machine with such PMUs."""
     shown = commands(section("Raw encoding"))
     tap.check(shown, "Raw encoding shows no commands")
     script = "\n".join(re.sub(r" /sys", f" {plan.MACHINES}/icelake-sp/sys", line) for line, _ in shown)
@@ -211,7 +211,7 @@ def main():
         ("the page's example gives the words that its text states", check_words),
         ("the page's example agrees with the shipped platform", check_shipped),
         ("the page's steps work as written", check_steps),
-        ("the page's look at the format files is what they show", check_raw_encoding),
+        ("the page's output of its commands on format files is right", check_raw_encoding),
         ("the page's event has the word that the page states, or is refused", check_stated_word),
     ])
 

@@ -42,7 +42,7 @@ def table_of(machine):
 
 
 def resolve(machine, table, event):
-    """{pmu: word}, or None; PMUs that the machine does not have are no part of it."""
+    """{pmu: word}, or None; PMUs that the machine does not have are left out."""
     entry = table["events"].get(event)
     if not entry:
         return None

@@ -23,7 +23,7 @@ MCDRAM = {
     "hbm.write": [["edc_eclk{n}::UNC_E_WPQ_INSERTS"],
                   ["edc_eclk{n}::UNC_E_WPQ_INSERTS", "-imc{n}::UNC_M_CAS_COUNT:RD"]]}
 
-# (models as in cpuid(), first part of the library's names, what each metric is there, since 4.13)
+# (models as in cpuid(), first part of the library's names, events of each metric, known since 4.13)
 CPUS = [
     ("GenuineIntel-6-57", "knl", {**CAS, **MCDRAM}, True),
     ("GenuineIntel-6-85", "knm", {**CAS, **MCDRAM}, True),
@@ -54,7 +54,7 @@ class EncodeArgument(ctypes.Structure):
 
 
 class PmuInfo(ctypes.Structure):
-    """pfm_pmu_info_t; what is behind the names is of no interest here"""
+    """pfm_pmu_info_t; the members behind the names are not needed here"""
     _fields_ = [("name", ctypes.c_char_p), ("desc", ctypes.c_char_p), ("size", ctypes.c_size_t),
                 ("rest", ctypes.c_char * 32)]
 
@@ -144,7 +144,7 @@ def check_all_known():
 
 
 def check_refusal():
-    """That an unknown event is told from a known one: else all of the above could be empty."""
+    """Checks that an unknown event is told from a known one: otherwise all comparisons above could be empty."""
     tap.equal(encode("knl_unc_imc0::UNC_M_CAS_COUNT:NO_SUCH_MASK"), None, "an unknown event")
     tap.equal(encode("knl_unc_imc0::UNC_M_CAS_COUNT:RD"), 0x103, "Knights Landing's CAS_COUNT.RD")
 

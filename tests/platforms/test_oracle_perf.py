@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """uncored counts by the same words, on the same PMUs, as `perf` does on the same machine.
 
-It needs perf (Debian: linux-perf). perf carries the kernel's event tables; PERF_CPUID makes it take
-those of another CPU, and SYSFS_PATH another machine's sysfs. It then finds the PMUs, reads their
-format files and encodes, all by itself. `perf stat -vv` says so before it opens the first event, and
-whether it can open it does not matter.
+It needs perf (Debian: linux-perf). perf carries the kernel's event tables; PERF_CPUID makes it take the tables of
+another CPU, and SYSFS_PATH another machine's sysfs. perf then finds the PMUs, reads their format files and encodes, all
+by itself. `perf stat -vv` says so before it opens the first event, and whether it can open it does not matter.
 """
 import functools
 import os
@@ -17,7 +16,7 @@ import oracle
 import plan
 import tap
 
-# What perf of Debian 12 (Linux 6.1) cannot say, and why; newer ones may.
+# Metrics that perf of Debian 12 (Linux 6.1) does not know, and why; a newer perf may know them.
 UNKNOWN_TO_PERF = {
     "x86/knightslanding": ({"UNC_M_CAS_COUNT.RD", "UNC_M_CAS_COUNT.WR"},
                            "perf looks for uncore_imc_dclk, the kernel calls it uncore_imc"),
@@ -36,7 +35,7 @@ DIFFERENCES = {
     ("x86/sapphirerapids", "pmm.write"): "as in test_oracle_kernel.py",
 }
 
-# CPUs by what perf calls them, and whose tables it takes.
+# CPUs by perf's names for them, and the tables that perf takes for each.
 CPUS = [
     ("GenuineIntel-6-(57|85)", "x86/knightslanding"),
     ("GenuineIntel-6-3F", "x86/haswellx"),
@@ -71,7 +70,7 @@ def perf(machine, event):
 
 
 def read_attributes(text, machine):
-    """{pmu: word} of the events that perf tried to open; only the first, if it may open none."""
+    """{pmu: word} of the events that perf tried to open; only of the first, if perf may open none."""
     names = {(path / "type").read_text(encoding="ascii").strip(): path.name
              for path in (machine.root / "sys/bus/event_source/devices").iterdir()
              if (path / "type").exists()}

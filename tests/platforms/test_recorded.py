@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines recorded by tests/machines/gather: each has the plan beside it, and gather loses nothing.
+"""Machines recorded by tests/machines/gather: each gives the plan beside it, and gather loses nothing.
 
 tests/machines/recorded/NAME.tar.xz must give the plan NAME.json. UPDATE=1 rewrites it.
 """
@@ -120,7 +120,7 @@ def plant(root):
 
 
 def everything_in(archive):
-    """Names, links and contents, and the raw stream, which has the owners."""
+    """Names, links and contents, and the raw stream, which holds the owners."""
     with tarfile.open(archive) as tar:
         parts = [tar.extractfile(entry).read() for entry in tar if entry.isfile()]
     with lzma.open(archive) as file:
@@ -163,7 +163,7 @@ def check_deterministic(scratch):
 
 @in_scratch
 def check_unreadable(scratch):
-    """A file that the kernel does not let one read is said to be missing, and the rest recorded."""
+    """A file that the kernel refuses to let gather read is called missing, and the rest is recorded."""
     root = scratch / "tree"
     shutil.copytree(plan.MACHINES / "icelake-sp", root, symlinks=True)
     path = root / "sys/devices/uncore_imc_3/cpumask"
@@ -209,7 +209,7 @@ def main():
     cases += [
         ("no host name, serial number or address gets into a recording", check_no_secrets),
         ("two recordings of one machine are the same", check_deterministic),
-        ("what cannot be read is said to be missing", check_unreadable),
+        ("a file that cannot be read is called missing", check_unreadable),
         ("gather says what is wrong and then writes nothing", check_errors),
     ]
     tap.check(archives and trees, "there is nothing to test")

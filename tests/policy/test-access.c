@@ -18,7 +18,7 @@
 
 enum { ANOTHER = 65532 };
 
-/* --- what clients do: 0, it went as it should; else where it did not --- */
+/* --- clients: they return 0, or the step that went wrong --- */
 
 static int is_served(void *socket_path)
 {
@@ -158,7 +158,7 @@ static void lists_hold_for_a_socket_that_systemd_made(void **state)
 	assert_int_equal(before, 0);
 	assert_int_equal(after, 0);
 	assert_int_equal(listed, 0);
-	assert_int_equal(st.st_mode & 0777, 0666); /* not ours to change */
+	assert_int_equal(st.st_mode & 0777, 0666); /* uncored leaves systemd's socket as it is */
 }
 
 /* --- how refusals are counted --- */

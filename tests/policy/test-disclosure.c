@@ -147,7 +147,7 @@ static struct flood flood(struct daemon_process *daemon, unsigned n_users)
 		if (r)
 			result.failed = r;
 	}
-	/* A tenth of a second passes before a report is made anew. */
+	/* uncored makes a report anew after a tenth of a second. */
 	usleep(150000);
 	result.took_ns = clock_now_ns() - begin_ns;
 	result.n_sweeps = daemon_socket_number(daemon, 0, "sweeps") - result.n_sweeps;
@@ -208,7 +208,7 @@ static int set_a_short_limit(void *socket_path)
 		return 3;
 	if (!strstr(uncore_error_text(), "the site holds reads back for longer"))
 		return 4;
-	/* What others made the daemon read, or it did for itself, is there all the same. */
+	/* Cached reads still see the sweeps that other clients caused, or the daemon itself. */
 	if (uncore_read(uncore, 0, UNCORE_CACHED, &sample) < 0)
 		return 5;
 	uncore_close(uncore);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names in [access] while the directory service is down. The daemon has files of users and groups
- * of its own, mounted over those of the machine; emptied, they are a service that knows nobody.
+ * Names in [access] while the directory service is down. The daemon has its own files of users and
+ * groups, mounted over the machine's files; empty files stand for a service that knows nobody.
  */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/test.h"
@@ -87,7 +87,8 @@ static void a_killed_daemon_comes_back(void **state)
 	daemon_start_activated(&daemon, "standin", CONFIG, true);
 	assert_int_equal(uncore_open(daemon.socket_path, &before), 0);
 	uncore_describe(before, &was);
-	for (unsigned i = 0; i < 2; i++) { /* and what it was told then is kept once more */
+	for (unsigned i = 0; i < 2;
+		i++) { /* the second time by the numbers that the first one kept again */
 		daemon_kill(&daemon);
 		service_is(&daemon, false);
 		daemon_restart(&daemon, "standin");

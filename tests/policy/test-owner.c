@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where only the owner of the node's job may read: former clients are cut off, keep
- * nothing that goes on, and a restart gives nothing back.
+ * Only the owner of the node's job may read: former clients are cut off, keep no page that goes on,
+ * and get nothing back by a restart.
  */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/test.h"
@@ -22,7 +22,7 @@
 
 static const char owner_only[] = "[access]\nowner_only = yes\n";
 
-/* --- a user's process that does as it is told, with one handle --- */
+/* --- a user's process with one handle, which follows orders --- */
 
 enum order { OPEN, CACHED, FRESH };
 
@@ -114,7 +114,7 @@ static void set_owner(struct daemon_process *daemon, uint32_t uid)
 	manager_dispatch(&daemon->manager);
 }
 
-/* --- what must hold --- */
+/* --- assertions --- */
 
 static void begin(struct daemon_process *daemon, struct user *first, struct user *second)
 {
@@ -216,14 +216,17 @@ static void a_restart_gives_nothing_back(void **state)
 	generation = tell(&first, CACHED).generation;
 	daemon_kill(&daemon);
 	daemon_restart(&daemon, "standin");
-	assert_int_equal(tell(&first, CACHED).r, -EACCES); /* that page is not gone on with */
+	assert_int_equal(
+		tell(&first, CACHED).r, -EACCES); /* uncored does not go on with that page */
 	assert_served(&first);
 	assert_int_equal(tell(&first, CACHED).generation, generation);
 	assert_not_the_owner(&second);
 	end(&daemon, &first, &second);
 }
 
-/* Killed with both pages at the manager: the ledger says which counts. */
+/*
+ * uncored is killed while the service manager has both pages: the ledger says which page is valid.
+ */
 static void pages_do_not_pile_up(void **state)
 {
 	static struct daemon_process daemon;
@@ -254,7 +257,7 @@ static void an_owner_means_nothing_without_the_key(void **state)
 	assert_served(&first);
 	set_owner(&daemon, SOMEBODY);
 	assert_int_equal(tell(&first, CACHED).r, 0);
-	/* From then on it does. */
+	/* With the key, the owner counts. */
 	daemon_reload(&daemon, owner_only);
 	assert_int_equal(tell(&first, CACHED).r, -EACCES);
 	assert_not_the_owner(&first);
@@ -275,7 +278,7 @@ static void a_shorter_list_of_users_withdraws_the_page(void **state)
 	daemon_reload(&daemon, "[access]\nusers = 65533\n");
 	assert_int_equal(tell(&first, CACHED).r, -EACCES);
 	assert_int_equal(tell(&first, OPEN).r, -EACCES);
-	assert_int_equal(tell(&second, FRESH).r, -EACCES); /* withdrawn from all */
+	assert_int_equal(tell(&second, FRESH).r, -EACCES); /* the page is withdrawn from all */
 	assert_served(&second);
 	end(&daemon, &first, &second);
 }

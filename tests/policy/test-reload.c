@@ -22,7 +22,7 @@ struct client {
 	const char *socket_path;
 };
 
-/* One byte asks for a fresh read, opening a handle if there is none; the answer is -errno. */
+/* Each byte asks for a fresh read, which opens a handle if there is none; the answer is -errno. */
 static int serve_client(void *argument)
 {
 	const struct client *client = argument;
@@ -105,7 +105,7 @@ static void who_may_not_connect_any_more_is_disconnected(void **state)
 	daemon_stop(&daemon);
 	assert_int_equal(before[0], 0);
 	assert_int_equal(before[1], 0);
-	assert_int_equal(n_clients, 1);     /* the one that asks */
+	assert_int_equal(n_clients, 1);     /* the client that asks */
 	assert_int_equal(after[0], EACCES); /* the page is withdrawn from all its readers */
 	assert_int_equal(after[1], EACCES);
 	assert_int_equal(again[0], 0);
@@ -194,7 +194,10 @@ static void everything_else_changes_at_once(void **state)
 	assert_int_equal(number(policy_of(after), "burst_ms"), 50);
 	assert_int_equal(about.min_interval_ns, 1000000);
 	assert_int_equal(st.st_mode & 0777, 0622);
-	/* Running, it has no privilege to give its socket away; the group holds all the same. */
+	/*
+	 * A running daemon has no privilege to give its socket to a group; the rule about the group
+	 * holds all the same.
+	 */
 	assert_int_equal(n_told, 1);
 	assert_int_equal(outside, EACCES);
 	assert_int_equal(quota, -EDQUOT);
@@ -270,7 +273,7 @@ int main(void)
 		CASE("limits, permissions, intervals and quantum change at once",
 			everything_else_changes_at_once),
 		CASE("quotas may grow and shrink", quotas_may_grow_and_shrink),
-		CASE("what needs a restart is named in the log and stays",
+		CASE("a key that needs a restart is named in the log and keeps its value",
 			what_needs_a_restart_is_named_and_stays),
 	};
 

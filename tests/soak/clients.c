@@ -15,7 +15,7 @@
 
 enum { READS = 50, SOCKETS_MAX = 2, COMPLAINT_MAX = 512 };
 
-/* Of one process: what it read last, over all its connections. */
+/* The last samples of one process, over all its connections. */
 struct memory {
 	uint64_t generation[2];
 	struct uncore_sample last[SOCKETS_MAX];
@@ -45,7 +45,7 @@ static void complain(const char *what, uint64_t before, uint64_t after)
 			what, before, after, uncore_error_text());
 }
 
-/* Counts a failure under what it may be. */
+/* Counts a failure under its possible cause. */
 static void note_failure(int r)
 {
 	switch (r) {
@@ -125,7 +125,7 @@ static void count_a_region(void)
 		add(&shared->tally.regions);
 }
 
-/* Some die without a word. */
+/* The life of a client; some clients die without closing anything. */
 static int live(void *argument)
 {
 	const struct clients *clients = argument;

@@ -8,7 +8,7 @@
 
 enum { N_CLIENTS = 6 };
 
-/* What all clients have seen since clients_init(). */
+/* Results of all clients since clients_init(). */
 struct clients_tally {
 	uint64_t connections, reads, regions;
 	uint64_t refused; /* EACCES, EDQUOT: the policy of the moment */
@@ -28,5 +28,5 @@ void clients_init(struct clients *clients, const struct daemon_process *daemon);
 void clients_start(struct clients *clients);
 void clients_stop(struct clients *clients);
 
-/* The first thing that was wrong, in words. */
+/* The first wrong result, in words. */
 const char *clients_complaint(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uncored under all that happens to it in months, in minutes: clients come and go, jobs change
- * hands, policies change, it is killed, ended and started again, and CPUs go offline if that is
- * permitted. At the end its totals are the kernel's, and memory and descriptors are what they were.
+ * Months of uncored's life in minutes: clients come and go, jobs change hands, policies change,
+ * uncored is killed, ended and started again, and CPUs go offline if that is permitted. At the end
+ * its totals are the kernel's, and its memory and descriptors are as before.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -20,8 +20,7 @@
 
 static const uint64_t SECOND_NS = 1000000000, SAY_EVERY_NS = 10000000000;
 
-/* What the allocator may hold on to; and three descriptors for each user that may be away.
- */
+/* Memory that the allocator may keep, and three descriptors for each user that may be away. */
 enum { KEPT_KIB = 256, AWAY = 3 * 2 };
 
 static struct daemon_process daemon_process;
@@ -43,7 +42,7 @@ static void check(void)
 		truth_check(&truth);
 }
 
-/* --- what happens --- */
+/* --- events --- */
 
 static void be_killed(void)
 {
@@ -112,7 +111,9 @@ static void set_cpu(const char *online)
 	assert_true(fputs(online, file) >= 0);
 }
 
-/* Reads until uncored ends to have its counters opened anew; it tries that once a minute. */
+/*
+ * Reads until uncored ends to have its counters opened anew, which it does once a minute at most.
+ */
 static void wait_for_restart(void)
 {
 	for (unsigned i = 0; i < 700; i++) {
@@ -141,7 +142,7 @@ static void lose_a_cpu(void)
 	usleep(300000);
 	set_cpu("1");
 	wait_for_restart();
-	truth_begin(&truth, &daemon_process); /* what that socket counted meanwhile is lost */
+	truth_begin(&truth, &daemon_process); /* counts of that socket in between are lost */
 	did.offline++;
 }
 
@@ -178,7 +179,10 @@ static void say_from_time_to_time(void)
 	say(when);
 }
 
-/* Lets it all happen for so long; @kill_too: with a process that lives no longer than a moment. */
+/*
+ * Lets events happen for @duration_ns; @kill_too: kills uncored, too, so that each process lives
+ * only for a moment.
+ */
 static void let_happen(uint64_t duration_ns, bool kill_too, bool hotplug)
 {
 	uint64_t end_ns = clock_now_ns() + duration_ns, next_hotplug_ns = clock_now_ns();
@@ -200,7 +204,7 @@ static void let_happen(uint64_t duration_ns, bool kill_too, bool hotplug)
 	}
 }
 
-/* Everything once, so that all that is loaded at first need is there. */
+/* Makes each event happen once, so that all memory of first use is there. */
 static void warm_up(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(policies); i++)
@@ -216,7 +220,7 @@ struct size {
 	unsigned kept;
 };
 
-/* With no client but the one that asks. */
+/* Measures with no client but its own. */
 static struct size measure(void)
 {
 	daemon_reload(&daemon_process, "");
@@ -229,7 +233,9 @@ static struct size measure(void)
 		daemon_process.manager.n_kept };
 }
 
-/* Killed and started again for half of the time; for the other half one process lives. */
+/*
+ * uncored is killed and started again for half of the time; for the other half one process lives.
+ */
 static void it_stays_what_it_is(void **state)
 {
 	const char *seconds = getenv("UNCORE_SOAK_S");

@@ -141,7 +141,7 @@ static void without_a_daemon_it_says_what_to_do(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("stat prints bytes, rates, error bound and what is counted",
+		CASE("stat prints bytes, rates, error bound and the counted metrics",
 			stat_prints_what_a_reader_must_know),
 		CASE("stat ends with its command's status", stat_ends_as_its_command_did),
 		CASE("stat -I prints while the command runs",

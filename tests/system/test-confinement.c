@@ -52,7 +52,8 @@ static void each_thread_has_given_up_privilege_and_calls(void **state)
 		if (!tid)
 			continue;
 		n_threads++;
-#ifndef __SANITIZE_THREAD__ /* has a thread of its own, which gives up none */
+#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer has a thread of its own, which gives up no          \
+			       capability */
 		assert_int_equal(status_number(pid, tid, "CapPrm", 16), 0);
 #endif
 		assert_int_equal(status_number(pid, tid, "NoNewPrivs", 10), 1);
@@ -63,7 +64,7 @@ static void each_thread_has_given_up_privilege_and_calls(void **state)
 	assert_true(n_threads >= 1 + standin_sockets());
 }
 
-/* How many connections the queue of a daemon that accepts none takes in. */
+/* How many connections wait in the queue of a daemon that accepts none. */
 static unsigned fill_queue(const struct daemon_process *daemon)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

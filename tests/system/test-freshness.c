@@ -40,7 +40,7 @@ static void *read_again_and_again(void *argument)
 
 		result->error = uncore_read(result->uncore, result->socket, UNCORE_FRESH, &sample);
 		result->n_stale += sample.begin_ns < called_ns;
-		/* A stamp that is not from between call and return proves nothing. */
+		/* A time stamp that is not between call and return proves nothing. */
 		result->n_false +=
 			sample.end_ns < sample.begin_ns || sample.end_ns > clock_now_ns();
 		result->n_back += sample.sweep < last_sweep;
@@ -50,8 +50,8 @@ static void *read_again_and_again(void *argument)
 }
 
 /*
- * The main thread of the daemon tells how its readers and boxes are, and takes clients in and lets
- * them go, while the readers sweep. 0, or the error.
+ * Asks for reports of readers and boxes, and connects and leaves, so that the daemon's main thread
+ * is busy while the readers sweep. Returns 0 or the error.
  */
 static int ask_for_reports(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a client cannot do: write what others read, make another client wait, hold more than its
+ * A client cannot write the page that others read, make another client wait, hold more than its
  * quota, or leave anything behind when it dies.
  */
 #include "tests/harness/daemon-process.h"
@@ -105,7 +105,7 @@ static _Noreturn int flood_doorbell(void *argument)
 			eventfd_write(packet.fds[i], 1);
 }
 
-/* What a client owes must not be forgotten when it comes back as another. */
+/* A client's debt must not be forgotten when it connects again. */
 static _Noreturn int flood_and_reconnect(void *argument)
 {
 	struct wire_packet packet;
@@ -121,7 +121,7 @@ static _Noreturn int flood_and_reconnect(void *argument)
 	}
 }
 
-/* Runs the attack beside a client that wants its reads. */
+/* Runs the attack beside a client that reads. */
 static void read_beside(int (*attack)(void *))
 {
 	pid_t attacker = start_as(SOMEBODY, attack, NULL);
@@ -144,7 +144,7 @@ static void a_flooded_doorbell_delays_nobody(void **state)
 	assert_true(throttled > 0);
 }
 
-/* 10 % of one CPU, what 2 s and a burst of 10 ms make of it, and as much again for the noise. */
+/* The bound is 10 % of one CPU for 2 s and a burst of 10 ms, and as much again for the noise. */
 static void reconnecting_buys_no_budget(void **state)
 {
 	uint64_t before_ns = daemon_socket_number(&the_daemon, 0, "cpu_ns"), used_ns;
@@ -187,17 +187,17 @@ static int exceed_the_quota(void *argument)
 	}
 	if (r < 0)
 		return complain("a freed place cannot be taken again", -r);
-	/* Dies with all of them open. */
+	/* Dies with all connections open. */
 	kill(getpid(), SIGKILL);
 	return 0;
 }
 
-/* A flooder that died is noticed when its second of being ignored is over. */
+/* The daemon notices that a flooder died when its second of being ignored is over. */
 static void wait_until_alone(void)
 {
 	for (unsigned i = 0; i < 200 && daemon_number(&the_daemon, "clients") > 1; i++)
 		usleep(20000);
-	usleep(200000); /* the connection that asked must be gone, too */
+	usleep(200000); /* the connection that asked has to go, too */
 }
 
 static void quotas_hold_and_death_frees_everything(void **state)

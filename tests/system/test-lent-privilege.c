@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A copy of uncored whose file lends privilege to every user does not start; what a service manager
- * hands down to an ordinary file is accepted.
+ * A copy of uncored whose file lends privilege to every user does not start. Privilege that a
+ * service manager hands down to an ordinary file is accepted.
  */
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -49,7 +49,9 @@ static void copy_program(void)
 		assert_true(sendfile(to, from, &done, (size_t)(status.st_size - done)) > 0);
 }
 
-/* Where a file can lend privilege at all: there are attributes, and no mount option `nosuid`. */
+/*
+ * Finds a folder where a file can lend privilege: it has attributes, and no mount option `nosuid`.
+ */
 static bool try_place(const char *place)
 {
 	struct statvfs mount;
@@ -157,7 +159,7 @@ int main(void)
 		CASE("file capabilities are refused, with what to do",
 			file_capabilities_are_refused),
 		CASE("set-user-ID and set-group-ID are refused", set_user_id_is_refused),
-		CASE("what a service manager hands down is accepted",
+		CASE("privilege that a service manager hands down is accepted",
 			what_a_service_manager_hands_down_is_accepted),
 	};
 

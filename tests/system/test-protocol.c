@@ -54,7 +54,7 @@ static void malformed_messages_end_the_connection(void **state)
 	assert_still_served();
 }
 
-/* Greets as a client whose highest version is @version; what WELCOME answers. */
+/* Greets as a client whose highest version is @version. Returns the version of WELCOME. */
 static uint32_t version_answered_to(uint32_t version)
 {
 	union wire_message message;
@@ -102,7 +102,7 @@ static void unknown_and_untimely_requests_get_an_error(void **state)
 	assert_still_served();
 }
 
-/* By the kernel, which has had SO_PASSRIGHTS since 6.16, or by the daemon. */
+/* The kernel refuses them, which has had SO_PASSRIGHTS since 6.16, or the daemon does. */
 static void requests_with_descriptors_are_refused(void **state)
 {
 	union wire_message message;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the daemon says and does when it cannot have all that it wants: boxes that the kernel
- * refuses, too few descriptors, a socket that is taken; and clients that it refuses.
+ * What the daemon says and does when the kernel refuses boxes, when it has too few descriptors, and
+ * when its socket is taken; and clients that it refuses.
  */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/test.h"
@@ -193,7 +193,7 @@ static void a_second_daemon_is_refused(void **state)
 	daemon_stop(&daemon);
 }
 
-/* connect(2) is refused by an ordinary file as by a socket that nobody serves. */
+/* connect(2) to an ordinary file fails as it does to a socket that nobody serves. */
 static void an_ordinary_file_is_left_alone(void **state)
 {
 	char root[512], path[128];
@@ -215,7 +215,7 @@ static void a_left_over_socket_is_taken_over(void **state)
 	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	daemon_kill(&daemon);
-	/* The same again, in the directory where the socket was left. */
+	/* Start it again in the directory where the socket was left. */
 	daemon_restart(&daemon, "standin");
 	daemon_stop(&daemon);
 }
@@ -230,7 +230,7 @@ static void systemd_may_pass_the_socket(void **state)
 	daemon_start_activated(&daemon, "standin", NULL, false);
 	read_dram(&daemon, 0, &value, why);
 	assert_false(value.quality & UNCORE_ABSENT);
-	/* It was not ours to remove. */
+	/* The daemon must not remove a socket that it did not make. */
 	kill(daemon.pid, SIGTERM);
 	assert_int_equal(wait_for(daemon.pid, 10), 0);
 	assert_int_equal(access(daemon.socket_path, F_OK), 0);
@@ -264,7 +264,7 @@ static int connect_welcomed(const struct daemon_process *daemon)
 	return fd;
 }
 
-/* Of many requests at once, no more are answered than the second has room for. */
+/* Of many requests at once, only as many are answered as one second permits. */
 static void requests_are_rationed(void **state)
 {
 	struct daemon_process daemon = {};
@@ -323,8 +323,8 @@ static void limit_memory(const struct daemon_process *daemon, rlim_t bytes)
 }
 
 /*
- * All at once have something to say, so that the event loop has to grow its tables: while there is
- * no memory left for as much as another client.
+ * All clients send at once, so that the event loop has to grow its tables while no memory is left
+ * for another client.
  */
 static void want_of_memory_passes(void **state)
 {
@@ -337,7 +337,7 @@ static void want_of_memory_passes(void **state)
 	long at_rest;
 
 	(void)state;
-	setenv("MALLOC_TOP_PAD_", "0", 1); /* malloc(3) shall have nothing in reserve */
+	setenv("MALLOC_TOP_PAD_", "0", 1); /* malloc(3) must not keep a reserve */
 	daemon_start(&daemon, "standin", "[server]\nmax_clients_per_user = 4096\n");
 	unsetenv("MALLOC_TOP_PAD_");
 	at_rest = daemon_descriptors(&daemon);
@@ -345,7 +345,7 @@ static void want_of_memory_passes(void **state)
 		fds[i] = connect_raw(&daemon);
 	for (unsigned i = 0; i < 10000 && daemon_descriptors(&daemon) < at_rest + BEFORE; i++)
 		usleep(1000);
-	limit_memory(&daemon, 1 << 20); /* it has more: there will be none */
+	limit_memory(&daemon, 1 << 20); /* it has more already, so it gets no more memory */
 	for (unsigned i = BEFORE; i < CLIENTS; i++)
 		fds[i] = connect_raw(&daemon);
 	for (unsigned i = 0; i < 10000 && !daemon_logged(&daemon, lost); i++)
@@ -355,7 +355,7 @@ static void want_of_memory_passes(void **state)
 		send(fds[i], "What?", 5, MSG_NOSIGNAL);
 	kill(daemon.pid, SIGCONT);
 	for (unsigned i = 0; i < 10000 && daemon_descriptors(&daemon) > at_rest; i++)
-		usleep(1000); /* until all are dropped, for that was no message */
+		usleep(1000); /* until all are dropped, because "What?" is no message */
 	limit_memory(&daemon, RLIM_INFINITY);
 	read_dram(&daemon, 0, &value, why);
 	assert_int_equal(daemon_logged(&daemon, lost), 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An uncored that cannot serve: it stays, says why to everybody, and looks again when it is told.
+/*
+ * An uncored that cannot serve stays, tells every client why, and looks again when it gets SIGHUP.
  */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/test.h"
@@ -31,7 +32,7 @@ enum { CAP_SYS_ADMIN_NUMBER = 21, CAP_PERFMON_NUMBER = 38, RESTART_STATUS = 75 }
 
 static struct run run;
 
-/* --- what cannot be served --- */
+/* --- reasons --- */
 
 static void start(const char *machine, const char *config)
 {
@@ -135,7 +136,7 @@ static void counters_that_no_kernel_has(void **state)
 	stop();
 }
 
-/* Counters are opened with some descriptors in reserve, and there is not one more than those. */
+/* uncored keeps some descriptors in reserve when it opens counters, and has no others here. */
 static void no_descriptors(void **state)
 {
 	(void)state;
@@ -191,7 +192,7 @@ static void a_filter_of_system_calls(void **state)
 	stop();
 }
 
-/* --- what clients make of it --- */
+/* --- clients --- */
 
 static void uncore_info_shows_the_reason(void **state)
 {
@@ -249,8 +250,10 @@ static void send_a_descriptor(void)
 	close(fd);
 }
 
-/* A client has its answer a moment before the daemon has closed its connection. At the start it may
- * have had one open that it needs no more. */
+/*
+ * A client has its answer a moment before the daemon closes the connection. At the start the daemon
+ * may have had a descriptor open that it needs no more.
+ */
 static bool comes_to_hold(long most)
 {
 	for (unsigned i = 0; i < 5000 && daemon_descriptors(&the_daemon) > most; i++)
@@ -258,7 +261,7 @@ static bool comes_to_hold(long most)
 	return daemon_descriptors(&the_daemon) <= most;
 }
 
-/* Clients that say nothing and read nothing hold nothing of the daemon. */
+/* Clients that neither speak nor read hold no descriptor of the daemon. */
 static void nothing_is_held(void **state)
 {
 	enum { CLIENTS = 300 };
@@ -315,7 +318,7 @@ static void it_makes_its_own_socket_and_removes_it(void **state)
 
 static char machine[160];
 
-/* The machine of the next look. */
+/* Changes the machine that the daemon finds when it looks again. */
 static void become_machine(const char *name)
 {
 	char target[600];
@@ -326,7 +329,7 @@ static void become_machine(const char *name)
 	assert_int_equal(symlink(target, machine), 0);
 }
 
-/* On a machine that can become another. */
+/* Starts the daemon on a machine that can become another. */
 static void start_unknown(void)
 {
 	start("unknown", NULL);
@@ -364,7 +367,9 @@ static void a_repaired_machine_is_served(void **state)
 	stop_unknown();
 }
 
-/* What was repaired and is wrong when the next process starts must not make a loop. */
+/*
+ * A machine that is repaired, and wrong again when the next process starts, must not make a loop.
+ */
 static void it_ends_once_a_minute_at_most(void **state)
 {
 	struct uncore *uncore;
@@ -396,7 +401,7 @@ static void another_reason_takes_the_place_of_the_first(void **state)
 	stop();
 }
 
-/* A service manager that starts nothing again is of no use: it would be gone. */
+/* Without a service manager that starts it again, an uncored that ended would be gone. */
 static void without_a_service_manager_it_stays(void **state)
 {
 	(void)state;
@@ -498,7 +503,7 @@ static void start_without_memory(void)
 	assert_words(uncore_error_text(), WORDS("looks again each minute"));
 }
 
-/* As if it had ended some minutes ago, and had found too little again. */
+/* Starts uncored as if it had ended some minutes ago, and now found too little memory again. */
 static void start_once_more_in_vain(void)
 {
 	const uint64_t ended_ns = clock_now_ns() - 5 * MINUTE_S * UINT64_C(1000000000);
@@ -519,7 +524,7 @@ static void little_memory_is_not_enough(void)
 	limit_memory(RLIM_INFINITY);
 }
 
-/* Beside it, one that was started anew already, and so does not end by itself so soon. */
+/* Beside it is an uncored that was already started anew, and so does not end by itself so soon. */
 static void a_start_without_memory_is_tried_again_once(void **state)
 {
 	static struct daemon_process former;
@@ -544,7 +549,7 @@ static void a_start_without_memory_is_tried_again_once(void **state)
 
 #endif
 
-/* --- what outlives it --- */
+/* --- the generation --- */
 
 static void read_generation(uint64_t ret[2])
 {

@@ -54,7 +54,7 @@ static int open_clients(struct client clients[], pthread_barrier_t *barrier)
 	return 0;
 }
 
-/* The first round does not count: nobody can know yet that it is a batch. */
+/* The first round does not count: the reader cannot know yet that it is a batch. */
 static uint64_t most_sweeps_of_a_round(void)
 {
 	uint64_t most = 0;
@@ -96,8 +96,8 @@ static int ring_together(void *argument)
 }
 
 /*
- * Clients that the scheduler tears apart do not ring together, and this machine may be busy: so
- * there are some batches, of which one must be such that no round at all cost more than two.
+ * Clients that the scheduler tears apart do not ring together, and this machine may be busy. So
+ * there are some batches, and in one of them no round may cost more than two sweeps.
  */
 static void sixty_four_clients_share_sweeps(void **state)
 {

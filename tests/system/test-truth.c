@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Known truth on the stand-in machine: a program that touches N new pages on a CPU makes N page
- * faults there, and an unprivileged client must see N x 4096 bytes on that CPU's socket; and what
- * other programs touch meanwhile, by the kernel's own count.
+ * faults there, and an unprivileged client must see N x 4096 bytes on that CPU's socket. It also
+ * sees the pages that other programs touch meanwhile, as many as the kernel counts.
  */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/kernel-count.h"
@@ -60,7 +60,7 @@ static int complain(const char *what, uint64_t value)
 	return 1;
 }
 
-/* The socket that is to show the traffic, and the CPU to make it on: the last of both. */
+/* The last socket and the last CPU: the traffic is made on that CPU, and shows on that socket. */
 static unsigned busy_socket(void)
 {
 	return standin_sockets() - 1;
@@ -123,7 +123,7 @@ static void a_delta_shows_the_pages(void **state)
 	close_kernel();
 }
 
-/* The clock metric counts ns; so its delta must be the window, give or take the skew. */
+/* The clock metric counts ns, so its delta must equal the window within the skew. */
 static int compare_clock(void *argument)
 {
 	struct uncore_sample before = UNCORE_SAMPLE_INIT, after = UNCORE_SAMPLE_INIT;
@@ -177,7 +177,7 @@ static uint64_t bytes_of(struct json_object *report, unsigned socket)
 	return json_object_get_uint64(member(member(metrics, "dram.read"), "bytes"));
 }
 
-/* The window begins and ends somewhere in @noted's. */
+/* The window begins and ends between the readings in noted. */
 static void assert_stat_is_true(struct json_object *report)
 {
 	for (unsigned s = 0; s < standin_sockets(); s++)
@@ -185,7 +185,7 @@ static void assert_stat_is_true(struct json_object *report)
 			noted->end[s].after - noted->begin[s].before);
 }
 
-/* The whole command is in the window: it starts on CPU 0, and makes the pages on the last one. */
+/* The whole command is in the window: it starts on CPU 0, and touches the pages on the last CPU. */
 static void stat_shows_the_pages(void **state)
 {
 	char socket[128], program[512], output[128], cpu[16];

@@ -20,7 +20,7 @@ NOBODY = 65534
 PAGE_BYTES = 4096
 README_BYTES = 256 << 20
 FEWEST_FAULTS = README_BYTES // (2 << 20)  # in huge pages
-# What libuncore(3) calls work().
+# The function that libuncore(3) calls work().
 WORK = """
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ def run_example(folder, daemon):
 
 
 def counted_bytes(folder, output):
-    """What the program says that it counted: on its output, or as a report of its regions."""
+    """The bytes that the program counted, by its output or by the report of its regions."""
     report = folder / "report.json"
     if not report.exists():
         return int(re.fullmatch(r"(\d+) bytes\n", output)[1])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the running daemon makes of a platform file: `uncore info` in all its forms, [calibration], and
-a metric's check, on stand-in machines made for the case. Prints TAP; needs root.
+"""How the running daemon uses a platform file: `uncore info` in all its forms, [calibration], and a metric's check, on
+stand-in machines made for the case. Prints TAP; needs root.
 """
 import json
 import os
@@ -18,7 +18,7 @@ from tap import equal
 PAGES = 40000
 SECONDS = 10
 
-# Whatever the kernel is asked for with this type it refuses.
+# The kernel refuses every event of this type.
 MACHINE = """
 [machine]
 packages = 0 1
@@ -91,7 +91,7 @@ class Daemon:
         subprocess.run([BUILD / "tests/workload/touch-pages", str(PAGES), "0"], check=True,
                        stdout=subprocess.DEVNULL)
         self.text("stat", "true")  # a sweep after it
-        time.sleep(0.15)  # until then uncored tells what it told before
+        time.sleep(0.15)  # until then uncored sends its last report again
 
 
 def serve(platform, config=""):
@@ -107,7 +107,7 @@ def within(text, *parts):
 
 
 def explains():
-    """--explain says terms, bytes, PMUs, encodings, what was tried before, and the source"""
+    """--explain says terms, bytes, PMUs, encodings, failed alternatives, and the source"""
     platform = HEAD + metric("dram.read", "sysfs:no_such | raw:event=0x2") + (
         "[dram.read/less]\npmu = uncore_standin_[0-9]*\nevent = sysfs:minor_faults\nbytes = 1\n"
         "subtract = yes\n")
@@ -128,7 +128,7 @@ def explains():
 
 
 def lists_platforms():
-    """--platforms lists every platform file with source, confidence and what is missing"""
+    """--platforms lists every platform file with sources, confidence and absent metrics"""
     with serve(HEAD + metric("dram.read", more="uncalibrated = yes\n")
                + "[itom]\nabsent = No such event.\n") as daemon:
         (daemon.folder / "platforms/other.conf").write_text(

@@ -17,7 +17,7 @@ SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
 import tap
 from tap import check, equal
-SECONDS = 30  # all is an order slower than it is
+SECONDS = 30  # under valgrind all is an order slower
 FAULT = 99
 LATE = "It did not answer in time"
 MACHINES = BUILD / "tests/machines"
@@ -40,7 +40,7 @@ class Watched:
             **how)
 
     def finish(self, status):
-        """What the program printed."""
+        """Waits for the end with @status; returns what the program printed."""
         try:
             output = self.process.communicate(timeout=SECONDS)[0]
         finally:
@@ -83,8 +83,8 @@ class Daemon:
             shutil.rmtree(self.folder)
 
     def command(self, *words):
-        """The library gives uncored a second to answer; under valgrind, on a busy machine, that may
-        be too little."""
+        """Runs `uncore`. The library gives uncored a second to answer, which may be too little under valgrind on a busy
+        machine."""
         deadline = time.monotonic() + SECONDS
         while True:
             done = subprocess.run([UNCORE, *words], check=False, text=True, env=self.environment,
@@ -93,7 +93,7 @@ class Daemon:
                 return done
 
     def connect(self, *messages):
-        """A connection of our own, with what was answered."""
+        """A connection without the library, with the answers to these messages."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         connection.settimeout(SECONDS)
         connection.connect(self.path)
@@ -135,7 +135,7 @@ def serves():
 
 
 def refuses():
-    """uncored refuses what is no message, version 0 and one client too many"""
+    """uncored refuses malformed messages, version 0 and one client too many"""
     with Daemon() as daemon:
         daemon.connect()[0].close()
         for wrong in (b"x", b"x" * 600, message(HELLO, 0, 0), message(77, 0, 0),
@@ -146,11 +146,11 @@ def refuses():
         held = [daemon.connect(message(HELLO, 1, 0)) for _ in range(CLIENTS)]
         equal([opcodes(answers) for _, answers in held], [[0x81]] * CLIENTS, "welcomes")
         equal(opcodes(daemon.connect(message(HELLO, 1, 0))[1]), [0xff], "one too many")
-        # they are still there when it ends
+        # the clients are still connected when it ends
 
 
 def starts_not():
-    """what uncored is started with in vain leaves nothing behind either"""
+    """a start of uncored that fails leaves nothing behind either"""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="uncored-valgrind-"))
     (folder / "conf").write_text("[server]\nmax_clients = many\n", encoding="ascii")
     try:

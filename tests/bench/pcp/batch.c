@@ -15,7 +15,7 @@
 
 enum { ROUNDS = 60, CLIENT_TIMEOUT_S = 60 };
 
-/* What the processes of a batch share. */
+/* Memory that the processes of a batch share. */
 struct batch {
 	pthread_barrier_t barrier;
 	const char *uncored_socket;
@@ -34,12 +34,12 @@ static int fetch_in_rounds(void *argument)
 	struct client client;
 	enum kind order[KINDS];
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* one that fails leaves the others at the barrier */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a client that fails leaves the others at the barrier */
 	client_open(&client, batch->uncored_socket);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		shuffle_kinds(order);
 		for (int k = 0; k < KINDS; k++) {
-			if (order[k] == FRESH_AGAIN) /* in a batch they all are */
+			if (order[k] == FRESH_AGAIN) /* in a batch every read follows another */
 				continue;
 			pthread_barrier_wait(&batch->barrier);
 			batch->us[order[k]][member->index * ROUNDS + i] =

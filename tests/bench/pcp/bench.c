@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uncore-bench-pcp [--json FILE]: what it takes to fetch the counters of the stand-in machine with
- * 2 sockets x 48 boxes x 3 events through PCP: from pmdauncore, from PCP's own pmdaperfevent, and
- * from an agent that reads nothing. One run, one pmcd; only the ratios carry over to another
- * machine. Needs root and two CPUs.
+ * uncore-bench-pcp [--json FILE]: how long PCP takes to fetch the counters of the stand-in machine
+ * with 2 sockets x 48 boxes x 3 events: from pmdauncore, from PCP's own pmdaperfevent, and from an
+ * agent that reads nothing. One run, one pmcd; only the ratios carry over to another machine. Needs
+ * root and two CPUs.
  */
 #include "tests/bench/pcp/bench.h"
 
@@ -18,7 +18,7 @@
 #include "tests/bench/pcp/private-pmcd.h"
 #include "tests/harness/daemon-process.h"
 
-/* What ours may add to the floor, besides one fresh read. */
+/* The most that pmdauncore may add to the floor, besides one fresh read. */
 static const double goal_added_us = 10, goal_of_perfevent = 0.3;
 
 static const struct {
@@ -70,7 +70,7 @@ void *shared_memory(uint64_t size_bytes)
 	return memory;
 }
 
-/* However this process ends; but its children end, too. */
+/* Stops uncored however this process ends, but not when one of its children ends. */
 static void stop_uncored(void)
 {
 	if (getpid() == own_pid)
@@ -82,7 +82,7 @@ static void measure(struct figures *ret)
 {
 	own_pid = getpid();
 	atexit(stop_uncored);
-	/* The budget would hide what is measured here. */
+	/* The budget would hide these figures. */
 	daemon_start(&uncored, "standin-wide", "[reader]\nbudget_percent = 100\n");
 	private_pmcd_start(uncored.socket_path);
 	fprintf(stderr, "One client...\n");
@@ -98,7 +98,7 @@ static double ratio(const struct spread s[KINDS], enum kind ours)
 	return s[ours].median_us / s[PERFEVENT].median_us;
 }
 
-/* What ours takes beyond an agent that reads nothing and the read itself. */
+/* The time that pmdauncore takes beyond an agent that reads nothing and the read itself. */
 static double added_us(const struct spread s[KINDS], enum kind ours, enum kind floor)
 {
 	return s[ours].median_us - s[floor].median_us - s[FRESH].median_us;

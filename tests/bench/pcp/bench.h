@@ -11,7 +11,7 @@ struct spread {
 };
 
 struct figures {
-	struct spread asleep[KINDS], busy[KINDS]; /* one client, which is so before each */
+	struct spread asleep[KINDS], busy[KINDS]; /* one client, asleep or busy before each read */
 	struct spread batch[KINDS];               /* each of BATCH at once */
 };
 
@@ -19,12 +19,12 @@ struct figures {
 void measure_latency(const char *uncored_socket, struct figures *ret);
 void measure_batch(const char *uncored_socket, struct figures *ret);
 
-/* Of @n times, which it sorts. */
+/* The spread of @n times, which it sorts. */
 struct spread spread_of(double us[], unsigned n);
 
 /*
- * Every kind once, in an order of chance that is the same in each run and process: none always
- * comes after the same other, whose data would be in the caches.
+ * Every kind once, in a random order that is the same in each run and process, so that no kind
+ * always comes after the same other, with its data in the caches.
  */
 void shuffle_kinds(enum kind ret_order[KINDS]);
 

@@ -19,7 +19,7 @@ static void check(int status, const char *what)
 		errx(1, "%s: %s", what, pmErrStr(status));
 }
 
-/* --- what is asked for --- */
+/* --- the metrics --- */
 
 static void ask_for_socket_counters(struct request *request, unsigned domain)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A client of pmcd and of uncored, with one context for everything: what is compared differs in the
- * agent that answers and in nothing else.
+ * A client of pmcd and of uncored, with one context for everything: the compared fetches differ
+ * only in the agent that answers.
  */
 #pragma once
 
@@ -11,17 +11,17 @@
 
 enum kind {
 	FRESH,         /* no PCP: uncore_read_all() of this process */
-	FRESH_AGAIN,   /* ... which uncored has no time to go to sleep before */
+	FRESH_AGAIN,   /* ... right after another, so that uncored has no time to go to sleep */
 	FLOOR_PIPE,    /* an agent that reads nothing, as a daemon */
 	FLOOR_DSO,     /* ... in pmcd */
 	OURS_PIPE,     /* all per-socket counters of pmdauncore */
 	OURS_DSO,      /* ... in pmcd */
 	PERFEVENT,     /* the same counts by pmdaperfevent: every counter of every box and socket */
-	PERFEVENT_ONE, /* ... but one metric of it, for which it reads them all, too */
+	PERFEVENT_ONE, /* ... one metric of pmdaperfevent, for which it also reads all counters */
 	KINDS,
 };
 
-/* Whose metrics they are in pmcd.conf. */
+/* The domains of the agents in pmcd.conf. */
 enum {
 	DOMAIN_PERFEVENT = 127,
 	DOMAIN_OURS_PIPE = 470,
@@ -45,9 +45,9 @@ struct client {
 };
 
 /*
- * Connects, waiting for a pmcd that is being started, and sees to it that each kind answers what
- * it should: as many values, and ours after a sweep for each fetch. These end the process if
- * something fails.
+ * Connects, waiting for a pmcd that is being started. Checks that each kind answers with the right
+ * number of values, and that pmdauncore makes a sweep for each fetch. These functions end the
+ * process if something fails.
  */
 void client_open(struct client *client, const char *uncored_socket);
 void client_close(struct client *client);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One client, for which the kinds take turns, so that all see the same machine: once asleep before
- * each read, as monitoring is, and once busy, which keeps its CPU awake.
+ * One client, for which the kinds take turns, so that all see the same machine. It is once asleep
+ * before each read, as monitoring is, and once busy, which keeps its CPU awake.
  */
 #include "tests/bench/pcp/bench.h"
 
@@ -16,7 +16,7 @@ enum { READS = 800, WARM_UP = 50 };
 
 /* How the reads of a kind follow each other. */
 struct pace {
-	int block; /* so many, before it is the next kind's turn */
+	int block; /* this many reads, then it is the next kind's turn */
 	useconds_t asleep_us;
 	unsigned busy_us;
 };
@@ -26,7 +26,7 @@ static const struct pace asleep = { 1, 1500, 0 };
 
 /*
  * Long enough for uncored's readers to end their work and sleep. A read that comes sooner finds
- * them awake and is a third shorter; but what PCP does between two reads takes as long, too.
+ * them awake and is a third shorter. But PCP's own work between two reads takes as long, too.
  */
 static const struct pace busy = { 20, 0, 20 };
 
@@ -40,7 +40,7 @@ static void wait_before(const struct pace *pace)
 {
 	uint64_t until_ns = clock_deadline_ns(pace->busy_us * 1000U);
 
-	if (pace->asleep_us) /* else it would still take 50 us */
+	if (pace->asleep_us) /* usleep(0) would still take 50 us */
 		usleep(pace->asleep_us);
 	while (clock_now_ns() < until_ns)
 		;

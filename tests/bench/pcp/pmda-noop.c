@@ -2,7 +2,8 @@
 /*
  * The floor of `./dev bench pcp`: a PMDA that reads nothing. It answers what pmdauncore answers on
  * the stand-in machine for its per-socket counters, 8 metrics of which 3 have a value on each of 2
- * sockets, with constants. What a fetch of it takes is pmcd and PCP's libraries. Daemon and DSO.
+ * sockets, with constants. So a fetch of it takes the time of pmcd and PCP's libraries. Daemon and
+ * DSO.
  */
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>

@@ -54,7 +54,10 @@ static FILE *new_file(const char *name)
 	return file;
 }
 
-/* Into the folder: what pmcd starts or loads must lie where nobody may look. */
+/*
+ * Copies a program into the folder, because user nobody must be able to read the programs that pmcd
+ * starts or loads.
+ */
 static void copy_program(const char *built, const char *name)
 {
 	const char *from = build_path(built), *to = in_folder(name);
@@ -83,7 +86,7 @@ static void write_pmcd_conf(const char *uncored_socket)
 	fprintf(file, "perfevent %d socket unix %s/run/perfevent\n", DOMAIN_PERFEVENT, f);
 }
 
-/* The names of pmdaperfevent alone: the other metrics' numbers are known. */
+/* Writes the names of pmdaperfevent only: the numbers of the other metrics are known. */
 static void write_name_space(void)
 {
 	_cleanup_file_ FILE *file = new_file("root");
@@ -139,7 +142,7 @@ static void set_environment(const char *uncored_socket)
 	setenv("PCP_PMCDCONF_PATH", in_folder("pmcd.conf"), 1);
 	setenv("PMNS_DEFAULT", in_folder("root"), 1);
 	setenv("PMCD_SOCKET", in_folder("run/pmcd"), 1);
-	setenv("UNCORE_SOCKET", uncored_socket, 1); /* of ours in pmcd */
+	setenv("UNCORE_SOCKET", uncored_socket, 1); /* for the shared object in pmcd */
 	setenv("LD_LIBRARY_PATH", the.folder, 1);   /* libuncore */
 }
 
@@ -203,7 +206,7 @@ static int exec_pmcd(void *argument)
 	return 0;
 }
 
-/* pmcd connects to it but once, when it starts. */
+/* pmcd connects to pmdaperfevent only once, when pmcd starts. */
 static void wait_for_perfevent(void)
 {
 	uint64_t deadline_ns = clock_deadline_ns(START_TIMEOUT_S * 1000000000ULL);
@@ -250,7 +253,7 @@ void private_pmcd_stop(void)
 	the.folder[0] = '\0';
 }
 
-/* When this process ends: but not when a child of it does that failed. */
+/* Stops both when this process ends, but not when a failed child of it ends. */
 static void stop_after_failure(void)
 {
 	static const char *const logs[] = { "log/pmcd/pmcd.log", "log/ours", "log/perfevent" };

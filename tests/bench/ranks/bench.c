@@ -28,7 +28,7 @@ static const struct row {
 		users_rotating },
 };
 
-/* Of the row that is being measured. */
+/* The figures of the row that is being measured. */
 static struct json_object *row_json;
 
 void figure_add(const struct figure *figure)
@@ -79,7 +79,7 @@ static struct json_object *measure(char *names[])
 	return root;
 }
 
-/* The daemon has its limit from us; that of the unit of systemd is high. */
+/* The daemon inherits this process's limit; the limit in systemd's unit is high. */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;

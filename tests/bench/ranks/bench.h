@@ -11,7 +11,7 @@
 
 #include "tests/bench/bench.h"
 
-/* --- what a row shows --- */
+/* --- figures --- */
 
 struct figure {
 	const char *key; /* of the JSON */
@@ -23,22 +23,22 @@ struct figure {
 
 void figure_add(const struct figure *figure);
 
-/* --- calls of all processes, by what came of them --- */
+/* --- calls of all processes, by their results --- */
 
 enum { ERRNOS = 134 };
 
 struct calls {
 	uint64_t n;
-	uint64_t failed[ERRNOS]; /* those that returned -ERRNO */
+	uint64_t failed[ERRNOS]; /* calls that returned -ERRNO */
 };
 
 /* Counts a call that returned @r; any process. */
 void calls_count(struct calls *calls, int r);
 
-/* Adds how many were made and how many failed, of which the goal is none. */
+/* Adds the number of calls and the number of failures, whose goal is 0. */
 void calls_show(const struct calls *calls, const char *what);
 
-/* --- what the daemon has spent --- */
+/* --- the daemon's CPU time --- */
 
 enum { SOCKETS = 2 };
 
@@ -50,7 +50,7 @@ struct usage {
 
 struct usage usage_now(const struct daemon_process *daemon);
 
-/* What came between @before and now. */
+/* The usage between @before and now. */
 struct usage usage_since(const struct daemon_process *daemon, const struct usage *before);
 
 /* CPU time of one sweep, with waking all its waiters. */
@@ -59,12 +59,12 @@ double usage_per_sweep_us(const struct usage *spent);
 void usage_show(const struct usage *spent);
 
 /*
- * The most that a thread took of what it may take of a CPU: the budget for as long as it was
- * measured, and the burst that was saved up before.
+ * Adds the CPU time of the busiest threads as a share of the CPU time that a thread may take: the
+ * budget for as long as it was measured, and the burst that was saved up before.
  */
 void usage_show_share(const struct usage *spent);
 
-/* As shipped; see uncored.conf. */
+/* The defaults as shipped; see uncored.conf. */
 #define BUDGET_SHARE 0.1
 enum { BURST_MS = 200 };
 

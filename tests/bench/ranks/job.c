@@ -15,7 +15,7 @@
 enum { RANKS = 128, REGIONS = 50, TRIES = 3, MANY_RANKS = 576 };
 enum { REGION_US = 5000, LONG_S = 20, BARE_S = 2, TIMEOUT_S = 120 };
 
-/* As long as it takes to save up the whole burst. */
+/* The time that saves up the whole burst. */
 enum { SAVE_UP_US = 2100000 };
 
 struct job {
@@ -142,7 +142,7 @@ void ranks_short(void)
 
 /* --- a job that has spent the burst --- */
 
-/* Of one rank, in the mean. */
+/* The mean of one rank. */
 static double region_ms(const struct job *job)
 {
 	return wall_s(job) * 1e3 * RANKS / (double)job->n_done;
@@ -177,7 +177,7 @@ void ranks_long(void)
 
 /* --- a job as wide as a large node --- */
 
-/* Nobody leaves before all have come. */
+/* No rank leaves before all have come. */
 static int come_at_once(void *argument)
 {
 	struct uncore_sample samples[SOCKETS] = { UNCORE_SAMPLE_INIT, UNCORE_SAMPLE_INIT };

@@ -56,7 +56,7 @@ static void add_thread(struct usage *usage, const struct daemon_process *daemon,
 	schedstat = fopen(path, "re");
 	if (!comm || !schedstat || !fgets(name, sizeof name, comm) ||
 		fscanf(schedstat, "%" SCNu64, &cpu_ns) != 1)
-		return; /* it has ended meanwhile */
+		return; /* the thread has ended meanwhile */
 	if (atoi(tid) == daemon->pid)
 		usage->main_ns = cpu_ns;
 	else if (sscanf(name, "socket%u", &socket) == 1 && socket < SOCKETS)

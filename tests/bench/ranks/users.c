@@ -12,7 +12,7 @@ enum { USERS = 500, GREEDY_USERS = 50, SAMPLES_MAX = 20000, TIMEOUT_S = 120 };
 enum { ALONE_S = 3, SLOW_S = 10, GREEDY_S = 20, ROTATING_S = 20 };
 enum { PAUSE_US = 2000, SAVE_UP_US = 2100000 };
 
-/* Subordinate ids as newuidmap(1) gives them: below none of them is a name. */
+/* Subordinate ids as newuidmap(1) gives them, which have no names. */
 enum { FIRST_SUBORDINATE = 524288, SUBORDINATES = 400, ROTATORS = 4 };
 
 struct users {
@@ -22,7 +22,7 @@ struct users {
 	struct calls calls;
 	unsigned n_samples;
 	double us[SAMPLES_MAX];       /* of a user that reads alone */
-	uint64_t reads[GREEDY_USERS]; /* that were answered */
+	uint64_t reads[GREEDY_USERS]; /* reads that were answered */
 	unsigned n_users;
 };
 
@@ -71,7 +71,7 @@ static double median_us(struct users *users)
 
 /* --- idle ones --- */
 
-/* There until the gate closes. */
+/* Stays connected until the gate closes. */
 static int sit_idle(void *argument)
 {
 	struct users *users = argument;

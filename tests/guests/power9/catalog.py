@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the flash image in which the firmware finds what counters the nest has.
+"""Makes the flash image in which the firmware finds the list of the nest's counters.
 
 usage: catalog.py TREE FLASH
 

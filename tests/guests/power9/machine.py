@@ -13,12 +13,12 @@ RAM_BYTES = 2 << 30
 BOOT_S = 300
 COMMAND_S = 120
 PROMPT = "@ready"
-# The firmware speaks on the same console whenever it likes: "[   27.233759881,3] SBE: Timer stuck".
+# The firmware writes to the same console at any time: "[ 27.233759881,3] SBE: Timer stuck".
 FIRMWARE = re.compile(r"\[ *\d+\.\d{9},\d\] [^\n]*\n")
 
 
 def loader(address, value):
-    """A word of memory as the machine is switched on: what the on-chip controllers' start leaves behind."""
+    """A word of memory at the machine's start, which the start of the on-chip controllers would leave behind."""
     return ["-device", f"loader,addr={address:#x},data={value:#x},data-be=on,data-len=8"]
 
 
@@ -40,7 +40,7 @@ def command_line(images, memory, serial):
 
 
 class Machine:
-    """Boots at once. What it says goes to console.log."""
+    """Boots at once. Its output goes to console.log."""
 
     def __init__(self, images):
         self.images = pathlib.Path(images)
@@ -64,7 +64,7 @@ class Machine:
         self.log.close()
 
     def read_until(self, pattern, seconds, what):
-        """The match, and what came before it; both are taken off."""
+        """The match and the output before it; both are removed from the buffer."""
         end = time.monotonic() + seconds
         while True:
             found = re.search(pattern, self.text, re.M | re.S)
@@ -85,7 +85,7 @@ class Machine:
         self.read_until(PROMPT + "$", BOOT_S, "the guest has booted")
 
     def run(self, command, check=True, seconds=COMMAND_S):
-        """What a shell command in the guest says; with check=False, its status and that."""
+        """The output of a shell command in the guest; with check=False, its status and its output."""
         self.n_commands += 1
         number = self.n_commands
         self.process.stdin.write(f"{number} {command}\n".encode())

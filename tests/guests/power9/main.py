@@ -39,7 +39,7 @@ def shell(images):
 
 
 def end_late(machine, limit_s):
-    """A handler that ends all: an exception would be just one more failure to the case that runs."""
+    """A signal handler that ends everything: an exception would only be one more failure of the running case."""
     def end(*_):
         machine.stop()
         print(f"# The suites have not ended within {limit_s} s.", flush=True)

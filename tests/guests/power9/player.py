@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plays the on-chip controllers of a POWER9 machine: what their 24x7 microcode does in the guest's memory.
+"""Plays the on-chip controllers of a POWER9 machine, whose 24x7 microcode works in the guest's memory.
 
-Each chip has a control block and an array of counters (skiboot include/imc.h; open-power/occ
-src/occ_gpe1/gpe1_24x7.c). The kernel's driver, through the firmware, asks the microcode to run when the first
-event of a chip is opened, and to pause when the last is closed. While it runs, it posts what was counted every
-4 ms. Here a test says what was counted.
+Each chip has a control block and an array of counters (skiboot include/imc.h; open-power/occ src/occ_gpe1/gpe1_24x7.c).
+The kernel's driver, through the firmware, asks the microcode to run when the first event of a chip is opened, and to
+pause when the last is closed. While it runs, it posts the counts every 4 ms. Here a test sets the counts.
 """
 import contextlib
 import mmap
@@ -12,7 +11,7 @@ import struct
 import threading
 import time
 
-HOMERS = (0x70000000, 0x72000000)  # as homer.s has them
+HOMERS = (0x70000000, 0x72000000)  # the same as in homer.s
 COUNTERS = 0x180000
 CONTROL = 0x1bfc00
 STATUS, COMMAND, AVAILABLE = CONTROL, CONTROL + 8, CONTROL + 0x18
@@ -24,7 +23,7 @@ WORD = struct.Struct(">Q")
 
 
 class Chip:
-    """What one chip has counted, whether posted or not: {offset: count}."""
+    """The counts of one chip, whether posted or not: {offset: count}."""
 
     def __init__(self, memory, homer):
         self.memory = memory
@@ -97,14 +96,14 @@ class Player:
             time.sleep(POST_S)
 
     def zero(self, chip):
-        """As after a reset of the controller: all that it has posted begins at 0 again."""
+        """As after a reset of the controller: all its counts begin at 0 again."""
         with self.lock:
             self.chips[chip].counts = dict.fromkeys(self.chips[chip].counts, 0)
         self.wait_for_posts(self.chips[chip])
 
     @contextlib.contextmanager
     def broken(self, chip):
-        """The microcode stops without a word, and goes on where it was afterwards."""
+        """The microcode stops silently, and afterwards goes on where it was."""
         self.chips[chip].is_broken = True
         try:
             yield
@@ -112,7 +111,7 @@ class Player:
             self.chips[chip].is_broken = False
 
     def take_longest_gaps(self):
-        """Of each chip, since this was asked before."""
+        """The longest gap between posts of each chip since the last call."""
         gaps_s = [chip.longest_gap_s for chip in self.chips]
         for chip in self.chips:
             chip.longest_gap_s = 0

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user without privilege sees is what the on-chip controllers posted, times its bytes; where that cannot
+"""A user without privilege sees the counts that the on-chip controllers posted, times their bytes. Where that cannot
 be, the value says so."""
 import contextlib
 import json
 import time
 import unittest
 
-# Where the controllers post, and what a count is worth: power9's rows of tests/machines/events.csv.
+# The offsets at which the controllers post, and the worth of a count: power9's rows of tests/machines/events.csv.
 READ = [0x448, 0x460, 0x478, 0x490, 0x558, 0x570, 0x588, 0x5a0]  # of nest_mba0 to nest_mba7
 WRITE = [offset + 8 for offset in READ]
 CLOCK = [offset + 16 for offset in READ]
@@ -18,13 +18,14 @@ CHECK_BYTES = 16384
 CPUS = {0: (0, 1), 1: (2, 3)}  # of each chip
 AS_SERVICE = ("/usr/bin/setpriv --reuid uncored --regid uncored --clear-groups --inh-caps +perfmon "
               "--ambient-caps +perfmon --bounding-set -all,+perfmon --no-new-privs")
-# The budget is in elapsed time. When the computer below stops an emulated CPU within a sweep, that would be charged.
+# The budget is in elapsed time. When the computer below stops an emulated CPU within a sweep, the reader would be
+# charged for that time.
 CONFIG = "[reader]\\nbudget_percent = 100\\nburst_ms = 10000\\n"
 START_S = 30
 UNIT_S = 120      # for one unit test
 UNIT_TRIES = 3
 FROZEN_S = 0.2    # ten times what power9.conf allows a clock to stand
-LATE_S = 0.015    # with that between two posts, a clock may seem to stand
+LATE_S = 0.015    # after such a gap between two posts, a clock may seem to stand
 EXACT = ["uncalibrated"]  # nothing else is wrong with a value
 
 
@@ -33,12 +34,12 @@ def total(offsets, counts, n_bytes):
 
 
 def some_counts(base):
-    """Another number for each event: {offset: count}."""
+    """A different number for each event: {offset: count}."""
     return {offset: base + 7 * i * i for i, offset in enumerate(READ + WRITE + CHECK_READ + CHECK_WRITE)}
 
 
 class Case(unittest.TestCase):
-    """With uncored running as its own user with CAP_PERFMON only."""
+    """While uncored runs as its own user, with CAP_PERFMON only."""
 
     machine = None  # set before the cases run
 
@@ -80,7 +81,7 @@ class Case(unittest.TestCase):
         return self.machine.run(f"su visitor -s /bin/sh -c '{command}'")
 
     def stat(self, act, options=""):
-        """What `uncore stat` shows a visitor whose command runs while something is done here."""
+        """The report of `uncore stat` of a visitor, whose command runs while act() does something here."""
         self.machine.run("rm -f /tmp/begun /tmp/go /tmp/stat.json")
         self.machine.run(f'su visitor -s /bin/sh -c "uncore stat --json {options} -o /tmp/stat.json -- sh -c '
                          "'touch /tmp/begun; until [ -e /tmp/go ]; do usleep 5000; done'\" & "
@@ -97,11 +98,12 @@ class Case(unittest.TestCase):
         return metrics_of(json.loads(self.stat(act)))
 
     def count(self, chip, n):
-        """So many reads in every controller of a chip."""
+        """Counts n reads in every controller of a chip."""
         self.player.count(chip, dict.fromkeys(READ, n))
 
     def quality_of(self, chip, value):
-        """On a busy computer the player is late at times; then "frozen" is true, and not what is asked here."""
+        """The flags of a value. On a busy computer the player is late at times; then "frozen" is true, and left out
+        here."""
         late = self.gaps_s[chip] > LATE_S
         return [word for word in value["quality"] if not (late and word == "frozen")]
 
@@ -161,7 +163,7 @@ class Counts(Case):
         self.assertEqual({value["bytes"] for value in found.values() if "bytes" in value}, {0})
 
     def test_absent(self):
-        """what this machine does not count is absent, with the reason"""
+        """metrics that this machine does not count are absent, with the reason"""
         self.assertEqual(self.measure(lambda: None)[0, "itom"],
                          {"absent": "The nest counters of this CPU have no such event."})
 
@@ -197,14 +199,14 @@ class Faults(Case):
         self.assert_exact(found, 1, 10)
 
     def test_frozen_still(self):
-        """so it is when it had stopped before"""
+        """a chip whose controller had stopped before is frozen, too"""
         with self.player.broken(1):
             found = self.measure(lambda: time.sleep(FROZEN_S))
         self.assertIn("frozen", found[1, "dram.read"]["quality"])
         self.assertNotIn("frozen", self.quality_of(0, found[0, "dram.read"]))
 
     def test_thawed(self):
-        """when it posts again, values are exact and not called frozen"""
+        """when the controller posts again, values are exact and not called frozen"""
         time.sleep(FROZEN_S)
         self.measure(lambda: time.sleep(FROZEN_S))
         self.assert_exact(self.measure(lambda: self.count(1, 5)), 1, 5)
@@ -222,12 +224,12 @@ class Faults(Case):
         self.assert_exact(found, 1, 10)
 
     def test_after_reset(self):
-        """after that, values are exact"""
+        """after a reset, values are exact"""
         self.assert_exact(self.measure(lambda: self.count(0, 12)), 0, 12)
 
 
 class Hotplug(Case):
-    """Ends with the CPUs as they were, but not with the cpumask: the driver leaves it where it is."""
+    """At the end the CPUs are as they were, but the cpumask is not: the driver leaves it where it is."""
 
     title = "hotplug: "
 
@@ -255,7 +257,7 @@ class Hotplug(Case):
         self.assert_exact(found, 1, 9)
 
     def test_cpu_is_back(self):
-        """when the CPU is back, and the cpumask is not, so it is"""
+        """each chip is counted once when the CPU is back and the cpumask is not"""
         self.online(0, True)
         self.assertEqual(self.cpumask(), "1-2")
         found = self.measure(lambda: (self.count(0, 7), self.count(1, 9)))
@@ -276,14 +278,14 @@ class Hotplug(Case):
         self.assert_whole_or_flagged(found[1, "dram.read"], 150)
 
     def test_chip_is_back(self):
-        """when it comes back, a new measurement is whole or says that it is not"""
+        """when the chip comes back, a new measurement is whole or says that it is not"""
         for cpu in CPUS[1]:
             self.online(cpu, True)
         found = self.measure(lambda: (self.count(1, 11), time.sleep(FROZEN_S)))
         self.assert_whole_or_flagged(found[1, "dram.read"], 11)
 
     def test_restart_is_whole(self):
-        """and a restarted uncored counts the whole machine again"""
+        """a restarted uncored counts the whole machine again"""
         self.restart_uncored()
         found = self.measure(lambda: (self.count(0, 5), self.count(1, 6)))
         self.assert_exact(found, 0, 5)
@@ -291,8 +293,8 @@ class Hotplug(Case):
 
 
 class Units(unittest.TestCase):
-    """The unit tests on a real kernel of this architecture, whose pages have 64 KiB: qemu-user has those of
-    the computer it runs on, and lacks a few system calls."""
+    """The unit tests on a real kernel of this architecture, whose pages have 64 KiB: qemu-user has the pages of the
+    computer it runs on, and lacks a few system calls."""
 
     title = "unit: "
     machine = None
@@ -302,7 +304,7 @@ class Units(unittest.TestCase):
         self.assertIn("KernelPageSize:       64 kB", self.machine.run("cat /proc/self/smaps"))
 
     def test_all(self):
-        """all unit tests pass, but that of the reader: its budget is in time, which is not to be had here"""
+        """all unit tests pass, except the reader's: its budget is in time, which an emulated machine does not keep"""
         names = set(self.machine.run("ls /uncored/build/tests/unit").split()) - {"test-reader"}
         self.assertGreater(len(names), 20)
         for name in sorted(names):
@@ -314,8 +316,8 @@ class Units(unittest.TestCase):
                 self.assertEqual(status, 0, said)
 
     def run_program(self, name):
-        """A few cases compare times, and an emulated machine on a busy computer stands still at times: what fails
-        has to fail every time."""
+        """Runs a unit test. A few cases compare times, and an emulated machine on a busy computer stands still at
+        times, so a failure must repeat each time."""
         return self.machine.run("cd / && CMOCKA_MESSAGE_OUTPUT=TAP UNCORE_SOURCE_ROOT=/uncored "
                                 f"UNCORE_BUILD_ROOT=/uncored/build /uncored/build/tests/unit/{name}",
                                 check=False, seconds=UNIT_S)

@@ -22,8 +22,8 @@ SUITES = {
     "policy": Suite(SHORT_S),
     "continuity": Suite(LONG_S),
     "restart": Suite(SHORT_S),
-    # The kernel's own driver for Ice Lake's memory controllers: it looks for them only where no
-    # hypervisor says that it is there.
+    # The kernel's own driver for Ice Lake's memory controllers looks for them only where the processor shows no
+    # hypervisor.
     "layout": Suite(SHORT_S, "Icelake-Server-v4,-hypervisor", "init=/usr/lib/uncored-tests/layout-init"),
 }
 
@@ -32,8 +32,8 @@ SUITES = {
 class Boot:
     suite: str
     command: list             # of QEMU; the report comes on its stdout
-    console: pathlib.Path     # what the kernel and systemd say
-    complaints: pathlib.Path  # what QEMU itself says
+    console: pathlib.Path     # output of the kernel and systemd
+    complaints: pathlib.Path  # messages of QEMU itself
     limit_s: int
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns the uncore PMUs of a machine's tree into what test_pmu.c takes: see "define" there.
+"""Turns the uncore PMUs of a machine's tree into the definitions that test_pmu.c takes: see "define" there.
 
 usage: describe.py TREE >DEFINITIONS
 
-TREE is made by tests/machines/mktree. There is an empty line between two PMUs. What sysfs does not say:
-every box has 4 counters that all events share, and free-running PMUs have one for each event.
+TREE is made by tests/machines/mktree. There is an empty line between two PMUs. sysfs does not say how many counters
+there are: every box has 4 that all events share, and free-running PMUs have one for each event.
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ HANDLED = {"type", "cpumask"}  # by perf and by the module
 
 
 def numbers(text):
-    """Of a list as the kernel prints it: "0-1,4"."""
+    """The numbers of a list as the kernel prints it: "0-1,4"."""
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Boots the x86 guest for each suite, within a limit, and prints what they say as TAP. See options.py.
+"""Boots the x86 guest for each suite, within a limit, and prints the reports as TAP. See options.py.
 
 The exit status is 0 if every case passed. Always TCG, never KVM: a nested /dev/kvm can be hundreds of times
 slower.
@@ -55,7 +55,7 @@ class Tap:
 
 
 def lines_of(process, boot, tap):
-    """Lines of a boot's report as they come; says so when nothing comes for a while."""
+    """Lines of a boot's report as they come; prints a comment when nothing comes for a while."""
     began = said = time.monotonic()
     selector = selectors.DefaultSelector()
     selector.register(process.stdout, selectors.EVENT_READ)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a process cannot do any more after call_filter_set(), and what it can. Each case asks a
- * child, for a filter is for ever; arguments are wrong, so that no call does anything if it is let
- * through.
+ * Which calls a process can make after call_filter_set(), and which it cannot. Each case asks a
+ * child, because a filter cannot be taken back. Arguments are wrong, so that a call does nothing if
+ * it is let through.
  */
 #include "daemon/base/call-filter.h"
 #include "tests/harness/test.h"
@@ -121,8 +121,7 @@ static void what_only_the_start_needs_is_refused(void **state)
 	}
 }
 
-/* So that a refusal is seen to be the filter's. One that has no privilege is refused some anyway.
- */
+/* Shows that the refusals come from the filter. Without privilege some calls are refused anyway. */
 static void the_kernel_refuses_few_of_them_itself(void **state)
 {
 	unsigned n = 0;
@@ -203,10 +202,11 @@ static void it_holds_for_threads_that_run_already(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("what only the start needs is refused", what_only_the_start_needs_is_refused),
-		CASE("without the filter, most of it is not refused that way",
+		CASE("calls that only the start needs are refused",
+			what_only_the_start_needs_is_refused),
+		CASE("without the filter, most of these calls are not refused that way",
 			the_kernel_refuses_few_of_them_itself),
-		CASE("what serving clients needs works", what_serving_needs_works),
+		CASE("calls that serving clients needs work", what_serving_needs_works),
 		CASE("the filter holds for threads that run already",
 			it_holds_for_threads_that_run_already),
 	};

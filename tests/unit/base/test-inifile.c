@@ -150,8 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE("Sections and entries keep their lines", keeps_lines),
-		CASE("What cannot be meant is refused with file and line",
-			refuses_what_cannot_be_meant),
+		CASE("Nonsense is refused with file and line", refuses_what_cannot_be_meant),
 		CASE("A line may have any length, and a file 1 MiB", has_long_lines),
 		CASE("A file that cannot be read is named with the reason",
 			says_what_cannot_be_opened),

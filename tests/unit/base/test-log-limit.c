@@ -24,7 +24,7 @@ static void there_is_one_line_a_minute(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("there is one line a minute, and it counts the silent ones",
+		CASE("there is one line a minute, and it counts the lines left out",
 			there_is_one_line_a_minute),
 	};
 

@@ -93,11 +93,11 @@ static void inherited_privilege_is_accepted(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("without CAP_PERFMON the capability is named",
+		CASE("without CAP_PERFMON, the sentence names the capability",
 			without_the_capability_it_is_named),
 		CASE("above perf_event_paranoid 2 there are two remedies",
 			above_two_there_are_two_remedies),
-		CASE("else a filter or security module is suspected",
+		CASE("otherwise a filter or security module is suspected",
 			else_something_other_forbids_it),
 		CASE("a file that lends privilege is refused",
 			a_file_that_lends_privilege_is_refused),

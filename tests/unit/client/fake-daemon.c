@@ -126,7 +126,7 @@ static void make_wakeups(struct fake_daemon *daemon)
 	assert_int_equal(fcntl(daemon->wakeups_fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 }
 
-/* As a revocation does: the counts go on in a new page, the old one is never written again. */
+/* As a revocation does: the counts go on in a new page, and the old page is never written again. */
 static void replace_page(struct fake_daemon *daemon)
 {
 	struct page_header *old = daemon->page;

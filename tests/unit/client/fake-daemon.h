@@ -64,11 +64,13 @@ struct fake_daemon {
 	atomic_uint n_accepted; /* connections */
 };
 
-/* Starts it and waits until it serves; asserts on failure. Same @generation: same counts' life. */
+/*
+ * Starts it and waits until it serves; asserts on failure. Counts with the same @generation go on.
+ */
 void fake_daemon_start(
 	struct fake_daemon *daemon, const struct fake_options *options, uint64_t generation);
 
-/* Starts a new one in the place of another that was stopped with its directory kept. */
+/* Starts a new daemon in the place of a stopped one, whose directory was kept. */
 void fake_daemon_restart(struct fake_daemon *daemon, uint64_t generation);
 
 /* Closes all connections; the socket's name stays until fake_daemon_done(). */

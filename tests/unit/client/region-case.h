@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of regions share. Regions belong to the process, so each case runs in a child of
- * its own, which finds no regions and makes its own connection: every case is a test of that, too.
+ * Shared by the tests of regions. Regions belong to the process, so each case runs in a child of
+ * its own. The child must find no regions and make its own connection, so every case tests that,
+ * too.
  */
 #pragma once
 
@@ -142,7 +143,7 @@ static inline struct json_object *find_region(struct json_object *report, const 
 	return NULL;
 }
 
-/* What the region read on socket 0. */
+/* The bytes that the region read on socket 0. */
 static inline uint64_t bytes_of(struct json_object *region)
 {
 	return number(FIND(region, "sockets", "0", "metrics", "dram.read", "bytes"));

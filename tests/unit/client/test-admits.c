@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program that reads for others is told of them. */
+/* What the library tells a program that reads for other users about those users. */
 #include <errno.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static void each_user_is_told_what_the_rules_let_him_read_himself(void **state)
 		{ &no_owner, &alice, "does not own the job" },
 		{ &no_owner, &unknown, "does not own the job" },
 		{ &socket_of_hpc, &bob_of_hpc, NULL },
-		{ &socket_of_hpc, &root, NULL }, /* whose file it is */
+		{ &socket_of_hpc, &root, NULL }, /* the file is root's */
 		{ &socket_of_hpc, &bob, "by the permissions of its socket. The rule is mode in" },
 		{ &socket_of_hpc, &unknown, "by the permissions of its socket" },
 		/* The first class that fits decides, as for every file. */
@@ -140,9 +140,10 @@ int main(void)
 		CASE("each user is told what the rules let him read himself",
 			each_user_is_told_what_the_rules_let_him_read_himself),
 		CASE("an older uncored does not say", an_older_uncored_does_not_say),
-		CASE("rules that cannot be had admit nobody",
+		CASE("rules that cannot be read admit nobody",
 			rules_that_cannot_be_had_admit_nobody),
-		CASE("what cannot be asked is said", what_cannot_be_asked_is_said),
+		CASE("a question that cannot be asked is refused with a sentence",
+			what_cannot_be_asked_is_said),
 	};
 
 	return cmocka_run_group_tests_name("admits", cases, NULL, NULL);

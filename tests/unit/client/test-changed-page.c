@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What answers on the socket may be no uncored, and the process that reads may be root's: a page
- * that was fit when it was checked and is changed afterwards must lead the library nowhere.
+ * The program that answers on the socket may not be uncored, and the process that reads may be
+ * root's. So a page that is changed after it passed the check must not lead the library outside.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "tests/harness/test.h"
 #include "tests/unit/client/fake-daemon.h"
 
-/* A daemon that is deaf, and a handle on its page after one sweep of each socket. */
+/* A deaf daemon, and a handle on its page after one sweep of each socket. */
 struct link {
 	struct fake_daemon daemon;
 	struct uncore *handle;
@@ -64,7 +64,7 @@ static void check_names(const struct uncore *handle)
 	assert_int_equal(daemon.sweeps, FAKE_SOCKETS);
 }
 
-/* Behind each output lies something that must stay as it is. */
+/* A canary lies behind each output, and must stay as it is. */
 static void check_reads(const struct uncore *handle)
 {
 	enum { CANARY = 0x5a5a5a5a };
@@ -235,8 +235,8 @@ int main(void)
 			counts_and_offsets_are_as_they_were_at_the_opening),
 		CASE("tables are as they were at the opening",
 			tables_are_as_they_were_at_the_opening),
-		CASE("the CPU is the one that is read now", the_cpu_is_the_one_that_is_read_now),
-		CASE("a reason that no text has is unknown", a_reason_that_no_text_has_is_unknown),
+		CASE("the CPU is read anew each time", the_cpu_is_the_one_that_is_read_now),
+		CASE("a reason without a text is unknown", a_reason_that_no_text_has_is_unknown),
 		CASE("a page that changes while it is copied is refused or whole",
 			a_page_that_changes_while_it_is_copied_is_refused_or_whole),
 		CASE("tables behind the cells, or without measure, are refused",

@@ -18,7 +18,7 @@ struct outcome {
 	char text[16384]; /* stdout and stderr */
 };
 
-/* Runs `uncore @arguments` by the shell. */
+/* Runs `uncore @arguments` in a shell. */
 static void run(struct outcome *ret, const char *arguments)
 {
 	const char *build = getenv("UNCORE_BUILD_ROOT");
@@ -283,7 +283,7 @@ static unsigned count(const struct outcome *outcome, const char *part)
 	return n;
 }
 
-/* The command survives, and says so; $PPID is the stat that runs it. */
+/* The command survives, and says so; $PPID is the `uncore stat` that runs it. */
 static void a_signal_ends_the_repetition(void **state)
 {
 	static const char *const signals[] = { "INT", "QUIT", "TERM", "HUP" };
@@ -366,7 +366,7 @@ static void what_cannot_be_written_is_told(void **state)
 	}
 }
 
-/* stat with a stderr that nobody reads. */
+/* Runs `uncore stat` with a stderr that nobody reads. */
 static void run_unread(const char *script)
 {
 	_cleanup_free_ char *program = NULL;
@@ -608,7 +608,7 @@ static void info_without_a_daemon_says_what_to_do(void **state)
 	expect(&outcome, 1, "Start it with `systemctl start uncored.socket`");
 }
 
-/* A shell that starts us in the background has us ignore signals from the terminal. */
+/* A shell that starts this program in the background makes it ignore signals from the terminal. */
 static void forget_what_was_ignored(void)
 {
 	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
@@ -626,7 +626,7 @@ int main(void)
 			the_stand_in_is_never_called_memory_traffic),
 		CASE("stat prints JSON", stat_prints_json),
 		CASE("stat repeats with mean and spread", stat_repeats_with_mean_and_spread),
-		CASE("a spread around nothing is no share of it",
+		CASE("a spread around 0 is not shown as a share",
 			a_spread_around_nothing_is_no_share_of_it),
 		CASE("sockets are added up", sockets_are_added_up),
 		CASE("stat prints intervals while the command runs",
@@ -634,30 +634,32 @@ int main(void)
 		CASE("the status is the command's", the_status_is_the_commands),
 		CASE("a command that cannot run is told", a_command_that_cannot_run_is_told),
 		CASE("the command's options are left alone", the_commands_options_are_left_alone),
-		CASE("the command gets the signals we got", the_command_gets_the_signals_we_got),
+		CASE("the command gets the signals that stat got",
+			the_command_gets_the_signals_we_got),
 		CASE("a signal ends the repetition", a_signal_ends_the_repetition),
-		CASE("a signal that we were told to ignore ends nothing",
+		CASE("a signal that stat was told to ignore ends nothing",
 			a_signal_that_we_were_told_to_ignore_ends_nothing),
 		CASE("signals for the command are passed on",
 			signals_for_the_command_are_passed_on),
-		CASE("what cannot be written is told", what_cannot_be_written_is_told),
+		CASE("a failure to write is told", what_cannot_be_written_is_told),
 		CASE("figures that nobody reads cost no status",
 			figures_that_nobody_reads_cost_no_status),
 		CASE("a failed measurement is told in the last object",
 			a_failed_measurement_is_told_in_the_last_object),
-		CASE("what was measured before a failure is shown",
+		CASE("measurements made before a failure are shown",
 			what_was_measured_before_a_failure_is_shown),
 		CASE("a page that was withdrawn is replaced",
 			a_page_that_was_withdrawn_is_replaced),
 		CASE("figures can go to a file", figures_can_go_to_a_file),
 		CASE("without a daemon nothing is run", without_a_daemon_nothing_is_run),
-		CASE("a daemon that dies meanwhile costs the figures only",
+		CASE("a daemon that dies while the command runs costs only the figures",
 			a_daemon_that_dies_meanwhile_costs_the_figures_only),
 		CASE("wrong options are refused", wrong_options_are_refused),
 		CASE("help and version are there", help_and_version_are_there),
 		CASE("info lays out the whole state", info_lays_out_the_whole_state),
 		CASE("info passes JSON on", info_passes_json_on),
-		CASE("info bears with what is missing", info_bears_with_what_is_missing),
+		CASE("info shows a report in which keys are missing",
+			info_bears_with_what_is_missing),
 		CASE("info without a daemon says what to do",
 			info_without_a_daemon_says_what_to_do),
 	};

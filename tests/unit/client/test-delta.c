@@ -78,7 +78,7 @@ static void flags_raised_between_the_sweeps_are_kept(void **state)
 	struct pair p = make_pair();
 
 	(void)state;
-	p.to.values[0].raised[0] = 5; /* as of the first sweep: not between */
+	p.to.values[0].raised[0] = 5; /* raised in the first sweep, not between the two */
 	p.to.values[0].raised[1] = 6;
 	p.to.values[0].raised[2] = 4;
 	p.to.values[0].raised[3] = 9;
@@ -191,7 +191,7 @@ static void quality_has_words(void **state)
 	assert_string_equal(words, "estimated,partial,frozen,reset,uncalibrated,standin,absent");
 }
 
-/* Of a later uncored: a value with a caveat must not look like one without. */
+/* A flag of a later uncored: a value with a caveat must not look like a value without. */
 static void a_flag_of_a_later_release_is_unknown(void **state)
 {
 	char words[128];
@@ -218,7 +218,7 @@ static void quality_words_never_overrun(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("window and skew are those of the midpoints",
+		CASE("window and skew are reckoned from the midpoints",
 			window_and_skew_are_those_of_the_midpoints),
 		CASE("the same sample twice gives nothing", the_same_sample_twice_gives_nothing),
 		CASE("flags of both ends are kept", flags_of_both_ends_are_kept),
@@ -231,7 +231,8 @@ int main(void)
 		CASE("a count past half of 64 bits is exact",
 			a_count_past_half_of_64_bits_is_exact),
 		CASE("another generation is stale", another_generation_is_stale),
-		CASE("what cannot be subtracted is refused", what_cannot_be_subtracted_is_refused),
+		CASE("samples that cannot be subtracted are refused",
+			what_cannot_be_subtracted_is_refused),
 		CASE("wrong sizes are refused and nothing is touched",
 			wrong_sizes_are_refused_and_nothing_is_touched),
 		CASE("quality has words", quality_has_words),

@@ -95,7 +95,7 @@ static void what_is_no_utf_8_is_replaced(void **state)
 	expect("a\x80z", "\"a\\ufffdz\"");
 }
 
-/* Every valid character, and what another reader makes of it. */
+/* Writes valid characters of all lengths, and reads them with another JSON library. */
 static void a_reader_gets_back_what_was_written(void **state)
 {
 	struct json_object *read;
@@ -149,10 +149,10 @@ int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE("a document in one line has no space", a_document_in_one_line_has_no_space),
-		CASE("a document for people has a line for each member",
+		CASE("a document for human readers has a line for each member",
 			a_document_for_people_has_a_line_for_each_member),
 		CASE("texts are escaped", texts_are_escaped),
-		CASE("what is no UTF-8 is replaced", what_is_no_utf_8_is_replaced),
+		CASE("bytes that are not UTF-8 are replaced", what_is_no_utf_8_is_replaced),
 		CASE("a reader gets back what was written", a_reader_gets_back_what_was_written),
 		CASE("without memory there is no document", without_memory_there_is_no_document),
 	};

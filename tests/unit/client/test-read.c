@@ -229,7 +229,7 @@ static void full_done(struct full *full)
 	rmdir(full->folder);
 }
 
-/* Those that wait are let in, and sent away at once. */
+/* Accepts the connections that wait, and closes them at once. */
 static void *close_later(void *argument)
 {
 	const struct timeval patience = { .tv_sec = 5 };
@@ -328,7 +328,10 @@ static void out_of_descriptors_is_emfile(void **state)
 	while (n < LIMIT && (fillers[n] = dup(0)) >= 0)
 		n++;
 	r_socket = uncore_open(daemon.path, &handle);
-	/* Room for the two ends of the connection, not for what comes through it. */
+	/*
+	 * There is room for the two ends of the connection, but not for descriptors that come
+	 * through it.
+	 */
 	for (int i = 0; i < 3; i++)
 		close(fillers[--n]);
 	r_welcome = uncore_open(daemon.path, &handle);
@@ -658,7 +661,7 @@ static void a_reader_that_does_not_answer_is_etimedout(void **state)
 	link_close(&link);
 }
 
-/* A limit that nobody has set grows with the policy of the site, also while the handle is open. */
+/* A default limit grows with the policy of the site, also while the handle is open. */
 static void the_limit_makes_room_for_what_the_site_holds_back(void **state)
 {
 	const struct fake_options options = { .min_interval_ns = 150000000 };
@@ -722,7 +725,7 @@ static void an_older_uncored_takes_a_full_doorbell_for_rung(void **state)
 	link_close(&link);
 }
 
-/* Its sweep is promised, so it is made by the daemon without having been asked for again. */
+/* The daemon has promised a sweep, and makes it without being asked again. */
 static void nobody_rings_while_a_sweep_is_promised(void **state)
 {
 	struct link link;
@@ -753,7 +756,7 @@ static void *answer_when_due(void *argument)
 	return NULL;
 }
 
-/* Twice: for 400 ms, then to a second. The limit that nobody set is 500 ms. */
+/* The ring is put off twice: for 400 ms, then to a second. The default limit is 500 ms. */
 static void a_read_waits_for_a_ring_that_is_put_off(void **state)
 {
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
@@ -778,7 +781,7 @@ static void *stop_soon(void *daemon)
 	return NULL;
 }
 
-/* A read that may wait for a minute must not wait for a daemon that died meanwhile. */
+/* A read whose limit is a minute must not wait that long for a daemon that has died. */
 static void a_daemon_that_goes_is_noticed_at_once(void **state)
 {
 	struct link link;
@@ -954,7 +957,7 @@ int main(void)
 		CASE("signals do not prolong the wait", signals_do_not_prolong_the_wait),
 		CASE("a call has one deadline, however often it waits",
 			a_call_has_one_deadline_however_often_it_waits),
-		CASE("a page that is not as told is refused",
+		CASE("a page that differs from its announcement is refused",
 			a_page_that_is_not_as_told_is_refused),
 		CASE("a welcome without wake-ups is refused", a_welcome_without_wakeups_is_refused),
 		CASE("out of descriptors is EMFILE", out_of_descriptors_is_emfile),
@@ -972,12 +975,12 @@ int main(void)
 		CASE("all sockets are read side by side", all_sockets_are_read_side_by_side),
 		CASE("channels are read", channels_are_read),
 		CASE("wrong arguments are refused", wrong_arguments_are_refused),
-		CASE("a limit that nobody set makes room for what the site holds back",
+		CASE("the default limit makes room for the time that the site holds reads back",
 			the_limit_makes_room_for_what_the_site_holds_back),
 		CASE("a reader that does not answer is ETIMEDOUT",
 			a_reader_that_does_not_answer_is_etimedout),
 		CASE("a full doorbell is renewed", a_full_doorbell_is_renewed),
-		CASE("an older uncored takes a full doorbell for rung",
+		CASE("a full doorbell of an older uncored counts as rung",
 			an_older_uncored_takes_a_full_doorbell_for_rung),
 		CASE("nobody rings while a sweep is promised",
 			nobody_rings_while_a_sweep_is_promised),

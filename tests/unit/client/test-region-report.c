@@ -90,7 +90,7 @@ static void exit_with_table(struct fake_daemon *daemon)
 	exit(0);
 }
 
-/* What @child said in a file "table". */
+/* Runs @child, and reads back the file "table" that it wrote. */
 static void run_for(struct fake_daemon *daemon, void (*child)(struct fake_daemon *), char *ret_text,
 	size_t size_bytes)
 {
@@ -144,7 +144,7 @@ static void fail_often(struct fake_daemon *daemon)
 	exit(0);
 }
 
-/* But for those of a sanitizer, which begin with ==. */
+/* Does not count a sanitizer's lines, which begin with "==". */
 static unsigned count_lines(char *text)
 {
 	unsigned n = 0;
@@ -155,7 +155,7 @@ static unsigned count_lines(char *text)
 	return n;
 }
 
-/* And it is not asked again for each of them. */
+/* The daemon is asked once, and not again for each region. */
 static void regions_without_counters_cost_one_line(void **state)
 {
 	struct fake_daemon daemon;
@@ -219,7 +219,7 @@ static void the_launchers_own_rank_comes_before_the_batch_systems(void **state)
 		unsetenv(variables[i]);
 }
 
-/* Without what only people need: the lines and their indentation. No text has a newline in it. */
+/* Removes newlines and indentation, which only human readers need. No text has a newline in it. */
 static void join_lines(char *text)
 {
 	char *to = text;
@@ -242,7 +242,7 @@ static void write_all_kinds(struct fake_daemon *daemon)
 	exit(0);
 }
 
-/* It goes by what the report was once written with, numbers and escapes included. */
+/* Compares the report with the same report written by json-c, numbers and escapes included. */
 static void another_writer_would_write_the_same_report(void **state)
 {
 	static const char *const keys[] = { "platform", "generation", "pid", "host", "rank", "note",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What regions count, in one thread, in many and over a fork; and what is told when they fail. */
+/*
+ * What regions count, in one thread, in many and over a fork; and what they report when they fail.
+ */
 #include <pthread.h>
 
 #include "tests/unit/client/region-case.h"
@@ -153,7 +155,7 @@ static void too_deep_is_eoverflow_and_counted_as_failed(void **state)
 	run_with(NULL, nest_too_deep);
 }
 
-/* --- what is lost leaves a trace --- */
+/* --- losses leave a trace --- */
 
 static void mismatch(struct fake_daemon *daemon)
 {
@@ -323,7 +325,10 @@ static void *pass_often(void *name)
 	return NULL;
 }
 
-/* Where the daemon's own thread runs, since a sanitizer may forbid threads in a forked child. */
+/*
+ * Runs in the process of the daemon's thread, because a sanitizer may forbid threads in a forked
+ * child.
+ */
 static void threads_add_to_one_table(void **state)
 {
 	static char names[4][8] = { "t0", "t1", "t2", "t3" };
@@ -537,7 +542,7 @@ static void a_restart_with_another_generation_is_estale(void **state)
 
 static atomic_bool all_replaced;
 
-/* What is lost when the daemon that was asked ends, or has ended since the region began. */
+/* Errors of a passage during which the daemon ended. */
 static bool may_be_lost(int r)
 {
 	return r == -ENOTCONN || r == -ECONNRESET || r == -ESTALE;
@@ -630,7 +635,8 @@ int main(void)
 			too_deep_is_eoverflow_and_counted_as_failed),
 		CASE("a mismatched end is in the report", a_mismatched_end_is_in_the_report),
 		CASE("an overflow is in the report", an_overflow_is_in_the_report),
-		CASE("an end repeats what its begin said", an_end_repeats_what_its_begin_said),
+		CASE("an end repeats the sentence of its begin",
+			an_end_repeats_what_its_begin_said),
 		CASE("a forked child starts afresh", a_forked_child_starts_afresh),
 		CASE("a forked child may meet more sockets", a_forked_child_may_meet_more_sockets),
 		CASE("forked children add their number to the report's name",
@@ -645,7 +651,7 @@ int main(void)
 		cmocka_unit_test(threads_add_to_one_table),
 		CASE("passages that overlap are counted once",
 			passages_that_overlap_are_counted_once),
-		CASE("a thread that ends inside a region is told",
+		CASE("a thread that ends inside a region is reported",
 			a_thread_that_ends_inside_a_region_is_told),
 		CASE("a restart with the same generation loses nothing",
 			a_restart_with_the_same_generation_loses_nothing),

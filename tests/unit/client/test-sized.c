@@ -99,7 +99,7 @@ static void a_size_that_was_never_set_is_refused(void **state)
 	assert_int_equal(sized_check(&sized_grown, NULL), -EINVAL);
 }
 
-/* --- those of uncore.h, in a library that is older than the program --- */
+/* --- structs of uncore.h, in a library that is older than the program --- */
 
 static void the_first_releases_sizes_are_the_least(void **state)
 {
@@ -274,7 +274,7 @@ int main(void)
 			an_older_programs_struct_is_filled_as_far_as_it_goes),
 		CASE("a struct of this release is filled whole",
 			a_struct_of_this_release_is_filled_whole),
-		CASE("what only a newer program's struct has is zero",
+		CASE("members that only a newer program's struct has are zero",
 			what_only_a_newer_programs_struct_has_is_zero),
 		CASE("a size that was never set is refused", a_size_that_was_never_set_is_refused),
 		CASE("the first release's sizes are the least",

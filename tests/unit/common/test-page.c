@@ -278,7 +278,7 @@ static void a_writer_that_died_is_told_and_taken_over(void **state)
 
 	(void)state;
 	publish(cell_of(page, 0), 1);
-	cell_of(page, 0)->lock |= 1; /* as one that is killed half-way leaves it */
+	cell_of(page, 0)->lock |= 1; /* as a writer that is killed half-way leaves it */
 	assert_int_equal(page_copy(page_cell(page, 0), &sweep, METRICS, NULL, 0), -EAGAIN);
 	publish(cell_of(page, 0), 2);
 	assert_int_equal(page_copy(page_cell(page, 0), &sweep, METRICS, NULL, 0), 0);
@@ -370,7 +370,7 @@ static void *publish_what_is_asked(void *argument)
 		while (atomic_load(&race->n_asked) < n)
 			;
 		for (volatile unsigned delay = n % 128; delay; delay--)
-			; /* so that waiters are met while they look, and while they sleep */
+			; /* meets waiters while they look, and while they sleep */
 		publish(race->cell, n);
 	}
 	return NULL;
@@ -390,7 +390,10 @@ static void no_wake_up_is_lost(void **state)
 
 		atomic_fetch_add(&race.n_asked, 1);
 		assert_int_equal(page_wait(race.cell, &wakeup, started, begin_ns + 60000000000), 0);
-		/* Who was not woken stays until the deadline, and then sees that it is there. */
+		/*
+		 * A waiter that was not woken would sleep until the deadline, and find the sweep
+		 * then.
+		 */
 		assert_true(now_ns() < begin_ns + 60000000000);
 	}
 	pthread_join(thread, NULL);
@@ -453,7 +456,7 @@ int main(void)
 		CASE("random headers never lead outside the page",
 			random_headers_never_lead_outside),
 		CASE("a copy has what was published", a_copy_has_what_was_published),
-		CASE("a writer that died is told, and taken over from",
+		CASE("a writer that died is told, and its cell is taken over",
 			a_writer_that_died_is_told_and_taken_over),
 		CASE("a wait for a later sweep ends at its deadline",
 			a_wait_for_a_later_sweep_ends_at_its_deadline),

@@ -166,12 +166,13 @@ static void sending_never_blocks(void **state)
 		r = wire_send(pair[0], &message, NULL, 0);
 	assert_int_equal(r, -EAGAIN);
 	close(pair[1]);
-	assert_int_equal(wire_send(pair[0], &message, NULL, 0), -ECONNRESET); /* unread ones */
+	assert_int_equal(
+		wire_send(pair[0], &message, NULL, 0), -ECONNRESET); /* messages were unread */
 	assert_int_equal(wire_send(pair[0], &message, NULL, 0), -EPIPE);
 	close(pair[0]);
 }
 
-/* Sends any bytes with any number of copies of @fd, as a peer without manners can. */
+/* Sends any bytes with any number of copies of @fd, as a malicious peer can. */
 static void send_raw(int to, const void *bytes, size_t size_bytes, int fd, unsigned n_fds)
 {
 	enum { FDS_MAX = 200 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A kernel that does as a test says: counters that can be set, events that refuse to open. */
+/* A kernel that a test controls: counters that can be set, events that refuse to open. */
 #pragma once
 
 #include <errno.h>

@@ -184,7 +184,7 @@ static void scales_what_was_multiplexed_and_says_so(void **state)
 	box_read(&box, SECOND);
 	assert_int_equal(box.events[0].count, 1000);
 	assert_int_equal(box.quality, PAGE_ESTIMATED);
-	/* Not once on the PMU: nothing is known yet ... */
+	/* The events were not once on the PMU: nothing is known yet ... */
 	fake_pass(&kernel, SECOND, 0);
 	box_read(&box, 2 * SECOND);
 	assert_int_equal(box.events[0].count, 1000);
@@ -307,8 +307,10 @@ static void notices_that_the_clock_of_a_box_stands_still(void **state)
 	box_close(&box);
 }
 
-/* A source that had counted before it was opened, and was zeroed since: the kernel shows what is
- * below its own beginning. */
+/*
+ * A source had counted before it was opened, and was zeroed since. So the kernel shows a count
+ * below its beginning.
+ */
 static void a_count_below_its_beginning_is_a_reset(void **state)
 {
 	struct fake_kernel kernel = {};
@@ -350,7 +352,7 @@ static void opens_single_events_where_only_the_leader_ran(void **state)
 
 /* --- from one process to the next --- */
 
-/* The next process: what outlives this one, and nothing else. */
+/* The box of the next process: it has only the members that outlive this process. */
 static struct box inherit(const struct box *box)
 {
 	struct box next = { .mode = box->mode, .error = box->error, .read_ns = box->read_ns };
@@ -453,7 +455,7 @@ static void is_opened_anew_if_its_group_fell_apart(void **state)
 	assert_opened_anew(&kernel, &box, 2 * SECOND);
 }
 
-/* Until it can be opened there is no value; then what was lost is told. */
+/* There is no value until the box can be opened; then the loss is told. */
 static void says_what_was_lost_once_it_is_open_again(void **state)
 {
 	struct fake_kernel kernel = {};
@@ -481,7 +483,7 @@ static void says_what_was_lost_once_it_is_open_again(void **state)
 	box_close(&next);
 }
 
-/* What its last read met must not be taken for the kernel's refusal to open it. */
+/* The error of the last read must not be taken for the kernel's refusal to open the box. */
 static void is_handed_over_without_the_error_of_its_last_read(void **state)
 {
 	struct fake_kernel kernel = {};
@@ -500,7 +502,7 @@ static void is_handed_over_without_the_error_of_its_last_read(void **state)
 	box_close(&next);
 }
 
-/* Opened anew, and not on the PMU at first. */
+/* The box is opened anew, and is not on the PMU at first. */
 static void says_what_was_lost_though_it_did_not_run_yet(void **state)
 {
 	struct fake_kernel kernel = { .sibling_error = -EINVAL };
@@ -529,7 +531,7 @@ int main(void)
 		CASE("a refused box stays closed and knows why", says_why_the_kernel_refused),
 		CASE("a group that is too large becomes single events",
 			falls_back_to_single_events_when_a_group_is_too_large),
-		CASE("where others hold the counters a box is flexible",
+		CASE("where another user holds the counters a box is flexible",
 			opens_flexible_when_others_hold_the_counters),
 		CASE("a group that never runs becomes single events",
 			opens_single_events_where_a_group_never_runs),
@@ -546,22 +548,22 @@ int main(void)
 			notices_that_enabled_time_stands_still),
 		CASE("a box's clock that stands still means frozen",
 			notices_that_the_clock_of_a_box_stands_still),
-		CASE("goes on counting after it was handed over",
+		CASE("a box goes on counting after it was handed over",
 			goes_on_counting_after_it_was_handed_over),
-		CASE("goes on estimating after it was handed over",
+		CASE("a box goes on estimating after it was handed over",
 			goes_on_estimating_after_it_was_handed_over),
-		CASE("is opened anew if it stood still", is_opened_anew_if_it_stood_still),
-		CASE("is opened anew if its group fell apart",
+		CASE("a box that stood still is opened anew", is_opened_anew_if_it_stood_still),
+		CASE("a box whose group fell apart is opened anew",
 			is_opened_anew_if_its_group_fell_apart),
-		CASE("says what was lost once it is open again",
+		CASE("a box tells its loss once it is open again",
 			says_what_was_lost_once_it_is_open_again),
-		CASE("is handed over without the error of its last read",
+		CASE("a box is handed over without the error of its last read",
 			is_handed_over_without_the_error_of_its_last_read),
-		CASE("says what was lost though it did not run yet",
+		CASE("a box tells its loss though it did not run yet",
 			says_what_was_lost_though_it_did_not_run_yet),
 		CASE("a count below its beginning is a reset",
 			a_count_below_its_beginning_is_a_reset),
-		CASE("opens single events where only the leader ran",
+		CASE("a group of which only the leader ran becomes single events",
 			opens_single_events_where_only_the_leader_ran),
 	};
 

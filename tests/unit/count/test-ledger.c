@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a ledger keeps, and which it refuses to go on with. */
+/* What a ledger keeps, and which ledgers uncored refuses to go on with. */
 #include "daemon/count/ledger.h"
 #include "tests/harness/test.h"
 #include "tests/unit/count/perf-fake.h"
@@ -26,7 +26,7 @@ struct fixture {
 	struct plan plan;
 	struct box boxes[BOXES];
 	struct page_header page;
-	struct publication publication; /* no more of it than the ledger takes */
+	struct publication publication; /* only the members that the ledger uses */
 	struct ledger ledger;
 	struct fault fault;
 };
@@ -132,7 +132,7 @@ static void the_same_counters_are_gone_on_with(void **state)
 	done(&f);
 }
 
-/* Whatever is in it, a mode is one of ours. */
+/* A mode that the ledger holds and no box can have becomes BOX_CLOSED. */
 static void an_unknown_mode_is_closed(void **state)
 {
 	struct page_sweep sweep = { .number = 1 };
@@ -207,7 +207,7 @@ static void other_events_are_refused(void **state)
 	assert_refused(&f, -ESTALE, "counter box uncore_imc_0 of socket 1 now has other events");
 }
 
-/* A site that calibrates must not have old bytes and new ones added up. */
+/* When a site calibrates, bytes of the old and of the new worth must not be added up. */
 static void another_worth_is_refused(void **state)
 {
 	struct fixture f;
@@ -257,7 +257,7 @@ static void what_is_no_ledger_is_refused(void **state)
 	done(&f);
 }
 
-/* The header may say anything: what is read must be there. */
+/* Whatever the header says, the memory that is read must be there. */
 static void one_that_is_cut_off_is_refused(void **state)
 {
 	struct fixture f;
@@ -275,12 +275,12 @@ static void one_that_is_cut_off_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("what the last sweep committed is restored, socket by socket",
+		CASE("the state that the last sweep committed is restored, socket by socket",
 			what_is_committed_is_restored),
 		CASE("an unknown mode is closed", an_unknown_mode_is_closed),
-		CASE("the same counters are gone on with, on whatever CPU",
+		CASE("the same counters go on, on whatever CPU",
 			the_same_counters_are_gone_on_with),
-		CASE("what the kernel refused then is remembered",
+		CASE("boxes that the kernel refused are remembered",
 			what_was_refused_then_is_remembered),
 		CASE("another platform is refused", another_platform_is_refused),
 		CASE("other boxes are refused", other_boxes_are_refused),
@@ -289,10 +289,10 @@ int main(void)
 		CASE("other events are refused", other_events_are_refused),
 		CASE("another worth of a count is refused", another_worth_is_refused),
 		CASE("another version is refused", another_version_is_refused),
-		CASE("one that nobody was served from is refused",
+		CASE("a ledger from which nobody was served is refused",
 			one_that_nobody_was_served_from_is_refused),
-		CASE("what is no ledger is refused", what_is_no_ledger_is_refused),
-		CASE("one that is cut off is refused", one_that_is_cut_off_is_refused),
+		CASE("a file that is no ledger is refused", what_is_no_ledger_is_refused),
+		CASE("a ledger that is cut off is refused", one_that_is_cut_off_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("ledger", cases, NULL, NULL);

@@ -180,7 +180,7 @@ static void another_page_is_refused_and_withdrawn(void **state)
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
 	assert_int_equal(adopt(&p, &plan, other_generation, &fault), -ESTALE);
 	assert_int_equal(p.header->state, PAGE_RETIRED);
-	/* Once it was withdrawn, nobody goes on with it. */
+	/* Nobody goes on with a withdrawn page. */
 	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), -ESTALE);
 	publication_done(&p);
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
@@ -190,7 +190,7 @@ static void another_page_is_refused_and_withdrawn(void **state)
 	publication_done(&p);
 }
 
-/* Also by a release that can read nothing of it but where every page says what it is. */
+/* A release withdraws it although it can read only the members that every version of a page has. */
 static void a_page_of_another_version_is_withdrawn(void **state)
 {
 	struct publication p;
@@ -213,7 +213,7 @@ static void a_page_of_another_version_is_withdrawn(void **state)
 	publication_done(&p);
 }
 
-/* Of a later uncored; see page.h. */
+/* A page of a later uncored; see page.h. */
 static void a_page_that_has_grown_is_gone_on_with(void **state)
 {
 	struct publication p, longer;
@@ -234,7 +234,7 @@ static void a_page_that_has_grown_is_gone_on_with(void **state)
 	memcpy(longer.whys, p.whys, sizeof p.whys);
 	assert_int_equal(adopt(&longer, &plan, header.generation, &fault), 0);
 	assert_int_equal(longer.header->state, PAGE_LIVE);
-	/* By which a reader sees that the addition is another process's. */
+	/* By the start time a reader sees that another process wrote the addition. */
 	assert_true(longer.header->daemon.started_ns > 1);
 	publication_done(&longer);
 	publication_done(&p);
@@ -243,20 +243,19 @@ static void a_page_that_has_grown_is_gone_on_with(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("its tables say what was planned", its_tables_say_what_was_planned),
-		CASE("every generation is another", every_generation_is_another),
-		CASE("what clients get cannot be written", what_clients_get_cannot_be_written),
-		CASE("it says how long the site may hold back a ring",
+		CASE("the page's tables say what was planned", its_tables_say_what_was_planned),
+		CASE("no two generations are the same", every_generation_is_another),
+		CASE("clients cannot write the page that they get",
+			what_clients_get_cannot_be_written),
+		CASE("the page says how long the site may hold back a ring",
 			it_says_how_long_the_site_may_hold_back_a_ring),
 		CASE("more reasons than fit do no harm", more_reasons_than_fit_do_no_harm),
-		CASE("the same page is gone on with, on whatever CPUs",
-			the_same_page_is_gone_on_with),
+		CASE("the same page goes on, on whatever CPUs", the_same_page_is_gone_on_with),
 		CASE("another page is refused and withdrawn",
 			another_page_is_refused_and_withdrawn),
 		CASE("a page of another version is withdrawn",
 			a_page_of_another_version_is_withdrawn),
-		CASE("a page that has grown is gone on with",
-			a_page_that_has_grown_is_gone_on_with),
+		CASE("a page that has grown goes on", a_page_that_has_grown_is_gone_on_with),
 	};
 
 	return cmocka_run_group_tests_name("publication", cases, NULL, NULL);

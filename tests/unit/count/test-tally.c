@@ -135,7 +135,7 @@ static void one_unreadable_box_makes_partial(void **state)
 	assert_int_equal(value->raised[1], 1);
 	assert_true(f.tally.channels[2].quality & PAGE_ABSENT);
 	assert_int_equal(f.tally.channels[2].why, TALLY_TEXT_UNREADABLE);
-	/* Readable again: the flag goes, the memory of it stays. */
+	/* The box is readable again: the flag goes, the record that it was raised stays. */
 	f.boxes[1].error = 0;
 	f.boxes[1].quality = 0;
 	value = sum(&f, DRAM_READ);
@@ -271,7 +271,7 @@ static void values_and_channels_in_bytes_are_rounded_down(void **state)
 	assert_int_equal(sum(&f, DRAM_READ)->count, 7000);
 	assert_int_equal(f.tally.channels[0].count, 6000);
 	assert_int_equal(f.tally.channels[2].count, 0);
-	/* Not so what is in another unit. */
+	/* A value in another unit is not rounded. */
 	assert_int_equal(f.tally.sweep.values[DRAM_WRITE].count, 640);
 	assert_int_equal(f.tally.channels[3].count, 640);
 	tally_done(&f.tally);
@@ -327,7 +327,7 @@ static void channels_go_on_from_what_the_page_shows(void **state)
 	(void)state;
 	set_up(&f);
 	tally_resume(&f.tally, &f.tally.sweep, shown);
-	f.tally.quantum = 4096; /* coarser than that of the process before */
+	f.tally.quantum = 4096; /* coarser than the quantum of the process before */
 	f.boxes[0].events[0].count = 81;
 	f.boxes[1].events[0].count = 65;
 	sum(&f, DRAM_READ);
@@ -366,13 +366,12 @@ int main(void)
 		CASE("a check is counted in the place of its metric",
 			a_check_is_counted_in_the_place_of_its_metric),
 		CASE("a difference of terms never goes back", a_difference_never_goes_back),
-		CASE("a difference that cannot be is absent",
-			a_difference_that_cannot_be_is_absent),
+		CASE("an impossible difference is absent", a_difference_that_cannot_be_is_absent),
 		CASE("a channel is as good as its box", a_channel_is_as_good_as_its_box),
 		CASE("flags of the platform file are always raised", static_flags_are_always_there),
 		CASE("values and channels in bytes are rounded down to the quantum",
 			values_and_channels_in_bytes_are_rounded_down),
-		CASE("what rounding leaves out never reaches a quantum",
+		CASE("the part that rounding leaves out never reaches a quantum",
 			rounding_adds_up_to_no_error),
 		CASE("a quantum that changes makes nothing go back",
 			a_quantum_that_changes_makes_nothing_go_back),

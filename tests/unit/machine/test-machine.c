@@ -216,12 +216,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE("The first x86 processor is read, and model is not model name", reads_x86),
-		CASE("POWER and Arm say other things of themselves", reads_others),
+		CASE("The other keys of POWER and Arm are read", reads_others),
 		CASE("Without proc/cpuinfo there is an error", needs_cpuinfo),
 		CASE("NUMA nodes without CPUs are seen, with their memory",
 			sees_nodes_without_cpus),
 		CASE("A number is found in a list of numbers and ranges", matches_lists),
-		CASE("A machine matches if all that is asked agrees", matches_all_that_is_asked),
+		CASE("A machine matches if every given key agrees", matches_all_that_is_asked),
 		CASE("A machine matches if its PMUs have the names", matches_names_of_pmus),
 		CASE("A malformed list is no list", refuses_bad_lists),
 	};

@@ -234,7 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE("a machine's PMUs are listed in natural order", test_machine),
 		CASE("the last number of a PMU's name is its box number", test_numbers),
-		CASE("a broken PMU is listed with what is wrong with it", test_broken),
+		CASE("a broken PMU is listed with its fault", test_broken),
 		CASE("cpumasks are range lists and nothing else", test_cpumasks),
 		CASE("a PMU without cpumask may have cpus instead", test_cpus_file),
 		CASE("a type is a number of 32 bits", test_type),

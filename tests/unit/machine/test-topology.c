@@ -101,7 +101,7 @@ static void test_no_packages(void **state)
 	tree_write(&tree, "sys/devices/system/cpu/present", "0-1\n");
 	tree_write(&tree, "sys/devices/system/cpu/cpu0/online", "1\n");
 	tree_write(&tree, "sys/devices/system/cpu/cpu1/online", "1\n");
-	/* without these hwloc asks the computer that the test runs on */
+	/* without these files hwloc asks the computer that the test runs on */
 	tree_write(&tree, "sys/devices/system/cpu/cpu0/topology/core_cpus", "1\n");
 	tree_write(&tree, "sys/devices/system/cpu/cpu1/topology/core_cpus", "2\n");
 	tree_write(&tree, "proc/cpuinfo", "processor\t: 0\n\nprocessor\t: 1\n");

@@ -349,7 +349,7 @@ static void test_long_reasons(void **state)
 	fixture_done(&fixture);
 }
 
-/* Falling back on raw: would count with bytes that the kernel says are wrong. */
+/* The alternative raw: would count with a number of bytes that the kernel contradicts. */
 static void test_contradiction(void **state)
 {
 	struct event_choices choices = { .n = 2,
@@ -381,7 +381,7 @@ int main(void)
 			test_bad_aliases),
 		CASE("{n} needs a number in the PMU's name", test_no_number),
 		CASE("libpfm4 encodes for machines that are not this one", test_pfm),
-		CASE("what libpfm4 says must be covered by format/", test_pfm_covered),
+		CASE("encodings of libpfm4 must be covered by format/", test_pfm_covered),
 		CASE("a PMU without format/ covers nothing", test_no_format),
 		CASE("the first alternative that resolves is taken", test_alternatives),
 		CASE("a scale that contradicts the bytes ends the search", test_contradiction),

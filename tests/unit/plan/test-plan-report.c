@@ -123,9 +123,9 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("Ice Lake is reported with the promised keys",
 			ice_lake_is_reported_with_the_promised_keys),
-		CASE("what is absent everywhere is said once",
+		CASE("a metric that is absent everywhere is named once",
 			what_is_absent_everywhere_is_said_once),
-		CASE("differences say what is subtracted", differences_say_what_is_subtracted),
+		CASE("differences name the subtracted events", differences_say_what_is_subtracted),
 	};
 
 	return cmocka_run_group_tests_name("plan-report", cases, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shipped platform files over the machines, and small platforms for what no machine shows. */
+/*
+ * The shipped platform files on the test machines, and small platforms for cases that no machine
+ * has.
+ */
 #include "tests/harness/tree.h"
 
 #include <errno.h>
@@ -27,7 +30,7 @@ static struct platform *shipped_platform(int root_fd)
 	return platform;
 }
 
-/* @platform becomes the fixture's; NULL: the shipped one that is recognised. */
+/* @platform becomes the fixture's; NULL: the shipped platform that is recognised. */
 static void fixture_init(struct fixture *fixture, const char *machine, struct platform *platform)
 {
 	int root_fd = machine_open(machine);
@@ -89,7 +92,7 @@ static unsigned count_uses(const struct fixture *fixture, const char *metric, un
 	return n;
 }
 
-/* The use of @metric on the PMU of this name has this code and is worth so many bytes. */
+/* The use of @metric on PMU @pmu has the code @config, and a count is worth @bytes. */
 static void assert_code(const struct fixture *fixture, const char *pmu, unsigned s,
 	const char *metric, uint64_t config, uint32_t bytes)
 {
@@ -453,7 +456,10 @@ static void test_knl_cache(void **state)
 	assert_true(box->uses[2].subtract);
 	assert_int_equal(box->uses[2].channel, PLAN_NO_CHANNEL);
 	assert_true(box->uses[0].channel >= 0);
-	/* each knows its term, so that a sum that lost all boxes of one is noticed */
+	/*
+	 * each use knows its term, so that uncored notices a sum of which one term lost all its
+	 * boxes
+	 */
 	assert_int_equal(box->uses[0].term, 0);
 	assert_int_equal(box->uses[2].term, 1);
 	box = box_of(&f, "uncore_edc_uclk_0", 0);
@@ -499,7 +505,7 @@ static void test_standin(void **state)
 	assert_codes(&f, "uncore_standin_%u", 48, "dram.read", 2, 4096);
 	fixture_done(&f);
 	fixture_init(&f, "standin-broken", NULL);
-	/* that box 1 cannot be opened is found only when it is */
+	/* a plan does not show that box 1 cannot be opened */
 	assert_int_equal(box_of(&f, "uncore_standin_1", 0)->type, 4095);
 	assert_quality(&f, 0, "dram.read", PAGE_STANDIN | PAGE_PARTIAL,
 		"2 of 3 boxes: uncore_standin_2 has no cpumask file, so it is not known on which "
@@ -582,7 +588,7 @@ static struct platform_metric metric_of_term(const char *name, struct platform_t
 	return metric;
 }
 
-/* The metric has no PMU here, its check has. */
+/* The metric has no PMU here, but its check has one. */
 static void test_check_in_place(void **state)
 {
 	struct platform *platform = new_platform("dram.read");
@@ -769,16 +775,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE("Ice Lake: 12 imc and 40 cha of each socket, with exact codes", test_icelake),
 		CASE("boxes and channels are sorted by socket and platform file", test_order),
-		CASE("Ice Lake broken: what is wrong is left out and told", test_icelake_broken),
+		CASE("Ice Lake broken: faulty boxes and events are left out and told",
+			test_icelake_broken),
 		CASE("two CPUs of one chip in a cpumask are one box", test_numa_cpumask),
 		CASE("Sapphire Rapids: with aliases and without, the same codes", test_sapphire),
-		CASE("Xeon Max: HBM under both of its names, absent elsewhere", test_hbm),
+		CASE("Xeon Max: HBM is found under both of its names, absent elsewhere", test_hbm),
 		CASE("Sapphire Rapids broken: ITOM without upper umask is absent",
 			test_sapphire_broken),
 		CASE("POWER9: each unit has its own codes, and a clock", test_power9),
 		CASE("POWER9 broken: events are lost one by one", test_power9_broken),
 		CASE("KNL flat: DDR is event 3, MCDRAM is on the eclk boxes", test_knl),
-		CASE("KNL cache: what is subtracted shares the event", test_knl_cache),
+		CASE("KNL cache: sum and subtrahend share the event", test_knl_cache),
 		CASE("KNL broken: half of a difference is no value", test_knl_broken),
 		CASE("the stand-in is flagged in every value", test_standin),
 		CASE("each die of a package is a box", test_dies),

@@ -35,7 +35,9 @@ static int place_find(
 	return platform_find(directories, place->tree.fd, name, ret, fault);
 }
 
-/* Is a directory with the one file x.conf refused with "PATH/x.conf" and then this? */
+/*
+ * A directory whose only file x.conf holds @text must be refused with "PATH/x.conf" and @expected.
+ */
 static void refuses(const char *text, const char *expected)
 {
 	struct place place;
@@ -558,7 +560,7 @@ int main(void)
 		CASE("A bad value in a metric is refused", refuses_bad_metric_keys),
 		CASE("A malformed PMU glob is refused", refuses_bad_pmus),
 		CASE("A malformed event is refused", refuses_bad_events),
-		CASE("An unknown machine is told what it is and what to do",
+		CASE("On an unknown machine the error names the machine and a remedy",
 			states_an_unknown_machine),
 		CASE("A name in the configuration decides", takes_a_forced_name),
 		CASE("Two matching files are an error", refuses_two_matches),

@@ -55,7 +55,7 @@ static int nth_cpu(unsigned n)
 	return -1;
 }
 
-/* What the kernel does with a thread whose CPU goes offline. */
+/* Moves the thread as the kernel moves a thread whose CPU goes offline. */
 static void push_to(int cpu)
 {
 	cpu_set_t set;
@@ -110,10 +110,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE("the CPU that is in charge is found", test_in_charge),
-		CASE("that there is none is ENOENT", test_nobody_in_charge),
+		CASE("no CPU in charge is ENOENT", test_nobody_in_charge),
 		CASE("a thread goes back to its CPU", test_comes_back),
-		CASE("it looks once a second", test_not_too_often),
-		CASE("without a CPU it stays where it is", test_any),
+		CASE("a thread looks once a second", test_not_too_often),
+		CASE("a thread without a CPU stays where it is", test_any),
 	};
 
 	return cmocka_run_group_tests_name("affinity", tests, remember_cpus, NULL);

@@ -65,7 +65,7 @@ static void what_is_saved_up_is_at_most_the_burst(void **state)
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
 	assert_int_equal(budget_ask(&budget, ALICE, 3600 * SECOND), 0);
-	assert_int_equal(budget.total_ns, 75 * MS); /* and 25 that thrifty users may owe */
+	assert_int_equal(budget.total_ns, 75 * MS); /* and 25 ms that thrifty users may owe */
 	assert_int_equal(budget.accounts[ALICE].credit_ns, 100 * MS);
 	budget_done(&budget);
 }
@@ -97,7 +97,7 @@ static void a_thrifty_user_waits_for_no_flood(void **state)
 	new_budget(&budget, 10, 100);
 	ask_without_pause(&budget, ALICE, now, 10 * SECOND);
 	now += 10 * SECOND;
-	/* The first time it has nothing yet, and waits for the first ns that it earns. */
+	/* At first BOB has nothing, and waits for the first ns that it earns. */
 	assert_in_range(budget_ask(&budget, BOB, now), 0, 20);
 	for (unsigned i = 0; i < 1000; i++) {
 		ask_without_pause(&budget, ALICE, now, 2 * MS);
@@ -108,7 +108,7 @@ static void a_thrifty_user_waits_for_no_flood(void **state)
 	budget_done(&budget);
 }
 
-/* As they would by taking subordinate ids, if these were not one account. */
+/* Users could come under new names by subordinate ids, if these were not one account. */
 static void coming_under_new_names_gets_no_more_than_the_total(void **state)
 {
 	uint64_t now = 1, spent_ns = 0;
@@ -174,13 +174,13 @@ static void while_there_is_plenty_nobody_keeps_count(void **state)
 	budget_charge(&budget, ALICE, 49 * MS);
 	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
 	budget_charge(&budget, ALICE, 2 * MS);
-	/* 24 ms are left, which are for users with credit; it has earned none yet. */
+	/* 24 ms are left for users with credit; ALICE has earned none yet. */
 	assert_in_range(budget_ask(&budget, ALICE, 1), 1, 10);
 	assert_int_equal(budget_ask(&budget, ALICE, 11), 0);
 	budget_done(&budget);
 }
 
-/* Nobody could pay alone what all pay together. */
+/* Together the users pay for a sweep that none could pay alone. */
 static void users_in_debt_by_a_sweep_join_the_sweep_of_another(void **state)
 {
 	struct budget budget;
@@ -197,7 +197,7 @@ static void users_in_debt_by_a_sweep_join_the_sweep_of_another(void **state)
 	budget_done(&budget);
 }
 
-/* BOB is admitted to it alone, for it has more credit. */
+/* BOB is admitted alone, because it has more credit. */
 static void nobody_joins_a_sweep_to_draw_on_the_next_earnings(void **state)
 {
 	struct budget budget;
@@ -217,7 +217,7 @@ static void nobody_joins_a_sweep_to_draw_on_the_next_earnings(void **state)
 	budget_done(&budget);
 }
 
-/* It was idle for a while, and the flood has just spent what there was. */
+/* BOB was idle for a while, and the flood of ALICE has just spent the total. */
 static void a_user_who_has_saved_up_waits_for_no_total(void **state)
 {
 	struct budget budget;
@@ -320,7 +320,7 @@ static void the_interval_of_a_user_holds_back_nobody_else(void **state)
 	budget_done(&budget);
 }
 
-/* As when its uid was looked up. */
+/* An account changes so when the user's uid was looked up. */
 static void the_interval_of_a_user_goes_with_it_to_another_account(void **state)
 {
 	struct budget budget;

@@ -92,7 +92,7 @@ static int64_t credit(unsigned account)
 	return doorbells.budget.accounts[account].credit_ns;
 }
 
-/* Nothing is left of the budget, and of nobody's credit. */
+/* Leaves nothing of the budget and of any account's credit. */
 static void spend_all(uint64_t now_ns)
 {
 	doorbells.budget.as_of_ns = now_ns;
@@ -144,7 +144,7 @@ static void a_claim_that_is_put_off_says_so(void **state)
 	assert_true(page_wakeup_is_claimed(&wakeups[0]));
 	assert_true(claims_join(&doorbells, BEGIN_NS + 10 * MS, 0));
 	assert_false(page_wakeup_is_claimed(&wakeups[0]));
-	assert_int_equal(wakeups[0].n_rung, 1); /* not before the sweep */
+	assert_int_equal(wakeups[0].n_rung, 1); /* before the sweep, none */
 	wake();
 	assert_int_equal(wakeups[0].n_rung, 2);
 	claims_charge(&doorbells, BEGIN_NS + 10 * MS, COST_NS, BEGIN_NS + 10 * MS);
@@ -220,7 +220,7 @@ static void users_in_debt_by_less_than_a_sweep_join(void **state)
 	assert_int_equal(wakeups[2].n_rung, 0);
 }
 
-/* A turn that costs so much may not be what keeps the claim from being admitted when it is due. */
+/* The cost of a turn must not keep the claim from being admitted when it is due. */
 static void what_a_ring_costs_is_waited_for(void **state)
 {
 	(void)state;
@@ -231,7 +231,10 @@ static void what_a_ring_costs_is_waited_for(void **state)
 	assert_int_equal(doorbells.throttled, 1);
 }
 
-/* Rings and is answered, again and again. Returns how many moments the last sweep was to wait. */
+/*
+ * User 0 rings and is answered, again and again. Returns how many moments the last sweep was to
+ * wait.
+ */
 static unsigned ring_often(unsigned n_times)
 {
 	static uint64_t now_ns = BEGIN_NS;
@@ -297,7 +300,7 @@ static void a_former_users_rings_are_ignored(void **state)
 	close(former);
 }
 
-/* All is spent, but for as little as @account needs to be admitted. */
+/* Spends all, except the little that @account needs to be admitted. */
 static void spend_all_but_of(unsigned account, uint64_t now_ns)
 {
 	spend_all(now_ns);
@@ -305,7 +308,7 @@ static void spend_all_but_of(unsigned account, uint64_t now_ns)
 	doorbells.budget.total_ns = 1;
 }
 
-/* Another has its place before the turn is charged. */
+/* Another user has the place of user 0 before the turn is charged. */
 static void who_leaves_within_a_turn_pays_for_it(void **state)
 {
 	(void)state;
@@ -407,7 +410,9 @@ static bool is_asleep(pid_t tid)
 	return file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1 && state == 'S';
 }
 
-/* In one look at all: under emulation one may sleep for an instant on its way, too. */
+/*
+ * Looks at all of them in a row: under emulation a thread may also sleep for an instant on its way.
+ */
 static bool are_asleep(const struct sleeper sleepers[SLEEPERS])
 {
 	for (unsigned i = 0; i < SLEEPERS; i++)
@@ -416,7 +421,7 @@ static bool are_asleep(const struct sleeper sleepers[SLEEPERS])
 	return true;
 }
 
-/* For how long the clients of user 0 may spin, which has so many. */
+/* For how long the clients of user 0 may spin if there are @n_clients. */
 static uint32_t spin_allowed(unsigned n_clients)
 {
 	const uint32_t spin_ns = 1234;
@@ -494,7 +499,7 @@ static void many_sleepers_are_woken_in_portions(void **state)
 	assert_int_equal(wakeups[1].n_rung, 1);
 }
 
-/* The sweep is there already: an interval holds for users that want another one. */
+/* The sweep is there already: an interval delays only users that want another sweep. */
 static void intervals_do_not_keep_sleepers(void **state)
 {
 	const struct budget_rules rules = { .percent = 100,
@@ -513,7 +518,7 @@ static void intervals_do_not_keep_sleepers(void **state)
 	__atomic_store_n(&cell.finished, 1, __ATOMIC_RELEASE);
 	wake();
 	claims_charge(&doorbells, now_ns, 0, now_ns);
-	ring(1); /* one that was woken wants the next sweep */
+	ring(1); /* a sleeper that was woken wants the next sweep */
 	for (unsigned i = 0; i < SLEEPERS / CLAIMS_PORTION; i++)
 		turn_at(clock_now_ns(), 0);
 	assert_int_equal(doorbells.places[1].n_woken, SLEEPERS);
@@ -530,7 +535,7 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* After the last ring of each, the number of its wake-up must have gone on. */
+/* A user that waits: n_rung of its wake-up must have gone on after its last ring. */
 struct wish {
 	bool waits;
 	uint32_t n_rung;
@@ -586,7 +591,10 @@ static void follow(uint32_t seed)
 	doorbells_set_rules(&doorbells, &rules);
 	for (unsigned i = 0; i < 300; i++)
 		act(&seed, wishes, &now_ns);
-	/* Asleep until the next claim is due: the edge of each ring is seen once. */
+	/*
+	 * From here the reader sleeps until the next claim is due: the edge of each ring is seen
+	 * once.
+	 */
 	turn_at(now_ns, 0);
 	for (unsigned i = 0; i < 10000; i++) {
 		due_ns = claims_due_ns(&doorbells, now_ns);
@@ -641,9 +649,9 @@ int main(void)
 		DOORBELLS_CASE("new rules are looked at at once", new_rules_are_looked_at_at_once),
 		DOORBELLS_CASE("one or two clients of a user may spin, more had better sleep",
 			few_clients_may_spin),
-		DOORBELLS_CASE("many that sleep are woken in portions, and others first",
+		DOORBELLS_CASE("many sleepers of a user are woken in portions, other users first",
 			many_sleepers_are_woken_in_portions),
-		DOORBELLS_CASE("intervals do not keep them from being woken",
+		DOORBELLS_CASE("intervals do not keep sleepers from being woken",
 			intervals_do_not_keep_sleepers),
 		DOORBELLS_CASE("no waiter is forgotten", nobody_who_waits_is_forgotten),
 	};

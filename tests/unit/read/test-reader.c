@@ -34,7 +34,7 @@ struct fixture {
 	struct box box;
 	struct generation generation;
 	struct reader reader;
-	struct page_wakeup wakeup; /* of the one user there is, unless a case says otherwise */
+	struct page_wakeup wakeup; /* of the only user, unless a case adds others */
 };
 
 static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t burst_ms)
@@ -74,7 +74,7 @@ static void stop_reader(struct fixture *f)
 	box_close(&f->box);
 }
 
-/* A doorbell in @place, of an account of its own, for one client. */
+/* Makes a doorbell in @place, of an account of its own, for one client. */
 static int hang_doorbell(struct fixture *f, unsigned place)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -85,7 +85,7 @@ static int hang_doorbell(struct fixture *f, unsigned place)
 	return fd;
 }
 
-/* A fresh read: 0, and the sweep; or what page_wait() says. */
+/* A fresh read: 0 and the sweep in @ret, or the error of page_wait(). */
 static int read_fresh(struct fixture *f, int doorbell_fd, uint64_t wait_ns, struct page_sweep *ret)
 {
 	const struct page_cell *cell = page_cell(f->generation.publication.header, 0);
@@ -161,7 +161,7 @@ static void over_the_budget_a_ring_waits_but_is_answered(void **state)
 		assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
 	assert_int_equal(read_fresh(&f, fd, 30 * SECOND, &sweep), 0);
 	assert_true(page_wakeup_due_ns(&f.wakeup) > 0);
-	/* One that waits can be removed, too. */
+	/* A doorbell with a claim that waits can be removed, too. */
 	for (unsigned i = 0; i < 100; i++)
 		eventfd_write(fd, 1);
 	reader_remove(&f.reader, 0);
@@ -350,7 +350,6 @@ static uint64_t told_cpu_ns(struct publication *publication)
 	return __atomic_load_n(&page_cell(publication->header, 0)->cpu_ns, __ATOMIC_RELAXED);
 }
 
-/* A client that waits on the old page while it is withdrawn, and one that comes to the new. */
 /* A doorbell that rings again during each sweep that it asked for. */
 static struct {
 	int fd;
@@ -412,7 +411,7 @@ static void moves_to_another_page(void **state)
 	old = f.generation.publication;
 	f.generation.publication = page;
 	reader_move(&f.reader, page.header);
-	/* The next sweep is there at once, and what there was is not touched any more. */
+	/* The new page has the next sweep at once, and the old page is not touched any more. */
 	assert_int_equal(page_copy(page_cell(page.header, 0), &after, 1, NULL, 0), 0);
 	assert_int_equal(after.number, before.number + 1);
 	assert_true(told_cpu_ns(&page) >= told_cpu_ns(&old) && told_cpu_ns(&old) > 0);
@@ -446,7 +445,7 @@ static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
 	stop_reader(&f);
 }
 
-/* What the library does with a page, all of it. Counts what went wrong. */
+/* Uses the page in every way that the library can. Returns the number of failures. */
 static void *use_library(void *argument)
 {
 	const struct uncore *handle = argument;
@@ -468,7 +467,10 @@ static void *use_library(void *argument)
 	return (void *)n_failed;
 }
 
-/* In one mapping of the page, as there never is otherwise: ThreadSanitizer goes by addresses. */
+/*
+ * Reader and library use the same mapping, unlike otherwise, because ThreadSanitizer goes by
+ * addresses.
+ */
 static void the_library_reads_while_it_sweeps(void **state)
 {
 	struct uncore_mark mark = { .ours = 1 };
@@ -519,11 +521,11 @@ int main(void)
 		CASE("new rules reach users that wait already",
 			new_rules_reach_those_who_wait_already),
 		CASE("clients come and go while it sweeps", clients_come_and_go_while_it_sweeps),
-		CASE("rung without pause, it sleeps now and then",
+		CASE("a reader that is rung without pause sleeps now and then",
 			rung_without_pause_it_sleeps_now_and_then),
-		CASE("moves to another page, and leaves the old one as it is",
+		CASE("a reader moves to another page, and leaves the old one as it is",
 			moves_to_another_page),
-		CASE("goes on from the last sweep of the ledger",
+		CASE("a reader goes on from the last sweep of the ledger",
 			goes_on_from_the_last_sweep_of_the_ledger),
 		CASE("the library reads while it sweeps", the_library_reads_while_it_sweeps),
 	};

@@ -123,9 +123,10 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		ACCOUNTS_CASE("each id has a number of its own, and keeps it",
 			each_id_has_a_number_of_its_own),
-		ACCOUNTS_CASE("also when its last connection has gone",
+		ACCOUNTS_CASE("it keeps the number when its last connection has gone",
 			it_keeps_its_number_when_the_last_one_left),
-		ACCOUNTS_CASE("when all are taken, the one that was left first is given away",
+		ACCOUNTS_CASE("when all numbers are taken, the number without connections for "
+			      "longest is given away",
 			the_number_that_was_left_first_is_given_away),
 		ACCOUNTS_CASE("a number with connections is never given away",
 			numbers_in_use_are_not_given_away),

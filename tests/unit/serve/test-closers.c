@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that close connections and doorbells. What hangs here is a TCP socket that lingers, given
- * as a doorbell: its close(2) waits until the other end is closed.
+ * Threads that close connections and doorbells. A close that hangs is made by a lingering TCP
+ * socket in the place of a doorbell: its close(2) waits until the other end is closed.
  */
 #include "daemon/serve/closers.h"
 
@@ -44,7 +44,7 @@ static int tear_down(void **state)
 		sentence, function, set_up, tear_down, NULL                                        \
 	}
 
-/* The end that is to be closed; *@ret_client is the other one. */
+/* Returns the daemon's end of a connection; *@ret_client is the client's end. */
 static int connect_client(int *ret_client)
 {
 	int pair[2];
@@ -54,7 +54,7 @@ static int connect_client(int *ret_client)
 	return pair[0];
 }
 
-/* Has the other end seen that this one has gone? */
+/* Does @fd show that the other end was closed? */
 static bool is_over(int fd)
 {
 	struct pollfd poll_fd = { .fd = fd };
@@ -81,7 +81,7 @@ static void wait_until_pending(unsigned wanted)
 	assert_int_equal(closers_pending(closers), wanted);
 }
 
-/* lingering_close() ends it. */
+/* Makes a close hang until lingering_close(). */
 static void hang(unsigned account, struct lingering *ret)
 {
 	assert_true(lingering_open(ret));
@@ -112,7 +112,7 @@ static void a_connection_is_closed(void **state)
 	wait_until_pending(0);
 }
 
-/* Edges would go on while the client has its descriptor, if it were only closed. */
+/* If the daemon only closed the doorbell, edges would go on while the client has its descriptor. */
 static void a_doorbell_is_unwatched_and_closed(void **state)
 {
 	int fd = make_doorbell(), clients = dup(fd);
@@ -129,7 +129,7 @@ static void a_doorbell_is_unwatched_and_closed(void **state)
 	close(clients);
 }
 
-/* Nothing but the close itself may be needed: a daemon at rest gives no further one. */
+/* Each close must be made without a further call, because a daemon at rest makes none. */
 static void one_that_hangs_keeps_nobody_else(void **state)
 {
 	struct lingering lingering;
@@ -143,7 +143,7 @@ static void one_that_hangs_keeps_nobody_else(void **state)
 	wait_until_pending(0);
 }
 
-/* Clients that are refused meanwhile would pile up otherwise, and keep a descriptor each. */
+/* Otherwise the connections of refused clients would pile up, and keep a descriptor each. */
 static void connections_do_not_wait_behind_doorbells(void **state)
 {
 	struct lingering lingering;
@@ -209,7 +209,7 @@ static void it_is_told_whose_close_hangs(void **state)
 	assert_false(closers_hang(closers, HANGING));
 }
 
-/* Before the first of them has been hanging for long. */
+/* The account is named before its first close has been hanging for long. */
 static void one_that_heaps_doorbells_up_is_told_of(void **state)
 {
 	struct lingering lingering;
@@ -244,7 +244,7 @@ static void costs_are_charged_once(void **state)
 	closers_charge(closers, &budget);
 	left_ns = budget.accounts[OTHER].credit_ns;
 	assert_true(left_ns < 0);
-	assert_int_equal(budget.total_ns, 0); /* nobody else waits for it */
+	assert_int_equal(budget.total_ns, 0); /* no other account waits */
 	closers_charge(closers, &budget);
 	assert_int_equal(budget.accounts[OTHER].credit_ns, left_ns);
 	budget_done(&budget);
@@ -315,7 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		/* first, as long as there are no threads to fork beside */
-		CASE("it ends in bounded time although one close hangs",
+		CASE("the closers end in bounded time although one close hangs",
 			it_ends_although_one_hangs),
 		CLOSERS_CASE(
 			"a connection is closed, and its client sees that", a_connection_is_closed),
@@ -327,15 +327,16 @@ int main(void)
 			connections_do_not_wait_behind_doorbells),
 		CLOSERS_CASE("doorbells of one account keep one thread",
 			doorbells_of_one_account_keep_one_thread),
-		CLOSERS_CASE("many that hang keep nobody else", many_that_hang_keep_nobody_else),
-		CLOSERS_CASE(
-			"after a while it is told whose close hangs", it_is_told_whose_close_hangs),
+		CLOSERS_CASE("many closes that hang delay no other account",
+			many_that_hang_keep_nobody_else),
+		CLOSERS_CASE("after a while the account is named whose close hangs",
+			it_is_told_whose_close_hangs),
 		CLOSERS_CASE("an account that heaps up doorbells is told of",
 			one_that_heaps_doorbells_up_is_told_of),
-		CLOSERS_CASE("what closing cost is charged once", costs_are_charged_once),
-		CLOSERS_CASE("what is nobody's is charged to nobody",
+		CLOSERS_CASE("the cost of closing is charged once", costs_are_charged_once),
+		CLOSERS_CASE("the cost of nobody's connections is charged to nobody",
 			what_is_nobodys_is_charged_to_nobody),
-		CLOSERS_CASE("it ends when all is closed", it_ends_when_all_is_closed),
+		CLOSERS_CASE("the closers end when all is closed", it_ends_when_all_is_closed),
 	};
 
 	return cmocka_run_group_tests_name("closers", cases, NULL, NULL);

@@ -32,12 +32,12 @@ static struct {
 	pthread_cond_t changed;
 	bool held;
 	unsigned n_let;    /* lookups that may go on although it is held */
-	unsigned n_inside; /* that wait */
-	unsigned n_made;   /* ... and that did */
-	uint32_t last;     /* that began */
+	unsigned n_inside; /* lookups that wait */
+	unsigned n_made;   /* lookups that are over */
+	uint32_t last;     /* of the last lookup that began */
 } directory = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-/* The C library's, after a while. */
+/* The C library's getpwuid_r(), which waits while the directory is held. */
 int getpwuid_r(
 	uid_t uid, struct passwd *passwd, char *buffer, size_t size_bytes, struct passwd **ret)
 {
@@ -103,7 +103,7 @@ static void wait_for_lookups(unsigned n)
 
 /* --- cases --- */
 
-/* A lookup may be going on still: the last of them takes the descriptors along. */
+/* A lookup may still be going on; the last lookup closes the descriptors. */
 static void end(long n_descriptors)
 {
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
@@ -223,7 +223,7 @@ static void it_ends_while_lookups_wait(void **state)
 	assert_null(owners_free(NULL));
 }
 
-/* Is uid STRANGER + i answered? Each must be once. */
+/* Takes @n answers and marks answered[i] for uid STRANGER + i. Each uid must be answered once. */
 static void take_answers(bool *answered, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -250,7 +250,7 @@ static unsigned count_made(void)
 	return n;
 }
 
-/* As many answers as there is room for, and then more questions. */
+/* Makes as many answers as there is room for, and then asks more questions. */
 static void nobody_who_asks_is_forgotten(void **state)
 {
 	enum { ROOM = 256, N = ROOM + OWNERS_LOOKUPS_MAX, MORE = 200 };
@@ -271,7 +271,10 @@ static void nobody_who_asks_is_forgotten(void **state)
 	take_answers(answered, N + MORE);
 }
 
-/* Asking on must bring an answer of each, however few questions there is room for at a time. */
+/*
+ * Asking again must bring an answer for each uid, however few questions there is room for at a
+ * time.
+ */
 static void what_could_not_be_asked_is_asked_again(void **state)
 {
 	enum { N = 1000 };
@@ -331,7 +334,7 @@ static void wait_for_answer(void)
 	eventfd_read(owners_fd(owners), &count);
 }
 
-/* So of two answers about one uid the later one holds. */
+/* So the later of two answers about a uid holds. */
 static void what_was_found_first_is_told_first(void **state)
 {
 	enum { N = 10 };
@@ -345,7 +348,9 @@ static void what_was_found_first_is_told_first(void **state)
 		assert_int_equal(take_answer(), STRANGER + i);
 }
 
-/* Uids that are 4096 apart share their 8 places in the table; the others here are far from those.
+/*
+ * Uids that are 4096 apart share their 8 places in the table. The other uids here have other
+ * places.
  */
 static void who_cannot_be_asked_for_takes_no_place(void **state)
 {
@@ -376,7 +381,7 @@ static void who_cannot_be_asked_for_takes_no_place(void **state)
 	assert_int_equal(count_made() - n_made, ROOM + 1);
 }
 
-/* The table of the daemon, as the service manager keeps it: another descriptor. */
+/* Another descriptor of the daemon's table, as the service manager keeps it. */
 static int keep_table(void)
 {
 	char path[64], target[64];
@@ -402,7 +407,7 @@ static void begin_with(int fd)
 	close_fd(&item.fd);
 }
 
-/* Of passwd, and not root: a guest has few. */
+/* A uid of passwd that is not root's: a guest has few. */
 static uint32_t some_uid(void)
 {
 	const struct passwd *passwd;
@@ -426,7 +431,7 @@ static void the_next_daemon_knows_what_this_one_knew(void **state)
 	assert_true(fd >= 0);
 	end((long)*state + 1);
 	begin_with(fd);
-	/* ... while the directory does not answer, too. */
+	/* It knows it, too, while the directory does not answer. */
 	hold_directory(true);
 	owners_account_of(owners, STRANGER);
 	wait_for_lookups(1);
@@ -447,22 +452,21 @@ static void a_table_of_something_else_is_not_used(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		OWNERS_CASE("root is root's, without a lookup", root_needs_no_lookup),
-		OWNERS_CASE("a user of passwd is its own, as soon as that is known",
+		OWNERS_CASE("root is its own owner, without a lookup", root_needs_no_lookup),
+		OWNERS_CASE("a user of passwd is its own owner, as soon as that is known",
 			a_user_of_passwd_is_itself),
 		OWNERS_CASE("a uid that nobody knows is its block's", a_stranger_is_its_block),
-		OWNERS_CASE("what is known is not asked again", what_is_known_is_not_asked_again),
+		OWNERS_CASE("a known uid is not asked again", what_is_known_is_not_asked_again),
 		OWNERS_CASE("few threads look up many uids", few_threads_look_up),
-		OWNERS_CASE(
-			"it ends while lookups wait, which end later", it_ends_while_lookups_wait),
+		OWNERS_CASE("the daemon ends while lookups wait, and they end later",
+			it_ends_while_lookups_wait),
 		OWNERS_CASE("no question is forgotten while nobody takes answers",
 			nobody_who_asks_is_forgotten),
-		OWNERS_CASE("what could not be asked is asked the next time",
+		OWNERS_CASE("a question that could not be asked is asked the next time",
 			what_could_not_be_asked_is_asked_again),
 		OWNERS_CASE(
 			"questions are answered in their order", who_asked_first_is_answered_first),
-		OWNERS_CASE(
-			"what was found first is told first", what_was_found_first_is_told_first),
+		OWNERS_CASE("the first answer is told first", what_was_found_first_is_told_first),
 		OWNERS_CASE("a question that cannot be asked takes no place",
 			who_cannot_be_asked_for_takes_no_place),
 		OWNERS_CASE("the next daemon knows what this one knew",

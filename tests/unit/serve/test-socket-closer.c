@@ -17,7 +17,7 @@ enum { PATIENCE_S = 10 };
 
 static struct socket_closer closer;
 
-/* Whoever closes a lingering socket is in close(2) for longer than the alarm gives it. */
+/* A thread that closes a lingering socket is in close(2) for longer than the alarm permits. */
 static int set_alarm(void **state)
 {
 	alarm(PATIENCE_S);
@@ -41,7 +41,7 @@ static void make_pair(int pair[2])
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 }
 
-/* Has the other end seen that this one has gone? */
+/* Does @fd show that the other end was closed? */
 static bool is_over(int fd)
 {
 	struct pollfd poll_fd = { .fd = fd };
@@ -68,7 +68,7 @@ static void finds_what_is_attached(void **state)
 	close(pair[1]);
 }
 
-/* The count of descriptors would be wrong if it had kept one. */
+/* If the closer kept a descriptor, the count of descriptors at the end would be wrong. */
 static void closes_what_is_harmless(void **state)
 {
 	int pair[2];
@@ -140,7 +140,10 @@ static void looks_behind_an_error(void **state)
 	lingering_close(&lingering);
 }
 
-/* Where threads are too many, as a user other than root. Status 0: it waited, and came through. */
+/*
+ * Closes where RLIMIT_NPROC permits no thread, as a user other than root. Status 0: the close
+ * waited, and was made.
+ */
 static int do_without_threads(void)
 {
 	const struct rlimit none = { 0, 4096 }, many = { 4096, 4096 };
@@ -189,11 +192,15 @@ int main(void)
 			"descriptors are found before they are received", finds_what_is_attached),
 		UNDERTAKER_CASE("harmless messages go with the socket", closes_what_is_harmless),
 		UNDERTAKER_CASE("a descriptor that lingers holds nobody up", does_not_linger),
-		UNDERTAKER_CASE("nor does it behind other messages", looks_behind_other_messages),
-		UNDERTAKER_CASE("nor behind empty ones", looks_behind_empty_messages),
+		UNDERTAKER_CASE("a descriptor that lingers behind other messages holds nobody up",
+			looks_behind_other_messages),
+		UNDERTAKER_CASE("a descriptor that lingers behind empty messages holds nobody up",
+			looks_behind_empty_messages),
 		UNDERTAKER_CASE(
-			"nor behind the error of a peer that has gone", looks_behind_an_error),
-		UNDERTAKER_CASE("without a thread it waits for the next", waits_for_a_thread),
+			"a descriptor that lingers behind a gone peer's error holds nobody up",
+			looks_behind_an_error),
+		UNDERTAKER_CASE(
+			"without a thread a close waits until the next one", waits_for_a_thread),
 	};
 
 	return cmocka_run_group_tests_name("socket-closer", cases, NULL, NULL);

@@ -7,7 +7,7 @@
 
 enum { UNTOUCHED = 4711 };
 
-/* "ann" is 1000, "bob" is 1001, and "also-ann" is 1000, too. Of others nobody knows. */
+/* "ann" and "also-ann" are 1000, "bob" is 1001. Other names are unknown. */
 static bool find_uid(const char *name, uint32_t *ret)
 {
 	if (!strcmp(name, "ann") || !strcmp(name, "also-ann"))
@@ -140,7 +140,7 @@ static void lines_that_are_none_are_passed_over(void **state)
 	}
 }
 
-/* Its end is not taken for a line of its own. */
+/* The end of the line is not taken for a line of its own. */
 static void a_line_that_is_too_long_is_passed_over(void **state)
 {
 	(void)state;
@@ -180,7 +180,7 @@ int main(void)
 		CASE("an owner may be a number, if it is a uid", an_owner_may_be_a_number),
 		CASE("a name that nobody knows settles nothing",
 			a_name_that_nobody_knows_settles_nothing),
-		CASE("lines that are none are passed over", lines_that_are_none_are_passed_over),
+		CASE("malformed lines are passed over", lines_that_are_none_are_passed_over),
 		CASE("a line that is too long is passed over to its end",
 			a_line_that_is_too_long_is_passed_over),
 		CASE("the last line may lack its end", the_last_line_may_lack_its_end),

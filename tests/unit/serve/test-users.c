@@ -70,7 +70,7 @@ static void wait_until_closed(void)
 	assert_int_equal(closers_pending(closers), 0);
 }
 
-/* The place that reader @s hears if @fd is rung, or -1. */
+/* Rings @fd. Returns the place that reader @s hears, or -1. */
 static int ring(unsigned s, int fd)
 {
 	struct doorbells *doorbells = &readers[s].doorbells;
@@ -202,7 +202,7 @@ static void one_that_moves_to_another_account_is_charged_there(void **state)
 	assert_int_equal(readers[0].doorbells.places[user->place].account, 7);
 	assert_int_equal(readers[1].doorbells.places[user->place].account, 7);
 	users_leave(&users, user);
-	/* It may also have moved while it was away. */
+	/* The user may also have moved to another account while it was away. */
 	assert_ptr_equal(enter(1000, 9), user);
 	assert_int_equal(user->account, 9);
 	assert_int_equal(readers[1].doorbells.places[user->place].account, 9);
@@ -222,7 +222,7 @@ static void users_of_a_forgotten_account_go(void **state)
 	assert_int_equal(users.n_away, 1);
 }
 
-/* Its connections may be charged as another account already. */
+/* The user's connections may already be charged to another account. */
 static void a_user_with_clients_stays(void **state)
 {
 	struct user *user = enter(1000, 5);
@@ -254,7 +254,7 @@ static void memory_is_given_back(void **state)
 	close(kept);
 }
 
-/* With room for one descriptor more each time, until there are enough. */
+/* Each attempt has room for one descriptor more, until there are enough. */
 static void errors_leave_nothing_behind(void **state)
 {
 	long n_before = count_open_descriptors();
@@ -309,7 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		USERS_CASE("clients of one uid share doorbells and memory", clients_of_a_uid_share),
-		USERS_CASE("what clients get is for reading", what_clients_get_is_read_only),
+		USERS_CASE("clients get their memory read-only", what_clients_get_is_read_only),
 		USERS_CASE("a user that is away is found again", one_that_is_away_is_found_again),
 		USERS_CASE("the user that is away longest goes first",
 			the_one_that_is_away_longest_goes_first),
@@ -318,7 +318,8 @@ int main(void)
 		USERS_CASE("a user that moves to another account is charged there",
 			one_that_moves_to_another_account_is_charged_there),
 		USERS_CASE("users of a forgotten account go", users_of_a_forgotten_account_go),
-		USERS_CASE("but not those that have clients", a_user_with_clients_stays),
+		USERS_CASE("users of a forgotten account that have clients stay",
+			a_user_with_clients_stays),
 		USERS_CASE("memory is given back although a client keeps its descriptor",
 			memory_is_given_back),
 		USERS_CASE("errors leave nothing behind", errors_leave_nothing_behind),

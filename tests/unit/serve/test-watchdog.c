@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a reader counts as one that hangs. What follows from it is seen in tests/continuity/. */
+/* When a reader counts as hanging. tests/continuity/ has the consequences. */
 #include "daemon/serve/watchdog.h"
 #include "tests/harness/test.h"
 
@@ -61,7 +61,7 @@ int main(void)
 			one_thing_after_the_other_is_no_hang),
 		CASE("a reader that began just now does not hang",
 			what_begins_later_than_now_is_no_hang),
-		CASE("a watchdog with a short interval takes less for a hang",
+		CASE("a watchdog with a short interval has a shorter limit",
 			a_short_interval_has_a_shorter_limit),
 	};
 

@@ -303,9 +303,9 @@ int main(void)
 		CASE("A socket path must fit into sun_path", limits_the_socket_path),
 		CASE("An unknown key or section is refused and the known are listed",
 			refuses_unknown_names),
-		CASE("What stands twice or outside a section is refused",
+		CASE("A key or section that stands twice, or a key outside a section, is refused",
 			refuses_what_stands_twice_or_nowhere),
-		CASE("It is read again, but for what needs a restart",
+		CASE("The file is read again, except for keys that need a restart",
 			is_read_again_but_for_what_needs_a_restart),
 		CASE("A file that is named must exist", needs_a_named_file),
 	};

@@ -73,7 +73,7 @@ static void only_the_owner_of_the_job_may(void **state)
 		"User 1000 does not own the job that this node runs. The rule is owner_only in "
 		"[access] of uncored.conf; the administrator of this node can change it, or make "
 		"this user the owner with `uncore owner`.");
-	/* Without the key it does not matter whose job it is. */
+	/* Without the key the owner of the job does not matter. */
 	assert_true(policy_admits(&(struct policy_access){}, BOB, &alice, &refusal));
 }
 
@@ -124,7 +124,7 @@ static void quotas_say_which_of_them_is_full(void **state)
 	load.n = 3;
 	assert_false(policy_has_room(&load, BOB, &refusal));
 	assert_int_equal(refusal.rule, POLICY_CLIENTS);
-	/* The last place is root's. */
+	/* The last place is reserved for root. */
 	load.n_of_user = 0;
 	assert_true(policy_has_room(&load, 0, &refusal));
 	load.n = 4;
@@ -215,14 +215,15 @@ int main(void)
 			a_group_lets_its_members_in_by_any_of_their_groups),
 		CASE("with users and a group both must hold",
 			with_users_and_a_group_both_must_hold),
-		CASE("quotas say which of them is full", quotas_say_which_of_them_is_full),
+		CASE("a refusal by a quota names the quota that is full",
+			quotas_say_which_of_them_is_full),
 		CASE("every rule has a name and an error, and says who can change it",
 			every_rule_has_a_name_an_error_and_says_who_can_change_it),
-		CASE("what happened is cut where it is long, but never who can change it",
+		CASE("a long account of what happened is cut, but never who can change it",
 			what_happened_is_cut_but_never_who_can_change_it),
 		CASE("the longer interval is how long a ring may be held",
 			the_longer_interval_is_how_long_a_ring_may_be_held),
-		CASE("it says in words who may connect and what is told",
+		CASE("the policy says in words who may connect and what is told",
 			says_in_words_who_may_connect_and_what_is_told),
 	};
 

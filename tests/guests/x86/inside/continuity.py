@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nothing is lost: systemd keeps uncored's counters, its page and its ledger, and whatever ends the process,
-the next one goes on. What was counted is known, so "nothing" means not one count."""
+"""Nothing is lost: systemd keeps uncored's counters, its page and its ledger, and whatever ends the process, the next
+process goes on. The true counts are known, so "nothing" means not one count."""
 import json
 import pathlib
 import random
@@ -40,7 +40,7 @@ class Stat:
         self.process.stdout.close()
 
     def values(self):
-        """Of all the time: {(socket, metric): object}"""
+        """Totals over all the time: {(socket, metric): object}"""
         return metrics_of(json.loads(self.PATH.read_text().splitlines()[-1]))
 
 
@@ -65,7 +65,7 @@ class NothingLost(Kept):
         self.assertEqual(int(show("NFileDescriptorStore")), n_kept())
 
     def test_kills(self):
-        """200 times `systemctl kill -s KILL` at any moment: a region has every count, and so has `uncore stat`"""
+        """after 200 times `systemctl kill -s KILL` at any moment, a region has every count, and so has `uncore stat`"""
         def storm():
             end_s = time.monotonic() + KILLS_S
             begin = n_restarts()
@@ -82,23 +82,23 @@ class NothingLost(Kept):
         self.assert_counted(reader.values(), self.totals[-1])
 
     def test_crashes(self):
-        """so it has when uncored crashes"""
+        """nothing is lost when uncored crashes"""
         def crash():
             for name in ("SEGV", "ABRT", "BUS"):
                 replaced(lambda name=name: kill(name))
         self.assert_nothing_lost(crash)
 
     def test_restart(self):
-        """by `systemctl restart` nothing is lost"""
+        """nothing is lost by `systemctl restart`"""
         self.assert_nothing_lost(lambda: replaced(lambda: run("systemctl", "restart", "uncored")))
 
     def test_restart_with_socket(self):
-        """nor when its socket is restarted with it"""
+        """nothing is lost when uncored's socket is restarted with it"""
         self.assert_nothing_lost(
             lambda: replaced(lambda: run("systemctl", "restart", "uncored.socket", "uncored.service")))
 
     def test_daemon_reload(self):
-        """nor by `systemctl daemon-reload`, before a kill and after it"""
+        """nothing is lost by `systemctl daemon-reload`, before a kill and after it"""
         def reload():
             for _ in range(2):
                 run("systemctl", "daemon-reload")
@@ -106,7 +106,7 @@ class NothingLost(Kept):
         self.assert_nothing_lost(reload)
 
     def test_daemon_reexec(self):
-        """nor when systemd itself is executed anew, before a kill and after it"""
+        """nothing is lost when systemd itself is executed anew, before a kill and after it"""
         def reexec():
             for _ in range(2):
                 run("systemctl", "daemon-reexec")
@@ -114,13 +114,13 @@ class NothingLost(Kept):
         self.assert_nothing_lost(reexec)
 
     def test_reload(self):
-        """nor by `systemctl reload`, and the process stays"""
+        """nothing is lost by `systemctl reload`, and the process stays"""
         pid = uncored_pid()
         self.assert_nothing_lost(lambda: run("systemctl", "reload", "uncored"))
         self.assertEqual(uncored_pid(), pid)
 
     def test_upgrade(self):
-        """nor by an upgrade: another file in place of the binary, `daemon-reload`, `try-restart`"""
+        """nothing is lost by an upgrade: another file in place of the binary, `daemon-reload`, `try-restart`"""
         def upgrade():
             new = BINARY.with_suffix(".new")
             shutil.copy2(BINARY, new)
@@ -132,7 +132,7 @@ class NothingLost(Kept):
         self.assertNotEqual(BINARY.stat().st_ino, before)
 
     def test_all(self):
-        """over all of that, a region that was open has the sum of it, on each socket, with no flag"""
+        """a region that was open over all of that has the sum on each socket, with no flag"""
         self.program.tell("end", "all")
         total = Traffic()
         total.n = sum(traffic.n for traffic in self.totals)
@@ -162,7 +162,7 @@ class Stopped(Kept):
         self.assertNotEqual(generation(), before)
 
     def test_refused(self):
-        """a region that was open over it has no figures, and its end says why"""
+        """a region that was open over a stop has no figures, and its end says why"""
         returned, text = self.program.tell("end", "stopped")
         self.assertEqual(returned, ESTALE)
         self.assertIn("began to count anew", text)
@@ -175,7 +175,7 @@ class Stopped(Kept):
         self.assertIn("uncored was restarted and lost its counts", done.stderr)
 
     def test_again(self):
-        """what is measured after that is exact"""
+        """measurements after a stop are exact"""
         self.assert_exact_while(lambda: replaced(kill))
 
     def test_journal(self):
@@ -184,8 +184,8 @@ class Stopped(Kept):
 
 
 class ManyBoxes(Case):
-    """A machine with more events than a process may have descriptors by default: other machines have so many
-    sockets, this one so many boxes."""
+    """A machine with more events than the default limit of descriptors: other machines have this many by their sockets,
+    this machine by its boxes."""
 
     MACHINE = "icelake-sp"
     FIRST, END = 40, 300
@@ -207,7 +207,7 @@ class ManyBoxes(Case):
         self.assertGreater(int(show("NFileDescriptorStore")), self.DEFAULT_LIMIT)
 
     def test_passed_on(self):
-        """and passes them on when uncored is killed and when it is restarted"""
+        """systemd passes them on when uncored is killed and when it is restarted"""
         before, n = generation(), show("NFileDescriptorStore")
         for act in (kill, lambda: run("systemctl", "restart", "uncored")):
             replaced(act)

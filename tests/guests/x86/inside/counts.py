@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was counted is what a user sees: to the byte, for every box of every socket, through `uncore stat`,
-through PCP and through the calls of PAPI."""
+"""A user sees every count: to the byte, for every box of every socket, through `uncore stat`, through PCP and through
+the calls of PAPI."""
 import pathlib
 import re
 import signal
@@ -16,8 +16,8 @@ SETTLE_S = 60
 
 
 def count_everything(machine):
-    """Commands that make every event of every box count, each another number, and the bytes that this is:
-    {(socket, metric): bytes}."""
+    """Commands that make every event of every box count a different number, and the bytes of these counts: {(socket,
+    metric): bytes}."""
     counted, expected = {}, {}
     for row in facts(machine):
         if not row["terms"]:
@@ -32,7 +32,7 @@ def count_everything(machine):
 
 
 class FirstClient(Case):
-    """As README.md says it: the socket is enabled, and the first client starts the service."""
+    """The steps of README.md: the socket is enabled, and the first client starts the service."""
 
     def test_activation(self):
         """enabled and started as README.md says, the socket waits for the first client"""
@@ -75,7 +75,7 @@ class MachineCase(Case):
                 self.assertEqual(found[socket, metric].get("bytes"), n_bytes)
 
     def test_quality(self):
-        """a value has the flags that the sources ask for, and no other"""
+        """a value has the flags that the sources ask for, and no others"""
         commands, _ = count_everything(self.machine)
         found = metrics_of(stat(commands))
         for row in facts(self.machine):
@@ -84,7 +84,7 @@ class MachineCase(Case):
                     self.assertEqual(found[socket, row["metric"]].get("quality"), row["quality"].split())
 
     def test_absent(self):
-        """what this machine does not count is absent, with the reason"""
+        """metrics that this machine does not count are absent, with the reason"""
         found = metrics_of(stat([]))
         for row in facts(self.machine):
             if row["quality"] == "absent":
@@ -122,8 +122,8 @@ class Pcp(Case):
         stop_uncored()
 
     def values(self, metric):
-        """As pmval shows them to a user: [socket 0, socket 1]. Emulated, a reading can take longer than the agent
-        waits for it; then there is no value yet."""
+        """The values that pmval shows a user: [socket 0, socket 1]. In an emulated machine a reading can take longer
+        than the agent waits; then there is no value yet."""
         rows = []
 
         def has_come():
@@ -160,7 +160,7 @@ class Pcp(Case):
                 self.assertEqual(found.get(name), n)
 
     def papi_deltas(self, commands):
-        """{event: counts since the start}, of a reader that runs while these commands are given."""
+        """{event: counts since the start} of a reader that runs while these commands are given."""
         path = pathlib.Path("/tmp/papi-client.txt")
 
         def reads():

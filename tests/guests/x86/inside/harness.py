@@ -15,7 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PMUS = pathlib.Path("/sys/kernel/debug/test_pmu")
 CONFIG = pathlib.Path("/etc/uncored/uncored.conf")
 DROP_INS = pathlib.Path("/etc/systemd/system/uncored.service.d")
-# The budget is in elapsed time. When the computer below stops an emulated CPU within a sweep, that would be charged.
+# The budget is in elapsed time. When the computer below stops an emulated CPU within a sweep, the reader would be
+# charged for that time.
 BUDGET = "[reader]\nbudget_percent = 100\nburst_ms = 10000\n"
 PACKAGES = 2
 CPUS_OF_PACKAGE = 2
@@ -25,12 +26,12 @@ WAIT_S = 90
 
 
 def identity(user):
-    """Options of subprocess that make a command another user's, with no group and no privilege."""
+    """Options of subprocess that run a command as another user, with no group and no privilege."""
     return {"user": user, "group": user, "extra_groups": []} if user else {}
 
 
 def run(*words, user=None, check=True, cwd="/"):
-    """With what it said; as root unless told."""
+    """Runs a command, as root unless told; the result has its output."""
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, cwd=cwd,
                           timeout=COMMAND_S, stdin=subprocess.DEVNULL, **identity(user))
     if check and done.returncode != 0:
@@ -58,8 +59,8 @@ def is_loaded():
 
 
 def load_machine(name, platform=None):
-    """PMUs as of tests/machines/NAME.machine, and uncored stopped but enabled. The guest's processor is
-    another one, so the configuration names the platform."""
+    """Loads the PMUs of tests/machines/NAME.machine; uncored is stopped but enabled. The guest has another processor,
+    so the configuration names the platform."""
     stop_uncored()
     if is_loaded():
         run("rmmod", "test_pmu")
@@ -84,7 +85,7 @@ def online(cpu, yes):
     pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/online").write_text(str(int(yes)))
 
 
-# --- what the sources say about it ---
+# --- the facts of the sources ---
 
 def expand(pmus, configs):
     """("imc_{0..1}", "{0x1,0x2}"): imc_0 has 0x1, imc_1 has 0x2."""
@@ -104,7 +105,7 @@ def terms(text):
 
 
 def facts(machine):
-    """Rows of tests/machines/events.csv: what each metric of each socket is made of, from the sources."""
+    """Rows of tests/machines/events.csv: the terms of each metric on each socket, from the sources."""
     with open(HERE / "events.csv", encoding="utf-8") as file:
         return [row for row in csv.DictReader(file) if machine in row["machines"].split()]
 
@@ -119,7 +120,8 @@ def sockets_of(row):
 # --- uncored ---
 
 def start_uncored():
-    """And waits until it is ready: emulated, it takes longer than a client waits for its first answer."""
+    """Starts uncored and waits until it is ready: in an emulated machine that takes longer than a client waits for its
+    first answer."""
     run("systemctl", "start", "uncored.socket", "uncored.service")
 
 
@@ -154,21 +156,21 @@ def status_of(pid):
 
 
 def journal(*words):
-    """What the service and its socket have said, and what systemd has said of them."""
+    """The lines of the service and its socket, and systemd's lines about them."""
     run("journalctl", "--sync")
     return run("journalctl", "-q", "--no-pager", "-o", "cat", "-u", "uncored.service",
                "-u", "uncored.socket", *words).stdout
 
 
 def journal_mark():
-    """A word for journal(): only what comes from now on. (After --after-cursor, journalctl of systemd 252 leaves
-    out the first line that matches.)"""
+    """A word for journal(): only lines from now on. (After --after-cursor, journalctl of systemd 252 leaves out the
+    first line that matches.)"""
     run("journalctl", "--sync")
     return f"--since=@{time.time():.6f}"
 
 
 def set_drop_ins(texts):
-    """{file name: text}: these, and no other."""
+    """Sets the drop-ins {file name: text}, and no others."""
     if texts == {path.name: path.read_text() for path in DROP_INS.glob("*")}:
         return
     shutil.rmtree(DROP_INS, ignore_errors=True)
@@ -179,7 +181,7 @@ def set_drop_ins(texts):
 
 
 def stat(lines, check=True):
-    """What `uncore stat` shows a visitor, while a command of the visitor makes the PMUs count."""
+    """The report of `uncore stat` for a visitor, whose command makes the PMUs count."""
     path = pathlib.Path("/tmp/commands")
     path.write_text("\n".join(lines))
     path.chmod(0o644)
@@ -189,7 +191,7 @@ def stat(lines, check=True):
 
 
 def measure(act):
-    """As stat(), with something done here while the visitor's command runs."""
+    """As stat(), but act() does something here while the visitor's command runs."""
     begun, go = pathlib.Path("/tmp/begun"), pathlib.Path("/tmp/go")
     for path in (begun, go):
         path.unlink(missing_ok=True)
@@ -205,7 +207,7 @@ def measure(act):
 
 
 def info():
-    """What a visitor is told of uncored."""
+    """The report on uncored for a visitor."""
     return json.loads(run("uncore", "info", "--json", user=VISITOR).stdout)
 
 
@@ -224,7 +226,7 @@ def reports():
 
 
 def prepare():
-    """Once: what an administrator does after `meson install`, as README.md has it."""
+    """Does once the steps of an administrator after `meson install`, as README.md has them."""
     run("ldconfig")
     run("systemd-sysusers")
     run("systemctl", "daemon-reload")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CPUs that come and go: what was counted stays, or the value says that it is not whole. Never is it frozen
-without a word."""
+"""CPUs that come and go: the counts stay, or the value says that it is not whole. A value is never frozen without a
+flag."""
 import os
 import pathlib
 
@@ -19,7 +19,7 @@ def count(socket, n):
 
 
 def designated():
-    """The CPU that stands for socket 1; it does not go back to one that was offline."""
+    """The CPU that stands for socket 1; the kernel does not go back to a CPU that was offline."""
     return int(CPUMASK.read_text().split(",")[1])
 
 
@@ -60,7 +60,7 @@ class Hotplug(Case):
         self.assert_exact(found[1], 1500)
 
     def test_designated_comes_back(self):
-        """so they are when it comes back"""
+        """counts before and after the designated CPU comes back are all there"""
         online(2, False)
 
         def act():
@@ -106,7 +106,7 @@ class Hotplug(Case):
         self.assert_whole_or_flagged(found[1], 1500)
 
     def test_package_comes_back(self):
-        """when it comes back, too"""
+        """when the package comes back, its value is whole or says that it is not"""
         def act():
             count(1, 1000)
             online(2, False)
@@ -117,7 +117,7 @@ class Hotplug(Case):
         self.assert_whole_or_flagged(self.read_bytes(act)[1], 1500)
 
     def test_package_is_back(self):
-        """after that, once it was read, uncored counts the whole package again by itself"""
+        """after that, once a client has read, uncored counts the whole package again by itself"""
         pid = uncored_pid()
         online(2, False)
         online(3, False)
@@ -131,7 +131,7 @@ class Hotplug(Case):
         self.assert_exact(self.read_bytes(lambda: count(1, 777))[1], 777)
 
     def test_restart_is_whole(self):
-        """and so does an uncored that was stopped and started"""
+        """an uncored that was stopped and started counts the whole package"""
         online(2, False)
         online(3, False)
         online(2, True)

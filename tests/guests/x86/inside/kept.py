@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""uncored as systemd keeps it: how it is ended, what a program with an open region sees of that, and what it should
-see, for what was counted is known to the last count."""
+"""uncored as systemd keeps it: ways to end it, what a program with an open region sees of that, and what it should see.
+The true counts are known to the last count."""
 import json
 import os
 import subprocess
@@ -40,7 +40,7 @@ class Program:
 
 
 class Traffic:
-    """Makes every event of every box count, each another number, again and again."""
+    """Makes every event of every box count a different number, again and again."""
 
     PAUSE_S = 0.05
 
@@ -64,7 +64,7 @@ class Traffic:
         self.thread.join()
 
     def values(self):
-        """As they are shown of a region that was open all the while: {(socket, metric): object}"""
+        """The values that a region shows that was open all the while: {(socket, metric): object}"""
         return {key: {"bytes": self.n * n_bytes, "quality": []} for key, n_bytes in self.round.items()}
 
 
@@ -86,19 +86,19 @@ def n_restarts():
 
 
 def wait_until_ready(but=0):
-    """That systemd has the start message of a process other than this."""
+    """Waits until systemd has the start message of a process other than `but`."""
     wait_until(lambda: is_active("uncored.service") and uncored_pid() not in (0, but), "uncored serves again")
 
 
 def replaced(act):
-    """Does what ends the process, and waits until the next one serves."""
+    """Calls act(), which ends the process, and waits until the next process serves."""
     before = uncored_pid()
     act()
     wait_until_ready(but=before)
 
 
 def said_by_uncored(*words):
-    """systemd speaks of the service in the same journal; this is without that."""
+    """uncored's lines of the journal, without systemd's lines about the service."""
     run("journalctl", "--sync")
     return run("journalctl", "-q", "--no-pager", "SYSLOG_IDENTIFIER=uncored", *words).stdout
 
@@ -132,7 +132,7 @@ class Kept(Case):
         self.assertEqual({key: found[key] for key in expected}, expected)
 
     def assert_exact_while(self, act):
-        """A region around it, which begins and ends while nothing is counted, has every count."""
+        """A region around act(), which begins and ends while nothing is counted, has every count."""
         name = self.id().rpartition(".")[2]
         self.begin(name)
         try:

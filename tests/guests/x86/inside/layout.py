@@ -8,11 +8,11 @@ from harness import Case, HERE
 
 DEVICES = pathlib.Path("sys/bus/event_source/devices")
 TREE = HERE / "icelake-sp-tree"
-COUNTED = re.compile(r"uncore_(imc_\d+|imc_free_running_\d+|cha_\d+)$")  # what icelake-sp.conf asks for
+COUNTED = re.compile(r"uncore_(imc_\d+|imc_free_running_\d+|cha_\d+)$")  # the PMUs that icelake-sp.conf asks for
 
 
 def files_of(pmu, folder):
-    """{name: text}, without the newline that some end with."""
+    """{name: text}, without the newline at the end of some files."""
     return {path.name: path.read_text().rstrip("\n") for path in (pmu / folder).glob("*")}
 
 

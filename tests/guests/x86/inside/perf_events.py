@@ -11,7 +11,7 @@ PINNED = 1 << 2
 
 
 def open_event(pmu, config, cpu):
-    """A descriptor that counts until it is closed, and has its counter all the time or never."""
+    """A pinned event: its descriptor counts until it is closed, and has its counter all the time or never."""
     kind = int(pathlib.Path(f"/sys/bus/event_source/devices/{pmu}/type").read_text())
     attr = struct.pack("IIQQQQQ", kind, ATTR_BYTES, config, 0, 0, 0, PINNED).ljust(ATTR_BYTES, b"\0")
     libc = ctypes.CDLL(None, use_errno=True)
@@ -22,7 +22,7 @@ def open_event(pmu, config, cpu):
 
 
 class OtherEvents:
-    """Events that somebody else counts, on every box of some PMUs."""
+    """Events that another user counts on every box of some PMUs."""
 
     def __init__(self, pmus, configs, cpus):
         self.fds = [open_event(pmu, config, cpu) for pmu in pmus for config in configs for cpu in cpus]

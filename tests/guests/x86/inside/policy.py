@@ -19,7 +19,7 @@ class Owner(Kept):
         self.assertEqual(self.owner(), VISITOR)
 
     def test_withdrawn(self):
-        """the page of a former owner is withdrawn, and stays so over kills"""
+        """the page of a former owner is withdrawn, and stays withdrawn over kills"""
         self.assertEqual(self.program.tell("open"), [0, ""])
         self.assertEqual(self.program.tell("read"), [0, ""])
         run("uncore", "owner", "--none")
@@ -29,14 +29,14 @@ class Owner(Kept):
             self.assertEqual(self.program.tell("read")[0], EACCES)
 
     def test_refused(self):
-        """and a former owner gets no other"""
+        """a former owner gets no other page"""
         self.program.tell("close")
         self.assertEqual(self.program.tell("open")[0], EACCES)
         self.assertEqual(self.owner(), "none")
 
 
 class Named(Kept):
-    """Where the service runs it can look names up."""
+    """The service can look up names inside its sandbox."""
 
     refusal = ""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which privilege opens counters, what uncored says without it, and that it keeps none."""
+"""The privilege that opens counters, what uncored says without it, and that uncored keeps no privilege."""
 import pathlib
 
 from counts import count_everything
@@ -29,7 +29,7 @@ class Privilege(Case):
         stop_uncored()
 
     def start(self, paranoid, drop_ins=None):
-        """What the journal says of it."""
+        """Starts uncored; returns its lines in the journal."""
         set_drop_ins(drop_ins or {})
         sysctl_paranoid(paranoid)
         mark = journal_mark()
@@ -52,13 +52,13 @@ class Privilege(Case):
                 self.assertEqual(int(status[name], 16), 0, f"{name} of {status['Name']}")
 
     def assert_told(self, sentence):
-        """uncored stays up and tells everybody."""
+        """uncored stays up and tells every client."""
         for _ in range(20):
             self.assertIn(sentence, run("uncore", "info", user=VISITOR).stdout)
         self.assertEqual(show("ActiveState"), "active")
 
     def assert_never_zero(self):
-        """What cannot be counted is absent or partial, or nothing is served; it is never 0."""
+        """A metric that cannot be counted is absent or partial, or nothing is served; its value is never 0."""
         report = run("uncore", "stat", "--json", "--", "true", user=VISITOR, check=False)
         self.assertNotIn('"bytes":0', report.stderr)
 
@@ -77,12 +77,12 @@ class Privilege(Case):
         self.assertEqual(status_of(uncored_pid())["Uid"].split()[0], run("id", "-u", "uncored").stdout.strip())
 
     def test_paranoid_1(self):
-        """so it is at 1"""
+        """at 1 the unit as shipped is enough"""
         self.start(paranoid=1)
         self.assert_counts()
 
     def test_paranoid_0(self):
-        """so it is at 0"""
+        """at 0 the unit as shipped is enough"""
         self.start(paranoid=0)
         self.assert_counts()
         self.assert_holds_nothing()
@@ -101,7 +101,7 @@ class Privilege(Case):
         self.assert_never_zero()
 
     def test_no_capability_needed(self):
-        """at 0 it needs none"""
+        """at 0 uncored needs no capability"""
         self.start(paranoid=0, drop_ins={"none.conf": NO_CAPABILITY})
         self.assert_counts()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CPUs go while systemd keeps the counters: those that moved go on, those that stand still are opened anew."""
+"""CPUs go while systemd keeps the counters: counters that moved go on, counters that stand still are opened anew."""
 import contextlib
 import json
 
@@ -8,7 +8,7 @@ from kept import Kept, Traffic, kill, n_kept, n_restarts, replaced, said_by_unco
 
 REVIVED_EVERY_NS = 60 * 10**9
 REVIVED_WITHIN_S = 200
-# The next process comes when it is told to, not by itself.
+# The next process is started by the test, not by systemd itself.
 WAIT_FOR_ME = "[Service]\nRestartSec=1h\n"
 STAND_STILL = "stand still, although a CPU of it is online"
 
@@ -36,7 +36,7 @@ class CpusGo(Kept):
             online(cpu, True)
 
     def read_until_replaced(self, pid):
-        """Only a sweep shows what stands still, and sweeps are made when somebody reads."""
+        """Only a sweep shows that counters stand still, and uncored sweeps only when a client reads."""
         def is_replaced():
             run("uncore", "stat", "--", "true", user=VISITOR, check=False)
             return is_active("uncored.service") and uncored_pid() not in (0, pid)
@@ -59,7 +59,7 @@ class CpusGo(Kept):
             self.assert_exact_while(act)
 
     def test_is_back(self):
-        """nor is anything when it is back, and when uncored is killed then"""
+        """nothing is lost or counted twice when the CPU is back, and when uncored is killed then"""
         def act():
             online(2, False)
             replaced(kill)
@@ -68,7 +68,7 @@ class CpusGo(Kept):
         self.assert_exact_while(act)
 
     def test_flagged(self):
-        """a whole package goes and comes back: its values are flagged or absent, those of the other are exact"""
+        """a whole package goes and comes back: its values are flagged or absent, the other package's are exact"""
         type(self).before = uncored_pid(), n_restarts(), journal_mark()
         self.begin("over")
         self.begin("gone")
@@ -84,20 +84,20 @@ class CpusGo(Kept):
                     self.assertTrue(found[key].get("quality") or found[key].get("absent"), found[key])
 
     def test_restarted(self):
-        """uncored ends for that, with 75, and systemd starts it again"""
+        """uncored ends with status 75 because of such counters, and systemd starts it again"""
         pid, restarts, mark = self.before
         self.read_until_replaced(pid)
         self.assertEqual(n_restarts(), restarts + 1)
         self.assertIn(STAND_STILL, said_by_uncored(mark))
 
     def test_no_failure(self):
-        """which systemd takes for no failure"""
+        """systemd does not take that end for a failure"""
         self.assertEqual(show("Result"), "success")
         self.assertNotIn("Failed", journal(self.before[2]))
         self.assertNotIn("fail", run("systemctl", "status", "-n", "0", "uncored.service").stdout)
 
     def test_reset(self):
-        """over that, values of the package are flagged as reset; what is measured after it is exact"""
+        """over that end, values of the package are flagged as reset; measurements after it are exact"""
         self.end("over")
         found = self.program.region("over")
         for metric in ("dram.read", "dram.write"):
@@ -105,7 +105,7 @@ class CpusGo(Kept):
         self.assert_exact_while(lambda: None)
 
     def test_other_comes_back(self):
-        """so does a package of which another CPU than before comes back first"""
+        """a package of which another CPU than before comes back first is counted again, too"""
         pid = uncored_pid()
         for cpu in (2, 3):
             online(cpu, False)
@@ -114,12 +114,12 @@ class CpusGo(Kept):
         self.assert_exact_while(lambda: None)
 
     def test_not_too_often(self):
-        """uncored ended for that at most once a minute"""
+        """uncored ended because of such counters at most once a minute"""
         first, second = self.restarts_ns()
         self.assertGreaterEqual(second - first, REVIVED_EVERY_NS)
 
     def test_kept(self):
-        """and systemd keeps no descriptor of what is gone"""
+        """systemd keeps no descriptor of counters that are gone"""
         self.assertEqual(int(show("NFileDescriptorStore")), n_kept())
 
 

@@ -20,7 +20,7 @@ LINGERING = 16
 
 
 def open_lingering():
-    """A connection whose close takes an hour, and its other end, which ends the wait when it is closed."""
+    """A connection whose close takes an hour, and its other end; closing that ends the wait."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         lingering = socket.create_connection(server.getsockname())
         peer, _ = server.accept()
@@ -35,8 +35,8 @@ def open_lingering():
 
 
 def leave_lingering(number):
-    """To uncored, which must not be able to read yet; see lingering_client.py. A process that ends does not wait
-    for what it closes. Returns the other end."""
+    """Leaves a descriptor to uncored, which must be stopped; see lingering_client.py. A process that ends does not wait
+    for its closes. Returns the other end."""
     lingering, peer = open_lingering()
     with subprocess.Popen(["python3", "-B", HERE / "lingering_client.py", str(lingering.fileno()), str(number)],
                           cwd="/", pass_fds=[lingering.fileno()], **identity(VISITOR)) as client:
@@ -83,7 +83,7 @@ class Sandbox(Shipped):
         self.assertEqual([os.sched_getaffinity(task) for task in readers], [{0}, {2}])
 
     def test_counts(self):
-        """in there, every count of every box is exact"""
+        """inside the sandbox every count of every box is exact"""
         commands, expected = count_everything(MACHINE)
         found = metrics_of(stat(commands))
         self.assertEqual({key: found[key].get("bytes") for key in expected}, expected)
@@ -105,7 +105,7 @@ class Sandbox(Shipped):
 
 class Attacked(Shipped):
     def test_lingering(self):
-        """in there, descriptors that take an hour to close, attached to a user's messages, hold nobody up"""
+        """inside the sandbox, descriptors that take an hour to close, attached to a user's messages, hold nobody up"""
         pid = uncored_pid()
         descriptors = pathlib.Path(f"/proc/{pid}/fd")
         for user in (STRANGER, VISITOR):  # uncored keeps the answer, and a doorbell of each user

@@ -2,12 +2,11 @@
 /*
  * PMUs for a guest that has no memory controllers, for testing only.
  *
- * To perf they are what the kernel's uncore drivers register: system-wide, one designated CPU per
- * package, a limited number of counters per box (one PMU in one package), and the same files in
- * sysfs. What they count is what a test says, so it is known exactly. The model is
- * arch/x86/events/intel/uncore.c of Linux 6.1, and so is the behaviour when CPUs go: the events of
- * a CPU move to another CPU of its package; those of a package that goes stay where they are, and
- * stop.
+ * To perf they look like the PMUs of the kernel's uncore drivers: system-wide, one designated CPU
+ * per package, a limited number of counters per box (one PMU in one package), and the same files in
+ * sysfs. A test sets their counts, so the counts are known exactly. The model is
+ * arch/x86/events/intel/uncore.c of Linux 6.1, also when CPUs go: the events of a CPU move to
+ * another CPU of its package; events of a package that goes stay where they are, and stop.
  *
  * The module knows no processor. It has three files below test_pmu/ in debugfs.
  *
@@ -52,7 +51,7 @@
 #define MAX_FILES    64
 #define MAX_TEXT     (64 * 1024)
 
-/* What an event of a box has counted: base, and rate a second since then. */
+/* The counts of an event of a box: base, and rate a second since then. */
 struct source {
 	u64 config;
 	u64 base;
@@ -109,7 +108,9 @@ static u64 source_value(const struct source *source)
 	return source->base + mul_u64_u64_div_u64(source->rate, elapsed_ns, NSEC_PER_SEC);
 }
 
-/* The caller holds the lock. An event that nobody opened or drove before is made, if there is room.
+/*
+ * The caller holds the lock. Makes an event that was never opened or driven before, if there is
+ * room.
  */
 static struct source *box_source(struct box *box, u64 config)
 {
@@ -384,7 +385,7 @@ static int define_line(struct test_pmu *p, char *line)
 	if (!strcmp(key, "format"))
 		return files_add(&p->format, line, true);
 	if (!strcmp(key, "event"))
-		return files_add(&p->events, line, false); /* as Intel's: no newline */
+		return files_add(&p->events, line, false); /* no newline, as in Intel's driver */
 	if (!strcmp(key, "file") && p->plain.n < MAX_FILES - 1)
 		return files_add(&p->plain, line, true);
 	return -EINVAL;
@@ -472,8 +473,10 @@ static int drive_packages(struct test_pmu *p, const char *packages, u64 config, 
 	return 0;
 }
 
-/* The caller holds pmus_lock. A pattern that no PMU matches is an error: a test would wait for
- * nothing. */
+/*
+ * The caller holds pmus_lock. A pattern that matches no PMU is an error: otherwise a test would
+ * wait in vain.
+ */
 static int command(const char *line)
 {
 	char verb[12], pattern[48], package[12];
