@@ -1,9 +1,9 @@
 #!/bin/bash
-# SPDX-License-Identifier: BSD-3-Clause hardening.sh CPU FORTIFY LIBRARY -- BINARY..: checks that
-# compiler and linker have hardened the binaries. FORTIFY is `none` where the build does not ask for it.
-# LIBRARY holds the project's own objects. The notes of control-flow protection are read there, because
-# the linker drops them from a program as soon as one object lacks them, as the C library's start files
-# often do.
+# SPDX-License-Identifier: BSD-3-Clause
+# hardening.sh CPU FORTIFY LIBRARY -- BINARY..: checks that compiler and linker have hardened the binaries.
+# FORTIFY is `none` where the build does not ask for it. LIBRARY holds the project's own objects. The notes
+# of control-flow protection are read there, because the linker drops them from a program as soon as one
+# object lacks them, as the C library's start files often do.
 set -euo pipefail
 
 cpu=$1 fortify=$2 library=$3

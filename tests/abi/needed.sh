@@ -1,7 +1,7 @@
 #!/bin/sh
-# SPDX-License-Identifier: BSD-3-Clause needed.sh LIBRARY PKGCONFIG: does the library bring nothing into
-# a program but the C library's own? Another library could be of another version than the program's, or
-# be overridden by the program's symbols.
+# SPDX-License-Identifier: BSD-3-Clause
+# needed.sh LIBRARY PKGCONFIG: does the library bring nothing into a program but the C library's own?
+# Another library could be of another version than the program's, or be overridden by the program's symbols.
 set -eu
 needed=$(readelf --dynamic --wide "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 case $needed in

@@ -1,8 +1,8 @@
 #!/bin/bash
-# SPDX-License-Identifier: BSD-3-Clause build-release.sh TARBALL PROBE.C FOLDER STAMP: builds the
-# daemon, the library and the command of an earlier release from its own sources, and the probe
-# against its header. Where that cannot be done, STAMP says why and the suite skips, so that this
-# release can still be built.
+# SPDX-License-Identifier: BSD-3-Clause
+# build-release.sh TARBALL PROBE.C FOLDER STAMP: builds the daemon, the library and the command of
+# an earlier release from its own sources, and the probe against its header. Where that cannot be
+# done, STAMP says why and the suite skips, so that this release can still be built.
 set -uo pipefail
 
 tarball=$(realpath "$1") probe=$(realpath "$2") folder=$3 stamp=$(realpath -m "$4")

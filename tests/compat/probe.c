@@ -3,10 +3,10 @@
  * A user's program, built against the header of an earlier release: any later libuncore must serve
  * it, with any daemon.
  *
- * - `probe dump SOCKET` prints the contents of a page. - `probe truth SOCKET CPU REPORT FD` touches
- * pages on CPU, whose socket must show what the kernel counts there; the kernel's own count is read
- * from FD. A region's report goes to REPORT. - `probe refused SOCKET ERRNO WORDS` is given no
- * handle, for this reason.
+ * - `probe dump SOCKET` prints the contents of a page.
+ * - `probe truth SOCKET CPU REPORT FD` touches pages on CPU, whose socket must show the kernel's
+ *   count of them; that count is read from FD. A region's report goes to REPORT.
+ * - `probe refused SOCKET ERRNO WORDS` is given no handle, for this reason.
  */
 #include <inttypes.h>
 #include <sched.h>

@@ -1,8 +1,9 @@
 #!/bin/bash
-# SPDX-License-Identifier: BSD-3-Clause Makes the files of release 0.1.0 that are kept here; needs
-# its history (a full clone) and root. `remake.sh all` makes everything anew. The dialogue, the page
-# and its text come from one daemon of 0.1.0 on the stand-in machine with two CPUs, its library and
-# its command; what they say of counts and times is another each time.
+# SPDX-License-Identifier: BSD-3-Clause
+# Makes the files of release 0.1.0 that are kept here; needs its history (a full clone) and root.
+# `remake.sh all` makes everything anew. The dialogue, the page and its text come from one daemon of
+# 0.1.0 on the stand-in machine with two CPUs, its library and its command; the counts and times in
+# them differ each time.
 #
 #   uncored-0.1.0.tar.xz     its sources, as far as they are needed to build it
 #   0.1.0/*.request          what its client sends

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two releases together on the stand-in machine: the library and the command of 0.1.0 with the
- * daemon of today, those of today with the daemon of 0.1.0, and either daemon going on, or saying
- * that it does not, where the other was killed.
+ * daemon of today, the library and the command of today with the daemon of 0.1.0, and either daemon
+ * after the other was killed: it goes on, or says that it does not.
  */
 #include <errno.h>
 #include <inttypes.h>

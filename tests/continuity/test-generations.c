@@ -387,7 +387,7 @@ static void without_a_store(void **state)
 	assert_begins_anew(&before, "Serving standin");
 }
 
-/* Whoever reads the old page is not left with it for ever. */
+/* Readers of the old page are not left with it for ever. */
 static void without_its_ledger(void **state)
 {
 	struct uncore_sample before = read_fresh(), sample = UNCORE_SAMPLE_INIT;

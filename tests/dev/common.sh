@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: BSD-3-Clause Functions for every command of ./dev.
+# SPDX-License-Identifier: BSD-3-Clause
+# Functions for every command of ./dev.
 
 say() {
 	printf '%s\n' "$*" >&2
@@ -24,8 +25,8 @@ as_root() {
 	fi
 }
 
-# Runs a command with its output in a log, which is shown only if the command fails. $1: the action,
-# in words that complete "Could not ...".
+# Runs a command with its output in a log, which is shown only if the command fails.
+# $1: the action, in words that complete "Could not ...".
 quietly() {
 	local what=$1 log
 	shift

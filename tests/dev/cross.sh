@@ -39,7 +39,7 @@ cross_write_apt_conf() {
 	END
 }
 
-# Makes absolute links relative, which would lead out of the folder.
+# Makes links relative: absolute links would lead out of the folder.
 cross_unpack() {
 	local root=$CROSS_SYSTEM/root package link name
 

@@ -1,6 +1,6 @@
-# SPDX-License-Identifier: BSD-3-Clause ./dev guest: virtual machines with the counters that this one
-# lacks. Fetched and made parts are kept in build-guest-KIND/; a part is made again when its sources
-# change.
+# SPDX-License-Identifier: BSD-3-Clause
+# ./dev guest: virtual machines with the counters that this one lacks. Fetched and made parts are kept in
+# build-guest-KIND/; a part is made again when its sources change.
 
 GUEST_KINDS=(x86 power9)
 GUEST_SPACE_MB=1000

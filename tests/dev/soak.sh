@@ -1,5 +1,5 @@
-# SPDX-License-Identifier: BSD-3-Clause ./dev soak: months of the daemon's life in minutes. As root,
-# because it opens counters.
+# SPDX-License-Identifier: BSD-3-Clause
+# ./dev soak: months of the daemon's life in minutes. As root, because it opens counters.
 
 SOAK_DEFAULT_MIN=10
 

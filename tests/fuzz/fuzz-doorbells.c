@@ -48,7 +48,7 @@ static struct {
 /* --- in the place of the kernel: time and sleepers --- */
 
 static uint64_t virtual_ns; /* 0: the time is the kernel's */
-static uint64_t wake_ns;    /* what it takes to wake a portion */
+static uint64_t wake_ns;    /* cost of waking a portion */
 static bool old_kernel;     /* it lacks epoll_pwait2(2) */
 
 static struct timespec timespec_of(uint64_t ns)

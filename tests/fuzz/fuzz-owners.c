@@ -61,7 +61,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 static struct {
 	void *(*body)(void *);
 	void *argument;
-} threads[OWNERS_LOOKUPS_MAX]; /* that were started, and did not run yet */
+} threads[OWNERS_LOOKUPS_MAX]; /* threads that were started, and did not run yet */
 
 static unsigned n_threads;
 static bool no_threads; /* more can be started */

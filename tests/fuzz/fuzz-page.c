@@ -28,7 +28,7 @@ static void judge(const struct rules *rules)
 	}
 }
 
-/* The rules behind the wake-ups, whatever an impostor has written there. */
+/* Uses the rules behind the wake-ups, as any impostor may have written them. */
 static void use_rules(const uint8_t *data, size_t size_bytes)
 {
 	struct page_rules page;

@@ -214,7 +214,7 @@ static void send_request(unsigned i, uint16_t opcode, uint32_t argument, unsigne
 	send_bytes(i, &message, message.header.size, n_fds);
 }
 
-/* --- steps: one byte, whose upper part says which client, and what bytes each wants besides --- */
+/* --- steps: a byte, whose upper part is the client, and the further bytes of the step --- */
 
 static void step_connect(unsigned i)
 {
@@ -425,7 +425,7 @@ static int go_round(sd_event *event)
 	return r;
 }
 
-/* Takes steps up to one that lets the loop go round. False: the input is at its end. */
+/* Takes steps up to the next that lets the loop go round. False: the input is at its end. */
 static bool take_steps(void)
 {
 	while (input.size_bytes) {
@@ -543,7 +543,7 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t size)
 
 /* --- the daemon --- */
 
-/* What is at the socket's path, or came from systemd, when the daemon starts. */
+/* The file at the socket's path, or the socket from systemd, when the daemon starts. */
 enum beginning {
 	FREE,
 	LEFT_OVER,
@@ -697,7 +697,7 @@ static unsigned count_descriptors(void)
 }
 
 /*
- * A thread that looks up whose a uid is outlives the server, and keeps its descriptors until it has
+ * A thread that looks up a uid's owner outlives the server, and keeps its descriptors until it has
  * ended: a moment, or half a minute on a busy machine.
  */
 static unsigned count_at_rest(unsigned expected)

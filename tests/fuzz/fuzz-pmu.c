@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any folder of a PMU: it is listed, or listed with a sentence on what is wrong; an event is
- * encoded, or refused with one. No bit of an encoding lies outside the fields of format/.
+ * Any folder of a PMU: it is listed, with or without a sentence on its fault; an event is encoded,
+ * or refused with a sentence. No bit of an encoding lies outside the fields of format/.
  *
  * The input is a list of files, each a line "@PATH" and then its content; "@name" is the PMU's
  * name, "@bytes" what the platform file says of a count, "@sysfs" and "@raw" are alternatives.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every fuzz target defines: libFuzzer's entry, which replay.c also calls. */
+/* Every fuzz target defines this: libFuzzer's entry, which replay.c also calls. */
 #pragma once
 
 #include <stddef.h>

@@ -23,7 +23,7 @@ struct daemon_process {
 				and its conf/platforms; NULL: this one */
 	void (*in_child)(
 		const struct daemon_process *); /* ... what it does last before execve(2) */
-	const char *platforms; /* ... folder of platform files; NULL: those of the project */
+	const char *platforms; /* ... folder of platform files; NULL: the project's */
 	pid_t pid;
 	struct service_manager manager;
 	char directory[64];
@@ -31,7 +31,7 @@ struct daemon_process {
 	char log_path[96];
 };
 
-/* What a program that ran to its end left. */
+/* The result of a program that ran to its end. */
 struct run {
 	int status;              /* exit status, or 128 + signal */
 	char output[OUTPUT_MAX]; /* stdout and stderr together, as text */

@@ -24,7 +24,7 @@ class Result(unittest.TestResult):
         super().__init__()
         self.reports = reports
         self.number = 0
-        self.said = []     # what the running case has to say
+        self.said = []     # messages of the running case
         self.outcome = ""  # "", "not ", or the reason of a skip
 
     def startTest(self, test):

@@ -36,10 +36,10 @@ enum { GROWTH_KIB = 4096, KEPT_KIB = 2048, MEMFDS = 16, KEPT_DESCRIPTORS = 2, ST
 static const double FACTOR = 10;
 
 /*
- * What other programs run on each CPU, on the average. A thread that has used up its share of a CPU
+ * How many other programs run on each CPU, on average. A thread that has used up its share of a CPU
  * waits for a slice of each of them (kernel/sched/fair.c; 3 ms). Beside most attacks the daemon's
- * main thread has, and the victim, too; at rest neither has. Four busy loops on 2 CPUs made an open
- * take 2 to 5 ms instead of 0.3, whatever the daemon did.
+ * main thread and the victim have used up their shares; at rest neither has. Four busy loops on 2
+ * CPUs made an open take 2 to 5 ms instead of 0.3, whatever the daemon did.
  */
 static double others_per_cpu;
 static const double SLICE_US = 3000;

@@ -31,7 +31,7 @@ struct attack {
 	bool begins_as_root;   /* to prepare as root: the body calls attack_become() */
 	uint64_t deeds;        /* the sum of attack_did() at which the attack is over */
 	unsigned busy_percent; /* of a CPU, that the main thread may take more; 0: not asked */
-	unsigned memfds;       /* that daemon and attackers may hold together; 0: a few */
+	unsigned memfds;       /* the most that daemon and attackers may hold together; 0: a few */
 	unsigned kept;         /* descriptors, for users that have left; 0: next to none */
 };
 

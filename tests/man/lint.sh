@@ -1,6 +1,7 @@
 #!/bin/bash
-# SPDX-License-Identifier: BSD-3-Clause lint.sh PAGE: mandoc has no complaint about the page, except
-# for the empty paragraphs that scdoc itself writes around headings and lists.
+# SPDX-License-Identifier: BSD-3-Clause
+# lint.sh PAGE: mandoc has no complaint about the page, except for the empty paragraphs that scdoc
+# itself writes around headings and lists.
 set -euo pipefail
 
 messages=$(mandoc -T lint -W warning "$1" 2>&1 |

@@ -188,8 +188,8 @@ class PrivatePcp:
         wait_until_it_answers(self.uncored, self.env["UNCORE_SOCKET"])
 
     def make_machine(self, text):
-        """A tree for start_uncored(), of a text in the format of tests/machines/mktree: what is
-        different from the stand-in machine."""
+        """A tree for start_uncored(), of a text in the format of tests/machines/mktree: its differences from the
+        stand-in machine."""
         machines = source_root() / "tests/machines"
         folder = pathlib.Path(tempfile.mkdtemp(prefix="machine-", dir=self.folder))
         shutil.copy(machines / "standin.machine", folder)

@@ -362,7 +362,7 @@ class Rules(Configured):
                           re.MULTILINE)
 
     def wait_for(self, rule, state):
-        """Waits until all results from now on are this state, for one more than a rule has observations."""
+        """Waits for the state in later results. The first, as many as a rule has observations, do not count."""
         begin = len(self.states(rule))
         self.wait_until(lambda: state in self.states(rule)[begin + 2:], 10, f"{rule} is {state}")
 

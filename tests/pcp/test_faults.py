@@ -187,8 +187,7 @@ class Away(Fault):
         return (self.pcp.folder / "log" / name).read_text(encoding="utf-8").splitlines()
 
     def test_log(self):
-        """hundreds of fetches that fail leave one line in the log, and the return another; further changes within a
-        minute are not logged"""
+        """hundreds of failed fetches leave one line in the log, the return another, changes within a minute no more"""
         self.pcp = self.new_pcp()
         self.pcp.start_uncored()
         self.pcp.start_pmcd(agent=self.agent)

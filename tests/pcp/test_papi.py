@@ -130,8 +130,7 @@ class AtInit(PapiCase):
                                 WHATEVER_HAPPENS_SECONDS, "there are events")
 
     def test_uncored_away(self):
-        """a program that starts while uncored is away is told so; a running program keeps its names, and an event tells
-        it"""
+        """a program started while uncored is away is told so; a running one keeps its names, and an event tells it"""
         for agent in ("pipe", "dso"):
             with self.subTest(agent=agent):
                 pcp = self.pcp_with(agent)

@@ -252,8 +252,7 @@ class Perfevent(Policy):
             self.assertEqual(ask(client)[FAULTS], first)
 
     def test_record(self):
-        """only users that may be told can read the file that outlives the agent, and while uncored is away no other
-        user is told its counts"""
+        """only users that may be told can read the agent's file, and while uncored is away only they see its counts"""
         pcp = self.serve("", **OF_ROOT)
         path = pcp.folder / "var/config/pmda/uncore.perfevent"
         pcp.served_values(FAULTS, who=as_user(ALICE))

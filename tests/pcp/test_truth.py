@@ -21,7 +21,7 @@ from reading import is_served
 PAGES = 102400
 TRUTH = PAGES * 4096
 RECORD_MS = 100
-STEP_SECONDS = 0.2  # of what is interpolated between records
+STEP_SECONDS = 0.2  # of the rows interpolated between records
 DAY_SECONDS = 86400
 
 # The work in an archive: when it began (of the epoch), the times of the last record before it and of a record after it

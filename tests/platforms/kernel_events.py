@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel's own event tables, as far as they are about metrics of uncored.
 
-They are made from the manufacturers' publications, and perf counts by them. `perf` of Debian 12 has those of Linux 6.1,
-for x86 alone; newer and other CPUs are in kernel-events.json beside this file, which this program wrote:
+They are made from the manufacturers' publications, and perf counts by them. `perf` of Debian 12 has the tables of Linux
+6.1, for x86 alone; newer and other CPUs are in kernel-events.json beside this file, which this program wrote:
 
     tests/platforms/kernel_events.py LINUX "WHICH VERSION" >tests/platforms/kernel-events.json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the events that uncored counts on the test machines with those of an oracle, an independent source.
+"""Compares the events that uncored counts on the test machines with the events of an oracle, an independent source.
 
 An oracle knows an event by name, and gives the word with which each PMU of a machine counts it. The comparison is
 exact: the same PMUs, words and signs, and nothing besides.

@@ -87,7 +87,7 @@ def aliases_of(machine, alias):
 
 
 def check_power(machine, table):
-    """Events by their names. perf's numbers are per scaled count, and those of POWER10 per raw one."""
+    """Compares events by their names. perf's numbers are per scaled count, but POWER10's are per raw count."""
     for alias, value in table["aliases"].items():
         for event in aliases_of(machine, alias):
             pmu = event.parent.parent.name

@@ -92,7 +92,7 @@ def write(path, text):
 
 
 def plant(root):
-    """Puts each secret where a real machine has one, some of them beside what is recorded."""
+    """Puts each secret where a real machine has one, some of them beside recorded files."""
     cpus = root / "sys/devices/system/cpu/cpu0"
     devices = root / "sys/bus/event_source/devices"
     write(root / "etc/hostname", SECRETS["host"])

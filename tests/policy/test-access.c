@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is let in by the real daemon, what the others are told, and how refusals are counted. */
+/* Which clients the real daemon lets in, what it tells the others, and how it counts refusals. */
 #include "tests/harness/daemon-process.h"
 #include "tests/harness/test.h"
 

@@ -222,7 +222,7 @@ static void quotas_may_grow_and_shrink(void **state)
 		if (r[i] == 0)
 			reads[i] = uncore_read(handles[i], 0, UNCORE_FRESH, &sample);
 	}
-	/* Who is in stays, but nobody follows. */
+	/* Connected clients stay, but no other follows. */
 	daemon_reload(&daemon, "[server]\nmax_clients = 4\n");
 	assert_int_equal(uncore_read(handles[0], 0, UNCORE_FRESH, &sample), 0);
 	uncore_close(handles[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the running daemon has taken away from itself and from its clients. */
+/* Privileges that the running daemon has given up, and limits of its clients. */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>

@@ -177,7 +177,7 @@ int main(void)
 #endif
 	};
 
-	/* The limits are not what is tested here; 80,000 reads would take long within 10 %. */
+	/* This suite does not test the limits; 80,000 reads would take long within 10 %. */
 	return run_on_daemon("freshness", "standin",
 		"[server]\nrequests_per_second = 10000\n[reader]\nbudget_percent = 100\n", cases,
 		sizeof cases / sizeof *cases);

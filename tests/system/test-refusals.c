@@ -287,7 +287,7 @@ static void requests_are_rationed(void **state)
 	assert_in_range(n, 1, 4);
 }
 
-/* Who does not read its answers is dropped before they pile up. */
+/* A client that does not read its answers is dropped before they pile up. */
 static void a_deaf_client_is_dropped(void **state)
 {
 	struct daemon_process daemon = {};

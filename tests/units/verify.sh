@@ -1,7 +1,7 @@
 #!/bin/bash
-# SPDX-License-Identifier: BSD-3-Clause verify.sh SERVICE SOCKET DROPIN: systemd-analyze has no
-# complaint about the units, alone and with the drop-in. It wants an existing program, and uncored
-# need not be installed: /bin/true stands in.
+# SPDX-License-Identifier: BSD-3-Clause
+# verify.sh SERVICE SOCKET DROPIN: systemd-analyze has no complaint about the units, alone and with
+# the drop-in. It wants an existing program, and uncored need not be installed: /bin/true stands in.
 set -euo pipefail
 
 service=$1 socket=$2 dropin=$3

@@ -89,7 +89,7 @@ struct batch_processes {
 	unsigned n;
 };
 
-/* Adds one that runs @body(@argument) as @uid; its life is limited. */
+/* Adds a process that runs @body(@argument) as @uid; its life is limited. */
 void batch_add(
 	struct batch_processes *batch, uid_t uid, int (*body)(void *argument), void *argument);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Users who share a node: most of them idle, all of them slow, or greedy, or one with many ids. */
+/* Users that share a node: most of them idle, all of them slow, or greedy, or one with many ids. */
 #include "tests/bench/ranks/bench.h"
 
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 
 usage: catalog.py TREE FLASH
 
-TREE is made by tests/machines/mktree of power9.machine, which names every event and where the on-chip controller
-posts it. On a real machine the IMA catalogue (open-power/ima-catalog) says that: a device tree, packed with xz, in
-a partition of the flash whose formats are skiboot's libflash/ffs.h, core/flash.c and libstb/container.h. The kernel gets
+TREE is made by tests/machines/mktree of power9.machine, which names every event and where the on-chip controller posts
+it. On a real machine the IMA catalogue (open-power/ima-catalog) says that: a device tree, packed with xz, in a
+partition of the flash, whose formats are skiboot's libflash/ffs.h, core/flash.c and libstb/container.h. The kernel gets
 the tree as /imc-counters and makes the PMUs (arch/powerpc/perf/imc-pmu.c).
 """
 import lzma

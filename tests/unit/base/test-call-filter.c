@@ -28,7 +28,7 @@ enum { NO_FILTERS = 77, NEWER_THAN_KNOWN = 463 };
 struct call {
 	const char *name;
 	long number, arguments[4];
-	int error; /* that the filter has */
+	int error; /* by which the filter refuses */
 };
 
 /* In a child. */

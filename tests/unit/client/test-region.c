@@ -627,7 +627,7 @@ int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE("passages add up", passages_add_up),
-		CASE("the report says whose it is, and what it is not",
+		CASE("the report names its process, and says what it does not show",
 			the_report_says_whose_it_is_and_what_it_is_not),
 		CASE("regions nest", regions_nest),
 		CASE("bad names are refused", bad_names_are_refused),

@@ -96,7 +96,7 @@ static void a_page_that_has_grown_passes(void **state)
 	free(page);
 }
 
-/* Whatever else it holds. */
+/* Its other contents do not matter. */
 static void a_page_of_any_version_is_known_as_one(void **state)
 {
 	struct page_header page = { .magic = PAGE_MAGIC, .version = 77, .n_metrics = UINT32_MAX };

@@ -278,7 +278,7 @@ int main(void)
 		CASE("the state that the last sweep committed is restored, socket by socket",
 			what_is_committed_is_restored),
 		CASE("an unknown mode is closed", an_unknown_mode_is_closed),
-		CASE("the same counters go on, on whatever CPU",
+		CASE("the same counters go on, also on another CPU",
 			the_same_counters_are_gone_on_with),
 		CASE("boxes that the kernel refused are remembered",
 			what_was_refused_then_is_remembered),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page as it is handed out: what is in its tables, and that nobody can write it. */
+/* The page as it is handed out: its tables are right, and no client can write it. */
 #include "daemon/count/publication.h"
 #include "tests/harness/test.h"
 
@@ -250,7 +250,7 @@ int main(void)
 		CASE("the page says how long the site may hold back a ring",
 			it_says_how_long_the_site_may_hold_back_a_ring),
 		CASE("more reasons than fit do no harm", more_reasons_than_fit_do_no_harm),
-		CASE("the same page goes on, on whatever CPUs", the_same_page_is_gone_on_with),
+		CASE("the same page goes on, also on other CPUs", the_same_page_is_gone_on_with),
 		CASE("another page is refused and withdrawn",
 			another_page_is_refused_and_withdrawn),
 		CASE("a page of another version is withdrawn",

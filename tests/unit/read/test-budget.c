@@ -356,8 +356,7 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("a flood gets the budget and the burst, and no more",
 			a_flood_gets_the_budget_and_the_burst_and_no_more),
-		CASE("what is saved up is at most the burst",
-			what_is_saved_up_is_at_most_the_burst),
+		CASE("users save up the burst at most", what_is_saved_up_is_at_most_the_burst),
 		CASE("idle users cost nothing", idle_users_cost_nothing),
 		CASE("a thrifty user waits for no flood", a_thrifty_user_waits_for_no_flood),
 		CASE("coming under new names gets no more than the total",
@@ -376,7 +375,7 @@ int main(void)
 			a_user_who_has_saved_up_waits_for_no_total),
 		CASE("a user that keeps its credit does not wait for users that spend theirs",
 			who_keeps_its_credit_waits_for_nobody_who_spends_it),
-		CASE("what nobody could make wait puts only its account in debt",
+		CASE("costs that could not wait put only their account in debt",
 			what_nobody_could_make_wait_puts_only_its_account_in_debt),
 		CASE("a number that stands for another user begins with nothing",
 			a_number_that_stands_for_another_user_begins_with_nothing),

@@ -175,7 +175,7 @@ static void a_doorbell_that_pesters_is_muted_until_it_is_answered(void **state)
 	assert_int_equal(doorbells.n_events, 0);
 	assert_true(turn_at(page_wakeup_due_ns(&wakeups[0]), COST_NS));
 	assert_false(doorbells.places[0].muted);
-	/* What it rang meanwhile is heard, once. */
+	/* Its rings in the meantime are heard, once. */
 	doorbells_wait(&doorbells, 0);
 	assert_int_equal(doorbells.n_events, 1);
 }

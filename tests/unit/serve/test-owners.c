@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose a uid is, by the passwd and subuid of this computer; but lookups take as long as a case has
- * them wait. */
+/*
+ * The owners of uids, by the passwd and subuid of this computer; but a case sets how long lookups
+ * wait.
+ */
 #include "daemon/serve/owners.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may connect, why not, and the words for it, without a daemon. */
+/* Which users may connect, and the words of refusals, without a daemon. */
 #include "daemon/site/policy.h"
 #include "tests/harness/test.h"
 

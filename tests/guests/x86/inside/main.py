@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the suite that the kernel's command line names (uncored.suite=NAME), or those of its arguments."""
+"""Runs the suite that the kernel's command line names (uncored.suite=NAME), or the suites of its arguments."""
 import importlib
 import pathlib
 import sys

@@ -3,8 +3,9 @@
 
 Each line there is one of these, and is answered by a line of JSON:
 
-begin NAME, end NAME a region: [returned value, sentence of the library] report the report of the regions, as the
-library writes it open, read, close a page of its own, read without asking uncored: [returned, sentence]
+begin NAME, end NAME   a region: [returned value, sentence of the library]
+report                 the report of the regions, as the library writes it
+open, read, close      a page of its own, read without asking uncored: [returned value, sentence]
 """
 import ctypes
 import json
