@@ -88,17 +88,14 @@ static int map_wakeups(struct uncore *handle, int fd)
 
 	handle->wakeups_bytes = own_bytes + sizeof *handle->rules;
 	r = map(fd, handle->wakeups_bytes, &memory);
-	if (r < 0) {
+	if (r >= 0) {
+		handle->rules = (const void *)((const char *)memory + own_bytes);
+	} else {
 		handle->wakeups_bytes = own_bytes;
-		r = map(fd, handle->wakeups_bytes, &memory);
-		if (r < 0)
-			return r;
-		handle->wakeups = memory;
-		return 0;
+		r = map(fd, own_bytes, &memory);
 	}
 	handle->wakeups = memory;
-	handle->rules = (const void *)&handle->wakeups[handle->n_doorbells];
-	return 0;
+	return r;
 }
 
 static int take_welcome(struct uncore *handle, struct wire_packet *packet)

@@ -25,6 +25,22 @@ const char *number_parse(const char *text, int base, uint64_t most, uint64_t *re
 	return end;
 }
 
+const char *number_parse_range(
+	const char *text, uint64_t most, uint64_t *ret_first, uint64_t *ret_last)
+{
+	uint64_t first = 0, last;
+
+	text = number_parse(text, 10, most, &first);
+	last = first;
+	if (text && *text == '-')
+		text = number_parse(text + 1, 10, most, &last);
+	if (!text || last < first)
+		return NULL;
+	*ret_first = first;
+	*ret_last = last;
+	return text;
+}
+
 bool number_parse_whole(const char *text, int base, uint64_t most, uint64_t *ret)
 {
 	uint64_t number;

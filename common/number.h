@@ -13,5 +13,12 @@
  */
 const char *number_parse(const char *text, int base, uint64_t most, uint64_t *ret);
 
+/*
+ * As number_parse() in base 10, for a range like "0-7" or a single number, which is both ends. NULL
+ * also if the end is below the beginning.
+ */
+const char *number_parse_range(
+	const char *text, uint64_t most, uint64_t *ret_first, uint64_t *ret_last);
+
 /* As number_parse(), for a @text that must hold nothing but the number. */
 bool number_parse_whole(const char *text, int base, uint64_t most, uint64_t *ret);

@@ -10,6 +10,7 @@
 #include "pmda/labels.h"
 #include "pmda/metrics.h"
 #include "pmda/perfevent.h"
+#include "pmda/tree.h"
 #include "pmda/view.h"
 
 /* PCP 7 gave pmResult a finer clock; an agent's result kept its layout under another name. */
@@ -45,7 +46,7 @@ static void take_snapshot(bool with_channels)
 	view_refresh(&view, with_channels);
 	follow_connection();
 	if (perfevent_wanted)
-		perfevent_update(&view);
+		tree_update(&view);
 }
 
 /*
@@ -240,7 +241,7 @@ const char *agent_help_path(void)
 /* pmcd unloads the shared object when it reads its configuration again. */
 __attribute__((destructor)) static void end(void)
 {
-	perfevent_end();
+	tree_end();
 	contexts_done();
 	view_done(&view);
 }

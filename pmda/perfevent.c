@@ -8,16 +8,6 @@
 #include "pmda/instances.h"
 #include "pmda/tree.h"
 
-void perfevent_update(const struct view *view)
-{
-	tree_update(view);
-}
-
-void perfevent_end(void)
-{
-	tree_end();
-}
-
 static pmID pmid_of(int domain, const struct counter *counter)
 {
 	return pmID_build(domain, counter->cluster, counter->item);

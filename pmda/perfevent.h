@@ -17,15 +17,6 @@
 #include "pmda/view.h"
 
 /*
- * Takes over the view's snapshot, or that it has none; counts need one with channels. Makes the
- * tree if there is none yet. Call it for each snapshot, from the first question about this tree on.
- */
-void perfevent_update(const struct view *view);
-
-/* Writes down the last counts: uncored is away, or the agent ends. */
-void perfevent_end(void);
-
-/*
  * The metrics of the tree, for the agent's table; NULL and 0 while there is no tree. They never
  * change once there are any. Numbers are those of domain @domain.
  */

@@ -34,8 +34,13 @@ struct tree {
 /* The one tree of this process. */
 const struct tree *tree_get(void);
 
-/* See perfevent_update() and perfevent_end(). */
+/*
+ * Takes over the view's snapshot, or that it has none; counts need one with channels. Makes the
+ * tree if there is none yet. Call it for each snapshot, from the first question about this tree on.
+ */
 void tree_update(const struct view *view);
+
+/* Writes down the last counts: uncored is away, or the agent ends. */
 void tree_end(void);
 
 /* The counter of the same metric on @cpu; NULL: there is none. */

@@ -31,16 +31,11 @@ static void close_directory(DIR **directory)
 /* "0-1", "0,28": the kernel's %*pbl. hwloc's own parser also takes "3-", which has no end. */
 bool pmu_parse_cpus(const char *text, hwloc_bitmap_t cpus)
 {
-	uint64_t first = 0, last;
+	uint64_t first, last;
 
 	for (;;) {
-		text = number_parse(text, 10, CPU_MAX, &first);
-		last = first;
-		if (text && *text == '-')
-			text = number_parse(text + 1, 10, CPU_MAX, &last);
-		if (!text || last < first)
-			return false;
-		if (hwloc_bitmap_set_range(cpus, (unsigned)first, (int)last) < 0)
+		text = number_parse_range(text, CPU_MAX, &first, &last);
+		if (!text || hwloc_bitmap_set_range(cpus, (unsigned)first, (int)last) < 0)
 			return false;
 		if (*text == '\0')
 			return true;

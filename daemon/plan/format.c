@@ -28,15 +28,11 @@ static void close_directory(DIR **directory)
 /* "0-7,32-57" */
 static bool parse_ranges(const char *text, uint64_t *ret_mask)
 {
-	uint64_t mask = 0;
-	uint64_t first = 0, last;
+	uint64_t mask = 0, first, last;
 
 	for (;;) {
-		text = number_parse(text, 10, 63, &first);
-		last = first;
-		if (text && *text == '-')
-			text = number_parse(text + 1, 10, 63, &last);
-		if (!text || first > last)
+		text = number_parse_range(text, 63, &first, &last);
+		if (!text)
 			return false;
 		mask |= (~0ULL << first) & (~0ULL >> (63 - last));
 		if (*text == '\0')

@@ -99,7 +99,6 @@ static void note_refusal(struct server *server, uint32_t uid, const struct polic
 	server_tell_clients(server);
 }
 
-/* Tells @uid at the other end of @fd the reason, and counts the refusal. */
 int server_refuse(struct server *server, int fd, uid_t uid, const struct policy_refusal *refusal)
 {
 	union wire_message reply;

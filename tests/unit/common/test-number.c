@@ -58,12 +58,29 @@ static void a_whole_text_holds_nothing_else(void **state)
 	assert_int_equal(number, 255);
 }
 
+static void a_range_has_two_ends(void **state)
+{
+	uint64_t first = 7, last = 7;
+
+	(void)state;
+	assert_string_equal(number_parse_range("0-7,9", 63, &first, &last), ",9");
+	assert_true(first == 0 && last == 7);
+	assert_string_equal(number_parse_range("9", 63, &first, &last), "");
+	assert_true(first == 9 && last == 9);
+	assert_null(number_parse_range("3-", 63, &first, &last));
+	assert_null(number_parse_range("3-2", 63, &first, &last));
+	assert_null(number_parse_range("3-64", 63, &first, &last));
+	assert_null(number_parse_range("-3", 63, &first, &last));
+	assert_true(first == 9 && last == 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE("digits are read up to what follows them", digits_are_read_up_to_what_follows),
 		CASE("signs, blanks and numbers above the limit are refused",
 			signs_blanks_and_large_numbers_are_refused),
+		CASE("a range has two ends", a_range_has_two_ends),
 		CASE("a whole text holds nothing else", a_whole_text_holds_nothing_else),
 	};
 
