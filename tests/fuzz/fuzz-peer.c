@@ -63,12 +63,12 @@ static const char *const configurations[] = {
 	"[access]\nowner_only = yes\n",
 	"[access]\nowner_only = yes\nusers = 1000\ngroup = 1000\nmode = 0660\n",
 	"[disclosure]\nmin_interval_ms = 1\nmin_interval_per_user_ms = 2\nquantum = 4096\n",
-	"[server]\nrequests_per_second = 1\nmax_clients_per_user = 2\n",
+	"[server]\nrequests_per_second = 1\nmax_clients = 64\nmax_clients_per_user = 2\n",
 	"[server]\nsocket = /elsewhere\n[reader]\nrealtime = no\n",
 	"[server]\nmax_clients = many\n",
 	"[access]\ngroup = 1000\nusers = 1001\n",
 	"[server]\nmax_clients = 4\nmax_clients_per_user = 4\n",
-	"[reader]\nbudget_percent = 10\nburst_ms = 1\n",
+	"[server]\nmax_clients_per_user = 16384\n[reader]\nbudget_percent = 10\nburst_ms = 1\n",
 };
 
 /* --- the counters, which live as long as the process --- */
