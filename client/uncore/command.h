@@ -4,9 +4,12 @@
 
 /* How `uncore` itself failed; after stat has run a command, the status is the command's. */
 enum {
-	EXIT_FAILED = 1, /* info, owner: uncored cannot be reached; output cannot be written */
+	EXIT_FAILED = 1, /* info, owner: uncored cannot be reached; output cannot be written;
+			    validate: a counter is wrong */
 	EXIT_USAGE = 2,
-	EXIT_NOT_MEASURED = 125, /* stat: no figures, and CMD was not run or ended with 0 */
+	EXIT_INCONCLUSIVE = 3, /* validate: too noisy to say */
+	EXIT_NOT_MEASURED =
+		125, /* stat, validate: no figures; stat: CMD was not run, or ended with 0 */
 	EXIT_CANNOT_RUN = 126,
 	EXIT_NOT_FOUND = 127,
 	EXIT_BY_SIGNAL = 128, /* plus the signal's number */
@@ -15,3 +18,4 @@ enum {
 int command_stat(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_owner(int argc, char **argv);
+int command_validate(int argc, char **argv);

@@ -10,13 +10,15 @@
 
 static struct {
 	const char *name;
-	char title[16]; /* what getopt(3) begins its complaints with */
+	char title[20]; /* what getopt(3) begins its complaints with */
 	const char *summary;
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "stat", "uncore stat", "run a command and count what each socket did meanwhile",
 		command_stat },
 	{ "info", "uncore info", "show what uncored found, serves and permits", command_info },
+	{ "validate", "uncore validate", "check the counters by kernels of known traffic",
+		command_validate },
 	{ "owner", "uncore owner", "say whose job this node runs (root)", command_owner },
 };
 
@@ -26,7 +28,7 @@ static void write_help(FILE *out)
 		     "Per-socket memory traffic, as uncored measures it.\n\n"
 		     "Commands:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  %-6s %s\n", commands[i].name, commands[i].summary);
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
 	fprintf(out, "\n`uncore COMMAND --help` lists the options of a command; --version says the "
 		     "release.\n");
 }

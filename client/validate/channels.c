@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/validate/channels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_BYTES = 200 };
+
+/* Below it a channel counts nothing: page tables and the like reach a few lines of each. */
+static const double SILENT = 0.05;
+/* Lines take turns, but not perfectly: the kernels' arrays begin and end somewhere. */
+static const double EVEN = 0.1;
+/* How near a number of channels must be to a whole one. */
+static const double WHOLE = 0.02;
+
+/* --- fitting --- */
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The middle scale of the channels that count, which a doubled or a dead one does not move. */
+static double middle_scale(const struct channels *channels)
+{
+	double scales[CHANNELS_MAX], most = 0;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < channels->n; i++)
+		most = fmax(most, channels->channel[i].shown.scale);
+	for (unsigned i = 0; i < channels->n; i++)
+		if (channels->channel[i].shown.scale > SILENT * most)
+			scales[n++] = channels->channel[i].shown.scale;
+	qsort(scales, n, sizeof *scales, compare);
+	return n ? scales[(n - 1) / 2] : 0;
+}
+
+static bool is_active(const struct channel_shown *channel)
+{
+	return channel->share > SILENT;
+}
+
+void channels_fit(const struct meter *meter, uint32_t metric,
+	const struct measured *const kernels[], unsigned n, struct channels *ret)
+{
+	double middle;
+
+	*ret = (struct channels){ 0 };
+	for (uint32_t i = 0; i < meter->n_series && ret->n < CHANNELS_MAX; i++) {
+		struct fit fit;
+
+		if (!meter_is_channel_of(meter, i, metric))
+			continue;
+		fit_series(kernels, n, i, &fit);
+		/* The error is that of the whole metric; a channel has its part of it. */
+		ret->channel[ret->n++] =
+			(struct channel_shown){ meter->series[i].name, shape_of(&fit), 0 };
+	}
+	middle = middle_scale(ret);
+	for (unsigned i = 0; i < ret->n && middle > 0; i++) {
+		ret->channel[i].share = ret->channel[i].shown.scale / middle;
+		ret->n_active += is_active(&ret->channel[i]);
+	}
+}
+
+/* --- names --- */
+
+static bool is_silent(const struct channel_shown *channel)
+{
+	return !is_active(channel);
+}
+
+static bool is_double(const struct channel_shown *channel)
+{
+	return fabs(channel->share - 2) <= 2 * EVEN;
+}
+
+static bool is_uneven(const struct channel_shown *channel)
+{
+	return is_active(channel) && fabs(channel->share - 1) > EVEN;
+}
+
+/* Writes "imc3, imc4" of the channels that are @wanted; returns how many there are. */
+static unsigned name_those(const struct channels *channels,
+	bool (*wanted)(const struct channel_shown *channel), char ret[NAMES_BYTES])
+{
+	unsigned n = 0;
+
+	*ret = '\0';
+	for (unsigned i = 0; i < channels->n; i++) {
+		size_t used = strlen(ret);
+
+		if (!wanted(&channels->channel[i]))
+			continue;
+		snprintf(ret + used, NAMES_BYTES - used, "%s%s", n ? ", " : "",
+			channels->channel[i].name);
+		n++;
+	}
+	return n;
+}
+
+/* --- causes --- */
+
+/* The power of two, other than 1, that @scale is as well as it is known; 0: none. */
+static double power_of_two(double scale)
+{
+	double power = exp2(round(log2(scale)));
+
+	return scale > 0 && power != 1 && fabs(scale / power - 1) <= 2 * WHOLE ? power : 0;
+}
+
+static void explain_power(const struct channels *channels, const char *metrics, double power,
+	struct findings *findings)
+{
+	const char *other = "";
+
+	if (power == 2)
+		other = ", or each box is opened twice";
+	else if (power == 0.5 && channels->n > channels->n_active)
+		other = ", or half of the channels count nothing";
+	else if (power == 0.5)
+		other = ", or half of the channels have no counter box";
+	findings_add(findings, OUTCOME_DEFECT,
+		"%s: a factor of %g. One count is worth %g times the bytes that uncored takes it "
+		"for%s.",
+		metrics, power, 1 / power, other);
+}
+
+static void explain_missing(const struct channels *channels, const char *metrics, unsigned n_real,
+	struct findings *findings)
+{
+	char silent[NAMES_BYTES];
+	unsigned n_missing = n_real - channels->n_active;
+
+	if (name_those(channels, is_silent, silent))
+		findings_add(findings, OUTCOME_DEFECT,
+			"%s: %u of %u channels count nothing. Boxes that count nothing: %s.",
+			metrics, n_missing, n_real, silent);
+	else
+		findings_add(findings, OUTCOME_DEFECT, "%s: %u of %u channels have no counter box.",
+			metrics, n_missing, n_real);
+}
+
+/* Channels that all show the same: how many of them must there be in truth? */
+static bool explain_even(const struct channels *channels, const char *metrics, double scale,
+	struct findings *findings)
+{
+	double real = channels->n_active / scale;
+	unsigned n_real = (unsigned)round(real);
+
+	if (n_real < 1 || n_real == channels->n_active || fabs(real / n_real - 1) > WHOLE ||
+		n_real > 2 * channels->n_active)
+		return false;
+	if (n_real > channels->n_active)
+		explain_missing(channels, metrics, n_real, findings);
+	else
+		findings_add(findings, OUTCOME_DEFECT,
+			"%s: boxes are counted twice. %u boxes count, but the traffic is that of "
+			"%u "
+			"channels.",
+			metrics, channels->n_active, n_real);
+	return true;
+}
+
+static bool explain_uneven(
+	const struct channels *channels, const char *metrics, struct findings *findings)
+{
+	char names[NAMES_BYTES];
+	unsigned n = name_those(channels, is_uneven, names);
+
+	if (!n)
+		return false;
+	if (n == name_those(channels, is_double, names))
+		findings_add(findings, OUTCOME_DEFECT,
+			"%s: boxes are counted twice. Twice as much as the others show: %s.",
+			metrics, names);
+	else {
+		name_those(channels, is_uneven, names);
+		findings_add(findings, OUTCOME_DEFECT,
+			"%s: not every channel shows the same. These differ: %s.", metrics, names);
+	}
+	return true;
+}
+
+void channels_explain(const struct channels *channels, const char *metrics, double scale,
+	struct findings *findings)
+{
+	double power = power_of_two(scale);
+
+	if (channels->n_active && explain_uneven(channels, metrics, findings))
+		return;
+	if (power > 0)
+		explain_power(channels, metrics, power, findings);
+	else if (!channels->n_active || !explain_even(channels, metrics, scale, findings))
+		findings_add(findings, OUTCOME_DEFECT,
+			"%s: a factor of %.3f, which no known defect has. One count is worth %.3f "
+			"times the bytes that uncored takes it for.",
+			metrics, scale, 1 / scale);
+}
+
+bool channels_differ(const struct channels *channels, const char *metric, enum shape wanted,
+	struct findings *findings)
+{
+	bool differ = false;
+
+	for (unsigned i = 0; i < channels->n; i++) {
+		const struct channel_shown *channel = &channels->channel[i];
+
+		if (channel->shown.shape == wanted || channel->shown.shape == SHAPE_MIXED ||
+			channel->shown.shape == SHAPE_NOTHING)
+			continue;
+		differ = true;
+		findings_add(findings, OUTCOME_DEFECT, "%s: %s shows %s in place of %s.", metric,
+			channel->name, shape_words(channel->shown.shape), shape_words(wanted));
+	}
+	return differ;
+}

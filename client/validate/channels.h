@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the channels of a metric say about a wrong scale. A socket's lines take turns over its
+ * channels, so each channel shows as much as the next one.
+ */
+#pragma once
+
+#include "client/validate/findings.h"
+#include "client/validate/shape.h"
+
+enum { CHANNELS_MAX = 64 };
+
+struct channel_shown {
+	const char *name;
+	struct shown shown;
+	double share; /* of what the middle one of those that count shows */
+};
+
+struct channels {
+	unsigned n;        /* boxes that uncored reads for the metric */
+	unsigned n_active; /* that count something */
+	struct channel_shown channel[CHANNELS_MAX];
+};
+
+/* Fits all channels of series @metric to the @n kernels. */
+void channels_fit(const struct meter *meter, uint32_t metric,
+	const struct measured *const kernels[], unsigned n, struct channels *ret);
+
+/* Says why @metrics, which have the shape @wanted, show @scale of it. */
+void channels_explain(const struct channels *channels, const char *metrics, double scale,
+	struct findings *findings);
+
+/* Names the channels that have another shape than @wanted; false: all have it. */
+bool channels_differ(const struct channels *channels, const char *metric, enum shape wanted,
+	struct findings *findings);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/validate/judge.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* fill is judged where a counter of claimed lines shows nearly all that it writes. */
+static const double CLAIMED = 0.9;
+
+/* --- which kernels --- */
+
+static const char *const judged_kernels[] = { "load", "update", "storent1", "fill" };
+static const char *const evasion_kernels[] = { "store1", "copy" };
+
+static int run(
+	struct session *session, struct judged_node *node, const char *name, unsigned threads)
+{
+	const struct session_run what = { .kernel = kernel_find(name),
+		.place = node->place,
+		.memory = node->place,
+		.n_threads = threads };
+	int r;
+
+	if (what.kernel->absent)
+		return 0;
+	r = session_measure(session, &what, &node->measured[node->n]);
+	node->n += r == 0;
+	if (r < 0)
+		measured_done(&node->measured[node->n]);
+	return r;
+}
+
+/* --- fill --- */
+
+static double claimed(
+	const struct session *session, const struct judged_node *node, const struct measured *fill)
+{
+	static const char *const metrics[] = { "itom", "specitom" };
+	double bytes = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
+		uint32_t series = meter_find(&session->meter, node->socket, metrics[i]);
+
+		if (series != METER_NONE &&
+			!(session->meter.series[series].quality & UNCORE_ABSENT))
+			bytes += fill->bytes[series];
+	}
+	return bytes / fill->predicted.written;
+}
+
+/* If the CPU is known to evade the reads of fill, the kernel's traffic is known, too. */
+static void judge_fill(const struct session *session, struct judged_node *node)
+{
+	struct measured *last = node->n ? &node->measured[node->n - 1] : NULL;
+
+	node->n_judged = node->n;
+	if (!last || last->predicted.allocated == 0)
+		return;
+	if (claimed(session, node, last) >= CLAIMED)
+		last->predicted.allocated = 0;
+	else
+		node->n_judged--;
+}
+
+/* --- the node --- */
+
+static int run_all(struct session *session, struct judged_node *node)
+{
+	unsigned threads = node->place->n_cpus;
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(judged_kernels) && r == 0; i++)
+		r = run(session, node, judged_kernels[i], threads);
+	judge_fill(session, node);
+	for (size_t i = 0; i < ARRAY_SIZE(evasion_kernels) && r == 0 && !session->options.quick;
+		i++) {
+		r = run(session, node, evasion_kernels[i], 1);
+		if (r == 0 && threads > 1)
+			r = run(session, node, evasion_kernels[i], threads);
+	}
+	return r;
+}
+
+/* Reads the next node's memory from here: that shows which socket answers. */
+static int run_remote(struct session *session, struct judged_node *node)
+{
+	const struct places *places = &session->places;
+	unsigned here = (unsigned)(node->place - places->place);
+	const struct place *next = &places->place[(here + 1) % places->n];
+	const struct session_run what = {
+		.kernel = kernel_find("load"), .place = node->place, .memory = next, .n_threads = 1
+	};
+
+	if (next == node->place || session->options.quick || node->place->memory_only)
+		return 0;
+	node->neighbour = next;
+	return session_measure(session, &what, &node->remote);
+}
+
+static void judge(const struct session *session, struct judged_node *node)
+{
+	const struct measured *kernels[JUDGE_KERNELS_MAX];
+	struct evidence evidence = {
+		.meter = &session->meter,
+		.place = node->place,
+		.socket = node->socket,
+		.read_metric = node->tier.read,
+		.write_metric = node->tier.write,
+		.kernels = kernels,
+		.n_kernels = node->n_judged,
+	};
+
+	for (unsigned i = 0; i < node->n_judged; i++)
+		kernels[i] = &node->measured[i];
+	node->read = (struct judged_metric){ node->tier.read,
+		meter_find(&session->meter, node->socket, node->tier.read),
+		verdict_fit(&evidence, node->tier.read) };
+	node->write = (struct judged_metric){ node->tier.write,
+		meter_find(&session->meter, node->socket, node->tier.write),
+		verdict_fit(&evidence, node->tier.write) };
+	verdict(&evidence, &node->findings);
+}
+
+static bool can_be_judged(struct judged_node *node)
+{
+	if (node->socket == UINT32_MAX)
+		findings_add(&node->findings, OUTCOME_ABSENT,
+			"uncored reads no socket of package %u.", node->place->package);
+	else if (!node->tier.read)
+		findings_add(&node->findings, OUTCOME_ABSENT,
+			"No metric of this platform counts the memory of node %u, which has no "
+			"CPUs.",
+			node->place->node);
+	else
+		return true;
+	return false;
+}
+
+int judge_node(struct session *session, const struct place *place, struct judged_node *ret)
+{
+	int r;
+
+	*ret = (struct judged_node){ .place = place, .socket = session_socket(session, place) };
+	ret->tier = session_tier(session, place);
+	if (!can_be_judged(ret))
+		return 0;
+	r = run_all(session, ret);
+	if (r == 0)
+		judge(session, ret);
+	return r == 0 ? run_remote(session, ret) : r;
+}
+
+void judged_done(struct judged_node *node)
+{
+	for (unsigned i = 0; i < node->n; i++)
+		measured_done(&node->measured[i]);
+	measured_done(&node->remote);
+}
+
+double judge_evaded(const struct judged_node *node, const struct measured *measured)
+{
+	const struct kernel_traffic *traffic = &measured->predicted;
+
+	if (traffic->allocated == 0)
+		return NAN;
+	return 1 - (measured->bytes[node->read.series] - traffic->read) / traffic->allocated;
+}
+
+double judge_peak(const struct judged_node *node)
+{
+	double peak = 0;
+
+	for (unsigned i = 0; i < node->n; i++)
+		peak = fmax(peak, measured_total(&node->measured[i]) / node->measured[i].best_ns);
+	return peak;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The whole judgement of one NUMA node: its kernels, what they show, and the verdict. */
+#pragma once
+
+#include "client/validate/findings.h"
+#include "client/validate/session.h"
+#include "client/validate/verdict.h"
+
+enum { JUDGE_KERNELS_MAX = 16 };
+
+/* A metric in which the node's bytes should appear. */
+struct judged_metric {
+	const char *name;
+	uint32_t series;
+	struct fit fit; /* what it shows */
+};
+
+struct judged_node {
+	const struct place *place;
+	uint32_t socket;
+	struct tier tier;
+	unsigned n, n_judged; /* kernels; those that the verdict rests on come first */
+	struct measured measured[JUDGE_KERNELS_MAX];
+	const struct place *neighbour; /* whose memory was used from here; NULL: there is none */
+	struct measured remote;
+	struct judged_metric read, write;
+	struct findings findings;
+};
+
+/* 0, or negative errno after a sentence on stderr. judged_done() frees *@ret in any case. */
+int judge_node(struct session *session, const struct place *place, struct judged_node *ret);
+void judged_done(struct judged_node *node);
+
+/* The share of write-allocates that @measured evaded; NaN: it has none. */
+double judge_evaded(const struct judged_node *node, const struct measured *measured);
+
+/* The most bytes per ns that a kernel moved. */
+double judge_peak(const struct judged_node *node);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The NUMA nodes of the machine, each with the CPUs from which its memory is near: the places at
+ * which kernels run. A node without CPUs (HBM in flat mode, memory on an expansion card) gets those
+ * of the nearest node. CPUs that this process may not use, by its affinity or its cgroup, count as
+ * not there.
+ */
+#pragma once
+
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PLACE_CPUS_MAX = 1024, PLACES_MAX = 64 };
+
+struct place {
+	unsigned node;    /* the kernel's number of the NUMA node with the memory */
+	unsigned package; /* the kernel's physical_package_id of the CPUs */
+	bool memory_only;
+	unsigned n_nodes_of_package; /* with CPUs: more than one under SNC or NPS */
+	unsigned n_cpus;             /* one for each core */
+	unsigned cpus[PLACE_CPUS_MAX];
+	uint64_t cache_bytes; /* last-level caches of all these CPUs */
+	uint64_t free_bytes;
+};
+
+struct places {
+	hwloc_topology_t topology;
+	unsigned n;
+	struct place place[PLACES_MAX];
+};
+
+/* 0, -ENOMEM, -ENODEV: the kernel shows no NUMA node that this process may use. */
+int places_find(struct places *ret);
+void places_done(struct places *places);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/validate/shape.h"
+
+#include <math.h>
+
+/*
+ * What a right counter may be off: kernels move some lines at the ends of their arrays, and page
+ * tables, that no model counts. A counter that shows less than NOTHING shows nothing; 1/128 is the
+ * smallest wrong scale that is known (counts taken for bytes).
+ */
+static const double TOLERANCE = 0.03, NOTHING = 0.004;
+enum { ERRORS = 3 }; /* standard errors that chance may reach */
+
+bool shape_is_near(double value, double wanted, double tolerance)
+{
+	return fabs(value - wanted) <= tolerance * fmax(1, fabs(wanted));
+}
+
+struct shown shape_of(const struct fit *fit)
+{
+	struct shown shown = { .fit = *fit };
+	double larger = fmax(fabs(fit->reads), fabs(fit->writes)), reads, writes, tolerance;
+
+	shown.scale = larger;
+	shown.tolerance = TOLERANCE + ERRORS * fit->error;
+	if (larger < NOTHING + ERRORS * fit->error)
+		return shown;
+	reads = fit->reads / larger;
+	writes = fit->writes / larger;
+	tolerance = TOLERANCE + ERRORS * fit->error / larger;
+	if (shape_is_near(reads, 1, tolerance) && shape_is_near(writes, 0, tolerance))
+		shown.shape = SHAPE_READS;
+	else if (shape_is_near(reads, 0, tolerance) && shape_is_near(writes, 1, tolerance))
+		shown.shape = SHAPE_WRITES;
+	else if (shape_is_near(reads, 1, tolerance) && shape_is_near(writes, 1, tolerance))
+		shown.shape = SHAPE_BOTH;
+	else
+		shown.shape = SHAPE_MIXED;
+	return shown;
+}
+
+const char *shape_words(enum shape shape)
+{
+	static const char *const words[] = {
+		[SHAPE_NOTHING] = "nothing",
+		[SHAPE_READS] = "the reads",
+		[SHAPE_WRITES] = "the writes",
+		[SHAPE_BOTH] = "reads and writes together",
+		[SHAPE_MIXED] = "different shares of reads and writes",
+	};
+
+	return words[shape];
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which of reads and writes a counter shows, whatever its scale. */
+#pragma once
+
+#include "client/validate/fit.h"
+
+enum shape {
+	SHAPE_NOTHING,
+	SHAPE_READS,
+	SHAPE_WRITES,
+	SHAPE_BOTH,  /* as much of the one as of the other */
+	SHAPE_MIXED, /* different shares of both */
+};
+
+struct shown {
+	enum shape shape;
+	double scale; /* the share that is shown, of the larger of the two */
+	double tolerance;
+	struct fit fit;
+};
+
+struct shown shape_of(const struct fit *fit);
+
+/* Are both shares the same, as well as they are known? */
+bool shape_is_near(double value, double wanted, double tolerance);
+
+/* "the reads", ... */
+const char *shape_words(enum shape shape);

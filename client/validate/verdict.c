@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/validate/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/validate/channels.h"
+
+enum { REPETITIONS_LEAST = 3, METRICS_BYTES = 2 * UNCORE_NAME_MAX + 8 };
+
+/* What others may move, in the window of a kernel, before its result means little. */
+static const double BACKGROUND_MOST = 0.05;
+/* What another counter, or a kernel beside the fit, may show without being mentioned. */
+static const double MENTIONED = 0.05;
+
+/* The two metrics of the node's memory on one socket. */
+struct pair_shown {
+	uint32_t read_series, write_series;
+	struct shown read, write;
+};
+
+/* For two decimals, without a sign in front of zero. */
+static double rounded(double share)
+{
+	return round(100 * share) / 100 + 0.0;
+}
+
+/* --- may anything be said? --- */
+
+static bool is_absent(
+	const struct evidence *evidence, const char *metric, struct findings *findings)
+{
+	const struct meter *meter = evidence->meter;
+	uint32_t series = meter_find(meter, evidence->socket, metric);
+
+	if (series == METER_NONE)
+		findings_add(findings, OUTCOME_ABSENT, "Platform %s has no metric %s.",
+			meter->machine.platform, metric);
+	else if (meter->series[series].quality & UNCORE_ABSENT)
+		findings_add(findings, OUTCOME_ABSENT, "%s is absent: %s", metric,
+			uncore_why(meter->handle, meter->series[series].why));
+	else
+		return false;
+	return true;
+}
+
+static bool is_noisy(const struct measured *kernel, struct findings *findings)
+{
+	const char *name = kernel->kernel->name;
+
+	if (kernel->n < REPETITIONS_LEAST)
+		findings_add(findings, OUTCOME_UNCLEAR,
+			"Too noisy to say: the kernel moved pages in %u of %u repetitions of %s.",
+			kernel->n_dropped, kernel->n + kernel->n_dropped, name);
+	else if (!kernel->is_known)
+		findings_add(findings, OUTCOME_UNCLEAR,
+			"Too noisy to say: after %u repetitions of %s the standard error is still "
+			"%.1f %%. Other programs use this memory.",
+			kernel->n, name, 100 * kernel->error);
+	else if (fabs(kernel->background) > BACKGROUND_MOST)
+		findings_add(findings, OUTCOME_UNCLEAR,
+			"Too noisy to say: other programs moved %.0f %% as much as %s.",
+			100 * kernel->background, name);
+	else
+		return false;
+	return true;
+}
+
+static bool are_noisy(const struct evidence *evidence, struct findings *findings)
+{
+	for (unsigned i = 0; i < evidence->n_kernels; i++)
+		if (is_noisy(evidence->kernels[i], findings))
+			return true;
+	return false;
+}
+
+/* --- the numbers --- */
+
+static struct shown show(const struct evidence *evidence, uint32_t series)
+{
+	struct fit fit = { 0 };
+
+	if (series != METER_NONE)
+		fit_series(evidence->kernels, evidence->n_kernels, series, &fit);
+	return shape_of(&fit);
+}
+
+static struct pair_shown show_pair(const struct evidence *evidence, uint32_t socket)
+{
+	struct pair_shown pair = {
+		.read_series = meter_find(evidence->meter, socket, evidence->read_metric),
+		.write_series = meter_find(evidence->meter, socket, evidence->write_metric),
+	};
+
+	pair.read = show(evidence, pair.read_series);
+	pair.write = show(evidence, pair.write_series);
+	return pair;
+}
+
+static bool is_right(const struct shown *shown, enum shape wanted)
+{
+	return shown->shape == wanted && shape_is_near(shown->scale, 1, shown->tolerance);
+}
+
+static bool shows_nothing(const struct pair_shown *pair)
+{
+	return pair->read.shape == SHAPE_NOTHING && pair->write.shape == SHAPE_NOTHING;
+}
+
+/* --- kernels that do not fit --- */
+
+enum { BASE_KERNELS = 2 }; /* load and update, which are enough for a fit */
+
+/* What @kernel shows of itself beyond what the other kernels let expect, as a share of what it
+ * moves. */
+static double surplus(const struct measured *kernel, uint32_t series, const struct shown *expected)
+{
+	double predicted = expected->fit.reads * kernel->predicted.read +
+			   expected->fit.writes * kernel->predicted.written;
+
+	return (kernel->bytes[series] - predicted) / measured_total(kernel);
+}
+
+/*
+ * Says what a kernel beside the first two shows that these do not let expect. Reads are known:
+ * stores past the caches read on a full node of some CPUs (16 to 18 % in the CloverLeaf paper).
+ */
+static bool is_misfit(
+	const struct evidence *base, const struct measured *kernel, struct findings *findings)
+{
+	struct pair_shown pair = show_pair(base, base->socket);
+	double scale = fmax(pair.read.scale, pair.write.scale);
+	double reads = surplus(kernel, pair.read_series, &pair.read) / scale;
+	double writes = surplus(kernel, pair.write_series, &pair.write) / scale;
+	double tolerance = MENTIONED + pair.read.tolerance;
+
+	if (fabs(reads) <= tolerance && fabs(writes) <= tolerance)
+		return false;
+	if (reads > 0 && fabs(writes) <= tolerance)
+		findings_add(findings, OUTCOME_RIGHT,
+			"Remark: %s also reads %.2f of what it writes. The verdict leaves it out.",
+			kernel->kernel->name, reads);
+	else
+		findings_add(findings, OUTCOME_DEFECT,
+			"%s does not fit the other kernels: of what it moves, %s shows %+.2f and "
+			"%s "
+			"%+.2f too much.",
+			kernel->kernel->name, base->read_metric, reads, base->write_metric, writes);
+	return true;
+}
+
+/* Copies to @ret those of the kernels that fit; it has room for all. */
+static unsigned leave_out_misfits(
+	const struct evidence *evidence, const struct measured *ret[], struct findings *findings)
+{
+	struct evidence base = *evidence;
+	struct pair_shown pair;
+	unsigned n = 0;
+
+	if (base.n_kernels > BASE_KERNELS)
+		base.n_kernels = BASE_KERNELS;
+	pair = show_pair(&base, base.socket);
+	for (unsigned i = 0; i < evidence->n_kernels; i++)
+		if (i < BASE_KERNELS || shows_nothing(&pair) ||
+			!is_misfit(&base, evidence->kernels[i], findings))
+			ret[n++] = evidence->kernels[i];
+	return n;
+}
+
+/* --- where the traffic is --- */
+
+/* Traffic of the node on other sockets: all of it is a mix-up; a part of it is strange. */
+static bool is_elsewhere(
+	const struct evidence *evidence, bool nothing_here, struct findings *findings)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < evidence->meter->machine.n_sockets; i++) {
+		struct pair_shown other = show_pair(evidence, i);
+		double share = fmax(other.read.scale, other.write.scale);
+
+		if (i == evidence->socket || shows_nothing(&other) || share < MENTIONED)
+			continue;
+		found = true;
+		if (nothing_here)
+			findings_add(findings, OUTCOME_DEFECT,
+				"The traffic of node %u shows on another socket's counters: on "
+				"socket "
+				"%u, not on socket %u.",
+				evidence->place->node, i, evidence->socket);
+		else
+			findings_add(findings, OUTCOME_DEFECT,
+				"A part of the traffic of node %u shows on socket %u: %.2f of it.",
+				evidence->place->node, i, share);
+	}
+	return found;
+}
+
+static void explain_nothing(const struct evidence *evidence, struct findings *findings)
+{
+	const struct place *place = evidence->place;
+
+	if (is_elsewhere(evidence, true, findings))
+		return;
+	if (place->n_nodes_of_package > 1)
+		findings_add(findings, OUTCOME_DEFECT,
+			"Half of the socket is not seen: nothing shows the traffic of node %u, one "
+			"of "
+			"%u nodes of socket %u (SNC, NPS).",
+			place->node, place->n_nodes_of_package, evidence->socket);
+	else
+		findings_add(findings, OUTCOME_DEFECT,
+			"Nothing is counted: no counter shows the traffic of node %u.",
+			place->node);
+}
+
+/* --- what is wrong with it --- */
+
+struct metric_role {
+	const char *name;
+	enum shape wanted;
+	uint32_t series;
+	const struct shown *shown;
+};
+
+static void explain_scale(const struct evidence *evidence, const struct metric_role *role,
+	const char *metrics, struct findings *findings)
+{
+	struct channels channels;
+
+	channels_fit(
+		evidence->meter, role->series, evidence->kernels, evidence->n_kernels, &channels);
+	channels_explain(&channels, metrics, role->shown->scale, findings);
+}
+
+static void explain_mixed(
+	const struct evidence *evidence, const struct metric_role *role, struct findings *findings)
+{
+	struct channels channels;
+
+	channels_fit(
+		evidence->meter, role->series, evidence->kernels, evidence->n_kernels, &channels);
+	if (!channels_differ(&channels, role->name, role->wanted, findings))
+		findings_add(findings, OUTCOME_DEFECT,
+			"%s shows %.2f of the reads and %.2f of the writes, which no known defect "
+			"does.",
+			role->name, rounded(role->shown->fit.reads),
+			rounded(role->shown->fit.writes));
+}
+
+/* One metric, for itself. */
+static void explain_metric(
+	const struct evidence *evidence, const struct metric_role *role, struct findings *findings)
+{
+	const struct shown *shown = role->shown;
+
+	if (is_right(shown, role->wanted))
+		return;
+	if (shown->shape == SHAPE_MIXED)
+		explain_mixed(evidence, role, findings);
+	else if (shown->shape != role->wanted)
+		findings_add(findings, OUTCOME_DEFECT, "%s shows %s in place of %s.", role->name,
+			shape_words(shown->shape), shape_words(role->wanted));
+	if (shown->shape != SHAPE_MIXED && shown->shape != SHAPE_NOTHING &&
+		!shape_is_near(shown->scale, 1, shown->tolerance))
+		explain_scale(evidence, role, role->name, findings);
+}
+
+static bool same_scale(const struct pair_shown *pair)
+{
+	return shape_is_near(pair->read.scale / pair->write.scale, 1,
+		pair->read.tolerance + pair->write.tolerance);
+}
+
+/* Defects that both metrics have together. */
+static bool explain_both(
+	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings)
+{
+	static const struct {
+		enum shape read, write;
+		const char *sentence; /* NULL: no defect but the scale */
+	} patterns[] = {
+		{ SHAPE_WRITES, SHAPE_READS, "Reads and writes are swapped." },
+		{ SHAPE_BOTH, SHAPE_BOTH, "Both metrics count reads and writes together." },
+		{ SHAPE_READS, SHAPE_WRITES, NULL },
+	};
+	char metrics[METRICS_BYTES];
+	const struct metric_role role = { evidence->read_metric, SHAPE_READS, pair->read_series,
+		&pair->read };
+
+	if (!same_scale(pair))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		if (pair->read.shape != patterns[i].read || pair->write.shape != patterns[i].write)
+			continue;
+		snprintf(metrics, sizeof metrics, "%s and %s", evidence->read_metric,
+			evidence->write_metric);
+		if (patterns[i].sentence)
+			findings_add(findings, OUTCOME_DEFECT, "%s", patterns[i].sentence);
+		if (!shape_is_near(pair->read.scale, 1, pair->read.tolerance))
+			explain_scale(evidence, &role, metrics, findings);
+		return true;
+	}
+	return false;
+}
+
+static void explain(
+	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings)
+{
+	const struct metric_role roles[] = {
+		{ evidence->read_metric, SHAPE_READS, pair->read_series, &pair->read },
+		{ evidence->write_metric, SHAPE_WRITES, pair->write_series, &pair->write },
+	};
+
+	if (explain_both(evidence, pair, findings))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
+		explain_metric(evidence, &roles[i], findings);
+}
+
+/* --- what is worth a remark --- */
+
+/* Metrics of other memory and of lines that are claimed whole should show nothing of these kernels.
+ */
+static void remark_on_others(const struct evidence *evidence, struct findings *findings)
+{
+	const struct meter *meter = evidence->meter;
+
+	for (uint32_t i = 0; i < meter->n_series && !meter->series[i].is_channel; i++) {
+		const struct meter_series *series = &meter->series[i];
+		struct shown shown;
+
+		if (series->socket != evidence->socket || series->quality & UNCORE_ABSENT ||
+			!strcmp(series->name, evidence->read_metric) ||
+			!strcmp(series->name, evidence->write_metric))
+			continue;
+		shown = show(evidence, i);
+		if (shown.shape != SHAPE_NOTHING && shown.scale > MENTIONED)
+			findings_add(findings, OUTCOME_RIGHT,
+				"Remark: %s shows %.2f of the reads and %.2f of the writes, though "
+				"no "
+				"kernel here should move it.",
+				series->name, rounded(shown.fit.reads), rounded(shown.fit.writes));
+	}
+}
+
+static void judge(const struct evidence *evidence, struct findings *ret)
+{
+	struct pair_shown here = show_pair(evidence, evidence->socket);
+
+	if (shows_nothing(&here)) {
+		explain_nothing(evidence, ret);
+		return;
+	}
+	is_elsewhere(evidence, false, ret);
+	explain(evidence, &here, ret);
+	remark_on_others(evidence, ret);
+}
+
+void verdict(const struct evidence *evidence, struct findings *ret)
+{
+	const struct measured *kernels[VERDICT_KERNELS_MAX];
+	struct evidence fitting = *evidence;
+	bool absent = is_absent(evidence, evidence->read_metric, ret);
+
+	absent |= is_absent(evidence, evidence->write_metric, ret);
+	if (absent || are_noisy(evidence, ret))
+		return;
+	fitting.kernels = kernels;
+	fitting.n_kernels = leave_out_misfits(evidence, kernels, ret);
+	judge(&fitting, ret);
+}
+
+struct fit verdict_fit(const struct evidence *evidence, const char *metric)
+{
+	return show(evidence, meter_find(evidence->meter, evidence->socket, metric)).fit;
+}

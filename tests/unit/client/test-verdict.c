@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Verdicts on counters with every known defect: two sockets of eight channels, kernels that move
+ * what their models say and 0.5 % more, and a small noise.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "client/validate/verdict.h"
+#include "common/macro.h"
+#include "tests/harness/test.h"
+
+enum {
+	SOCKETS = 2,
+	CHANNELS = 8,
+	BOXES = 12, /* of a socket; those past the channels count nothing, as on Ice Lake */
+	METRICS = 3,
+	SERIES = SOCKETS * (METRICS + 2 * BOXES),
+	KERNELS = 3,
+};
+
+enum { READ, WRITE, ITOM };
+static const char *const metric_names[] = { "dram.read", "dram.write", "itom" };
+
+/* What box @box of @metric on @socket shows of @reads and @writes of a channel; the node is on
+ * socket 0. */
+struct lines {
+	double reads, writes;
+};
+typedef double (*defect)(unsigned socket, unsigned metric, unsigned box, const struct lines *lines);
+
+struct scene {
+	struct meter meter;
+	struct meter_series series[SERIES];
+	struct measured measured[KERNELS];
+	const struct measured *kernels[KERNELS];
+	double bytes[KERNELS][SERIES];
+	struct place place;
+	struct findings findings;
+};
+
+/* --- counters --- */
+
+static double right(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	if (socket != 0 || box >= CHANNELS || metric == ITOM)
+		return 0;
+	return metric == READ ? lines->reads : lines->writes;
+}
+
+static double swapped(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return metric == ITOM ? 0 : right(socket, metric == READ ? WRITE : READ, box, lines);
+}
+
+static double total(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return metric == ITOM ? 0
+			      : right(socket, READ, box, lines) + right(socket, WRITE, box, lines);
+}
+
+static double half(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) / 2;
+}
+
+static double twice(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * 2;
+}
+
+static double counts_for_bytes(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) / 64;
+}
+
+static double silent(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return box == 3 ? 0 : right(socket, metric, box, lines);
+}
+
+/* Four boxes count what the first four count, too. */
+static double shared(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box < CHANNELS ? box : box - CHANNELS, lines);
+}
+
+static double doubled(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * (box < 2 ? 2 : 1);
+}
+
+static double elsewhere(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(1 - socket, metric, box, lines);
+}
+
+static double nothing(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	(void)socket, (void)metric, (void)box, (void)lines;
+	return 0;
+}
+
+static double no_writes(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return metric == WRITE ? 0 : right(socket, metric, box, lines);
+}
+
+static double triple_reads(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * (metric == READ ? 3 : 1);
+}
+
+static double half_writes(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) / (metric == WRITE ? 2 : 1);
+}
+
+static double total_in_read(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return metric == READ ? total(socket, metric, box, lines)
+			      : right(socket, metric, box, lines);
+}
+
+static double one_swapped(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return (box == 2 ? swapped : right)(socket, metric, box, lines);
+}
+
+static double leaking(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	if (box != 1)
+		return right(socket, metric, box, lines);
+	return right(1 - socket, metric, box, lines);
+}
+
+static double itom_counts_writes(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric == ITOM ? WRITE : metric, box, lines);
+}
+
+static double slow(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * 0.83;
+}
+
+/* Both metrics on seven of eight boxes, which is all that uncored found. */
+static double boxless(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return box == CHANNELS - 1 ? 0 : right(socket, metric, box, lines);
+}
+
+/* --- the scene --- */
+
+static void add_series(struct scene *scene, unsigned socket, unsigned metric, int box)
+{
+	struct meter_series *series = &scene->series[scene->meter.n_series++];
+
+	*series = (struct meter_series){ socket, metric, box >= 0, "", 0, 0 };
+	if (box < 0)
+		snprintf(series->name, sizeof series->name, "%s", metric_names[metric]);
+	else
+		snprintf(series->name, sizeof series->name, "imc%d", box);
+}
+
+/* @n_boxes of each socket are those that uncored found. */
+static void set_meter(struct scene *scene, unsigned n_boxes)
+{
+	scene->meter.series = scene->series;
+	scene->meter.machine.n_sockets = SOCKETS;
+	scene->meter.machine.platform = "icelake-sp";
+	for (unsigned socket = 0; socket < SOCKETS; socket++)
+		for (unsigned metric = 0; metric < METRICS; metric++)
+			add_series(scene, socket, metric, -1);
+	for (unsigned socket = 0; socket < SOCKETS; socket++)
+		for (unsigned metric = READ; metric <= WRITE; metric++)
+			for (unsigned box = 0; box < n_boxes; box++)
+				add_series(scene, socket, metric, (int)box);
+}
+
+static double noise(unsigned i)
+{
+	return 1.005 + 0.001 * ((i * 7) % 5 - 2.0);
+}
+
+static void count(struct scene *scene, unsigned k, defect shows, unsigned n_boxes)
+{
+	const struct kernel_traffic *traffic = &scene->measured[k].predicted;
+	const struct lines lines = { traffic->read / CHANNELS, traffic->written / CHANNELS };
+
+	for (unsigned i = 0; i < scene->meter.n_series; i++) {
+		const struct meter_series *series = &scene->series[i];
+		unsigned box = series->is_channel ? (unsigned)atoi(series->name + 3) : 0;
+		unsigned last = series->is_channel ? box : n_boxes - 1;
+
+		for (; box <= last; box++)
+			scene->bytes[k][i] += shows(series->socket, series->metric, box, &lines) *
+					      noise(i + 3 * k);
+	}
+}
+
+static void judge(struct scene *scene, defect shows, unsigned n_boxes)
+{
+	static const struct kernel_traffic traffic[KERNELS] = { { 1e8, 0, 0 }, { 1e8, 0, 1e8 },
+		{ 0, 0, 1e8 } };
+	static const char *const names[KERNELS] = { "load", "update", "storent1" };
+	const struct evidence evidence = {
+		.meter = &scene->meter,
+		.place = &scene->place,
+		.read_metric = "dram.read",
+		.write_metric = "dram.write",
+		.kernels = scene->kernels,
+		.n_kernels = KERNELS,
+	};
+
+	set_meter(scene, n_boxes);
+	for (unsigned k = 0; k < KERNELS; k++) {
+		scene->kernels[k] = &scene->measured[k];
+		scene->measured[k].kernel = kernel_find(names[k]);
+		scene->measured[k].predicted = traffic[k];
+		scene->measured[k].bytes = scene->bytes[k];
+		scene->measured[k].n += 5;
+		scene->measured[k].error += 0.002;
+		scene->measured[k].is_known = scene->measured[k].error < 0.01;
+		count(scene, k, shows, n_boxes);
+	}
+	verdict(&evidence, &scene->findings);
+}
+
+static void print_findings(const struct scene *scene)
+{
+	for (unsigned i = 0; i < scene->findings.n; i++)
+		print_message("# %s\n", scene->findings.text[i]);
+}
+
+static bool says(const struct scene *scene, const char *words)
+{
+	for (unsigned i = 0; i < scene->findings.n; i++)
+		if (strstr(scene->findings.text[i], words))
+			return true;
+	return false;
+}
+
+/* --- cases --- */
+
+static void each_defect_is_named(void **state)
+{
+	static const struct {
+		const char *name;
+		defect shows;
+		unsigned n_boxes;
+		enum outcome outcome;
+		const char *words; /* NULL: nothing is said */
+	} rows[] = {
+		{ "right", right, BOXES, OUTCOME_RIGHT, NULL },
+		{ "right, without spare boxes", right, CHANNELS, OUTCOME_RIGHT, NULL },
+		{ "swapped", swapped, BOXES, OUTCOME_DEFECT, "Reads and writes are swapped." },
+		{ "total", total, BOXES, OUTCOME_DEFECT,
+			"Both metrics count reads and writes together." },
+		{ "half", half, BOXES, OUTCOME_DEFECT,
+			"dram.read and dram.write: a factor of 0.5." },
+		{ "twice", twice, BOXES, OUTCOME_DEFECT,
+			"dram.read and dram.write: a factor of 2." },
+		{ "1/64", counts_for_bytes, BOXES, OUTCOME_DEFECT,
+			"dram.read and dram.write: a factor of 0.015625. One count is worth 64 "
+			"times" },
+		{ "a silent channel", silent, BOXES, OUTCOME_DEFECT,
+			"1 of 8 channels count nothing. Boxes that count nothing: imc3, imc8" },
+		{ "a channel without a box", boxless, CHANNELS - 1, OUTCOME_DEFECT,
+			"1 of 8 channels have no counter box" },
+		{ "four boxes twice", shared, BOXES, OUTCOME_DEFECT,
+			"boxes are counted twice. 12 boxes count, but the traffic is that of 8" },
+		{ "two boxes double", doubled, CHANNELS, OUTCOME_DEFECT,
+			"boxes are counted twice. Twice as much as the others show: imc0, imc1." },
+		{ "another socket", elsewhere, BOXES, OUTCOME_DEFECT,
+			"shows on another socket's counters: on socket 1" },
+		{ "nothing", nothing, BOXES, OUTCOME_DEFECT, "Nothing is counted" },
+		{ "no writes", no_writes, BOXES, OUTCOME_DEFECT,
+			"dram.write shows nothing in place of the writes." },
+		{ "three times the reads", triple_reads, BOXES, OUTCOME_DEFECT,
+			"dram.read: a factor of 3.0" },
+		{ "half of the writes", half_writes, BOXES, OUTCOME_DEFECT,
+			"dram.write: a factor of 0.5." },
+		{ "the total in dram.read", total_in_read, BOXES, OUTCOME_DEFECT,
+			"dram.read shows reads and writes together in place of the reads." },
+		{ "one channel swapped", one_swapped, BOXES, OUTCOME_DEFECT,
+			"dram.read: imc2 shows the writes in place of the reads." },
+		{ "one channel of the other socket", leaking, BOXES, OUTCOME_DEFECT,
+			"A part of the traffic of node 0 shows on socket 1: 0.1" },
+		{ "itom counts writes", itom_counts_writes, BOXES, OUTCOME_RIGHT,
+			"Remark: itom shows 0.00 of the reads and 1.0" },
+		{ "no simple factor", slow, BOXES, OUTCOME_DEFECT, "which no known defect has" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct scene scene = { 0 };
+
+		judge(&scene, rows[i].shows, rows[i].n_boxes);
+		if (scene.findings.outcome == rows[i].outcome &&
+			(rows[i].words ? says(&scene, rows[i].words) : scene.findings.n == 0))
+			continue;
+		print_findings(&scene);
+		fail_msg("%s: %s, and not: %s", rows[i].name, outcome_word(scene.findings.outcome),
+			rows[i].words ? rows[i].words : "nothing");
+	}
+}
+
+static void a_node_of_several_is_named_where_nothing_shows(void **state)
+{
+	struct scene scene = { .place = { .node = 1, .n_nodes_of_package = 2 } };
+
+	(void)state;
+	judge(&scene, nothing, BOXES);
+	assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
+	assert_true(says(&scene, "Half of the socket is not seen"));
+}
+
+static void noise_is_no_defect(void **state)
+{
+	struct scene spread = { 0 }, busy = { 0 }, moved = { 0 };
+
+	(void)state;
+	spread.measured[1].error = 0.08;
+	judge(&spread, swapped, BOXES);
+	assert_int_equal(spread.findings.outcome, OUTCOME_UNCLEAR);
+	busy.measured[2].background = 0.3;
+	judge(&busy, right, BOXES);
+	assert_int_equal(busy.findings.outcome, OUTCOME_UNCLEAR);
+	moved.measured[0].n = (unsigned)-4;
+	moved.measured[0].n_dropped = 9;
+	judge(&moved, right, BOXES);
+	assert_int_equal(moved.findings.outcome, OUTCOME_UNCLEAR);
+	assert_true(says(&moved, "the kernel moved pages in 9 of 10 repetitions of load"));
+}
+
+static double nt_stores_read_too(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	const struct lines more = { lines->reads + (lines->reads > 0 ? 0 : 0.17 * lines->writes),
+		lines->writes };
+
+	return right(socket, metric, box, &more);
+}
+
+static double nt_stores_are_lost(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	const struct lines less = { lines->reads, lines->reads > 0 ? lines->writes : 0 };
+
+	return right(socket, metric, box, &less);
+}
+
+/* CloverLeaf paper: 16 to 18 % on a full node of Ice Lake and Sapphire Rapids. */
+static void stores_past_the_caches_may_read(void **state)
+{
+	struct scene reads = { 0 }, lost = { 0 };
+
+	(void)state;
+	judge(&reads, nt_stores_read_too, BOXES);
+	assert_int_equal(reads.findings.outcome, OUTCOME_RIGHT);
+	assert_true(says(&reads, "Remark: storent1 also reads 0.17 of what it writes."));
+	judge(&lost, nt_stores_are_lost, BOXES);
+	assert_int_equal(lost.findings.outcome, OUTCOME_DEFECT);
+	assert_true(says(&lost, "storent1 does not fit the other kernels"));
+}
+
+static void a_platform_without_the_metric_is_absent(void **state)
+{
+	struct scene scene = { 0 };
+	const struct evidence evidence = {
+		.meter = &scene.meter,
+		.place = &scene.place,
+		.read_metric = "hbm.read",
+		.write_metric = "hbm.write",
+	};
+
+	(void)state;
+	set_meter(&scene, BOXES);
+	verdict(&evidence, &scene.findings);
+	assert_int_equal(scene.findings.outcome, OUTCOME_ABSENT);
+	assert_true(says(&scene, "Platform icelake-sp has no metric hbm.write."));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("each defect is named, and a right counter is right", each_defect_is_named),
+		CASE("a node of several is named where nothing shows its traffic",
+			a_node_of_several_is_named_where_nothing_shows),
+		CASE("noise is no defect", noise_is_no_defect),
+		CASE("stores past the caches may read, and must be counted",
+			stores_past_the_caches_may_read),
+		CASE("a platform without the metric is absent, with the reason",
+			a_platform_without_the_metric_is_absent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
