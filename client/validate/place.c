@@ -156,6 +156,18 @@ static void drop_useless(struct places *places)
 	places->n = n;
 }
 
+/* hwloc leaves out what cgroups forbid, but not what the affinity of the process does. */
+static int leave_out_forbidden(hwloc_topology_t topology)
+{
+	hwloc_cpuset_t cpus = hwloc_bitmap_alloc();
+	int r = -1;
+
+	if (cpus && hwloc_get_cpubind(topology, cpus, HWLOC_CPUBIND_PROCESS) == 0)
+		r = hwloc_topology_restrict(topology, cpus, 0);
+	hwloc_bitmap_free(cpus);
+	return r;
+}
+
 int places_find(struct places *ret)
 {
 	hwloc_obj_t node = NULL;
@@ -163,7 +175,7 @@ int places_find(struct places *ret)
 	ret->n = 0;
 	if (hwloc_topology_init(&ret->topology) < 0)
 		return -ENOMEM;
-	if (hwloc_topology_load(ret->topology) < 0) {
+	if (hwloc_topology_load(ret->topology) < 0 || leave_out_forbidden(ret->topology) < 0) {
 		places_done(ret);
 		return -ENOMEM;
 	}

@@ -57,7 +57,7 @@ static void print_kernel(FILE *out, const struct judged_node *node, const struct
 	fprintf(out, " %6.2f %7.2f %3u", 100 * measured->error, 100 * measured->background,
 		measured->n);
 	if (!isnan(evaded))
-		fprintf(out, "  evades %.0f %%", 100 * evaded);
+		fprintf(out, "  evades %.0f %%", round(100 * evaded) + 0.0);
 	fprintf(out, "\n");
 }
 
@@ -144,7 +144,8 @@ void print_node(FILE *out, const struct session *session, const struct judged_no
 		node->place->memory_only ? " (memory only)" : "");
 	if (node->socket != UINT32_MAX)
 		fprintf(out, ", socket %u", node->socket);
-	fprintf(out, ": %u cores, last-level cache %.1f MiB\n", node->place->n_cpus,
+	fprintf(out, ": %u core%s, last-level cache %.1f MiB\n", node->place->n_cpus,
+		node->place->n_cpus > 1 ? "s" : "",
 		(double)session_cache(session, node->place) / (1 << 20));
 	if (node->n) {
 		print_table(out, node);

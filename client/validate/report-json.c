@@ -9,6 +9,8 @@
 
 #include "client/validate/calibration.h"
 
+static char SEVEN_DIGITS[] = "%.7g"; /* json-c takes no const */
+
 enum { FORMAT = 1 }; /* counts changes of this document that break its readers */
 
 static void add_text(struct json_object *object, const char *key, const char *text)
@@ -16,10 +18,15 @@ static void add_text(struct json_object *object, const char *key, const char *te
 	json_object_object_add(object, key, text ? json_object_new_string(text) : NULL);
 }
 
+/* Seven digits: nothing here is known better. */
 static void add_number(struct json_object *object, const char *key, double number)
 {
-	json_object_object_add(
-		object, key, isfinite(number) ? json_object_new_double(number) : NULL);
+	struct json_object *member = isfinite(number) ? json_object_new_double(number) : NULL;
+
+	if (member)
+		json_object_set_serializer(
+			member, json_object_double_to_json_string, SEVEN_DIGITS, NULL);
+	json_object_object_add(object, key, member);
 }
 
 static void add_integer(struct json_object *object, const char *key, int64_t number)

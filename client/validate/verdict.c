@@ -170,11 +170,12 @@ static unsigned leave_out_misfits(
 
 /* --- where the traffic is --- */
 
-/* Traffic of the node on other sockets: all of it is a mix-up; a part of it is strange. */
-static bool is_elsewhere(
+/* Names the sockets that show traffic of the node: all of it is a mix-up; a part of it is strange.
+ * Returns how much they show. */
+static double find_elsewhere(
 	const struct evidence *evidence, bool nothing_here, struct findings *findings)
 {
-	bool found = false;
+	double sum = 0;
 
 	for (uint32_t i = 0; i < evidence->meter->machine.n_sockets; i++) {
 		struct pair_shown other = show_pair(evidence, i);
@@ -182,26 +183,25 @@ static bool is_elsewhere(
 
 		if (i == evidence->socket || shows_nothing(&other) || share < MENTIONED)
 			continue;
-		found = true;
+		sum += share;
 		if (nothing_here)
 			findings_add(findings, OUTCOME_DEFECT,
 				"The traffic of node %u shows on another socket's counters: on "
-				"socket "
-				"%u, not on socket %u.",
+				"socket %u, not on socket %u.",
 				evidence->place->node, i, evidence->socket);
 		else
 			findings_add(findings, OUTCOME_DEFECT,
 				"A part of the traffic of node %u shows on socket %u: %.2f of it.",
 				evidence->place->node, i, share);
 	}
-	return found;
+	return sum;
 }
 
 static void explain_nothing(const struct evidence *evidence, struct findings *findings)
 {
 	const struct place *place = evidence->place;
 
-	if (is_elsewhere(evidence, true, findings))
+	if (find_elsewhere(evidence, true, findings) > 0)
 		return;
 	if (place->n_nodes_of_package > 1)
 		findings_add(findings, OUTCOME_DEFECT,
@@ -321,8 +321,21 @@ static void explain(
 
 /* --- what is worth a remark --- */
 
-/* Metrics of other memory and of lines that are claimed whole should show nothing of these kernels.
- */
+/* The kernels that claim no lines. */
+static struct evidence without_claims(
+	const struct evidence *evidence, const struct measured *ret_kernels[])
+{
+	struct evidence rest = *evidence;
+
+	rest.n_kernels = 0;
+	rest.kernels = ret_kernels;
+	for (unsigned i = 0; i < evidence->n_kernels; i++)
+		if (evidence->kernels[i]->kernel->use == KERNEL_JUDGED)
+			ret_kernels[rest.n_kernels++] = evidence->kernels[i];
+	return rest;
+}
+
+/* Metrics of other memory, and of claimed lines, should show nothing of these kernels. */
 static void remark_on_others(const struct evidence *evidence, struct findings *findings)
 {
 	const struct meter *meter = evidence->meter;
@@ -339,23 +352,27 @@ static void remark_on_others(const struct evidence *evidence, struct findings *f
 		if (shown.shape != SHAPE_NOTHING && shown.scale > MENTIONED)
 			findings_add(findings, OUTCOME_RIGHT,
 				"Remark: %s shows %.2f of the reads and %.2f of the writes, though "
-				"no "
-				"kernel here should move it.",
+				"no kernel here should move it.",
 				series->name, rounded(shown.fit.reads), rounded(shown.fit.writes));
 	}
 }
 
 static void judge(const struct evidence *evidence, struct findings *ret)
 {
+	const struct measured *kernels[VERDICT_KERNELS_MAX];
+	const struct evidence rest = without_claims(evidence, kernels);
 	struct pair_shown here = show_pair(evidence, evidence->socket);
+	double elsewhere;
 
 	if (shows_nothing(&here)) {
 		explain_nothing(evidence, ret);
 		return;
 	}
-	is_elsewhere(evidence, false, ret);
-	explain(evidence, &here, ret);
-	remark_on_others(evidence, ret);
+	elsewhere = find_elsewhere(evidence, false, ret);
+	/* What is missing here and shows there needs no other cause. */
+	if (elsewhere == 0 || !shape_is_near(here.read.scale + elsewhere, 1, MENTIONED))
+		explain(evidence, &here, ret);
+	remark_on_others(&rest, ret);
 }
 
 void verdict(const struct evidence *evidence, struct findings *ret)

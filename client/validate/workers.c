@@ -70,17 +70,31 @@ static hwloc_nodeset_t node_set(unsigned node)
 	return set;
 }
 
+/* NULL, and errno, if there is no such memory. */
+static void *allocate_on(hwloc_topology_t topology, unsigned node, size_t bytes)
+{
+	hwloc_nodeset_t nodes;
+	void *memory;
+
+	/* With a single node nothing is bound: kernels without NUMA could not. */
+	if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) == 1)
+		return hwloc_alloc(topology, bytes);
+	nodes = node_set(node);
+	if (!nodes)
+		return NULL;
+	memory = hwloc_alloc_membind(topology, bytes, nodes, HWLOC_MEMBIND_BIND,
+		HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_STRICT);
+	hwloc_bitmap_free(nodes);
+	return memory;
+}
+
 static int allocate(struct worker *worker)
 {
 	const struct workers *workers = worker->workers;
-	hwloc_nodeset_t nodes = node_set(workers->job.memory_node);
 
-	if (!nodes)
-		return -ENOMEM;
 	errno = 0;
-	worker->memory = hwloc_alloc_membind(workers->job.topology, workers->thread_bytes, nodes,
-		HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_STRICT);
-	hwloc_bitmap_free(nodes);
+	worker->memory =
+		allocate_on(workers->job.topology, workers->job.memory_node, workers->thread_bytes);
 	if (!worker->memory)
 		return errno == ENOMEM ? -ENOMEM : -EXDEV;
 	/* Fewer pages have to be walked; the kernel may refuse. */
