@@ -12,8 +12,9 @@ enum { NAMES_BYTES = 200 };
 static const double SILENT = 0.05;
 /* Lines take turns, but not perfectly: the kernels' arrays begin and end somewhere. */
 static const double EVEN = 0.1;
-/* How near a number of channels must be to a whole one. */
-static const double WHOLE = 0.02;
+/* How near a number of channels must be to a whole one: as a share, and among many channels less
+ * than that. */
+static const double WHOLE = 0.02, WHOLE_OF_MANY = 0.3;
 
 /* --- fitting --- */
 
@@ -44,21 +45,18 @@ static bool is_active(const struct channel_shown *channel)
 	return channel->share > SILENT;
 }
 
-void channels_fit(const struct meter *meter, uint32_t metric,
-	const struct measured *const kernels[], unsigned n, struct channels *ret)
+void channels_fit(const struct evidence *evidence, uint32_t metric, struct channels *ret)
 {
+	const struct meter *meter = evidence->meter;
 	double middle;
 
 	*ret = (struct channels){ 0 };
 	for (uint32_t i = 0; i < meter->n_series && ret->n < CHANNELS_MAX; i++) {
-		struct fit fit;
-
 		if (!meter_is_channel_of(meter, i, metric))
 			continue;
-		fit_series(kernels, n, i, &fit);
 		/* The error is that of the whole metric; a channel has its part of it. */
-		ret->channel[ret->n++] =
-			(struct channel_shown){ meter->series[i].name, shape_of(&fit), 0 };
+		ret->channel[ret->n++] = (struct channel_shown){ meter->series[i].name,
+			evidence_show(evidence, i), 0 };
 	}
 	middle = middle_scale(ret);
 	for (unsigned i = 0; i < ret->n && middle > 0; i++) {
@@ -150,9 +148,10 @@ static bool explain_even(const struct channels *channels, const char *metrics, d
 	struct findings *findings)
 {
 	double real = channels->n_active / scale;
+	double tolerance = fmin(WHOLE, WHOLE_OF_MANY / channels->n_active);
 	unsigned n_real = (unsigned)round(real);
 
-	if (n_real < 1 || n_real == channels->n_active || fabs(real / n_real - 1) > WHOLE ||
+	if (n_real < 1 || n_real == channels->n_active || fabs(real / n_real - 1) > tolerance ||
 		n_real > 2 * channels->n_active)
 		return false;
 	if (n_real > channels->n_active)
@@ -186,20 +185,18 @@ static bool explain_uneven(
 	return true;
 }
 
-void channels_explain(const struct channels *channels, const char *metrics, double scale,
+bool channels_explain(const struct channels *channels, const char *metrics, double scale,
 	struct findings *findings)
 {
 	double power = power_of_two(scale);
 
 	if (channels->n_active && explain_uneven(channels, metrics, findings))
-		return;
+		return true;
 	if (power > 0)
 		explain_power(channels, metrics, power, findings);
 	else if (!channels->n_active || !explain_even(channels, metrics, scale, findings))
-		findings_add(findings, OUTCOME_DEFECT,
-			"%s: a factor of %.3f, which no known defect has. One count is worth %.3f "
-			"times the bytes that uncored takes it for.",
-			metrics, scale, 1 / scale);
+		return false;
+	return true;
 }
 
 bool channels_differ(const struct channels *channels, const char *metric, enum shape wanted,

@@ -5,8 +5,8 @@
  */
 #pragma once
 
+#include "client/validate/evidence.h"
 #include "client/validate/findings.h"
-#include "client/validate/shape.h"
 
 enum { CHANNELS_MAX = 64 };
 
@@ -22,12 +22,11 @@ struct channels {
 	struct channel_shown channel[CHANNELS_MAX];
 };
 
-/* Fits all channels of series @metric to the @n kernels. */
-void channels_fit(const struct meter *meter, uint32_t metric,
-	const struct measured *const kernels[], unsigned n, struct channels *ret);
+/* Fits all channels of series @metric. */
+void channels_fit(const struct evidence *evidence, uint32_t metric, struct channels *ret);
 
-/* Says why @metrics, which have the shape @wanted, show @scale of it. */
-void channels_explain(const struct channels *channels, const char *metrics, double scale,
+/* Says why @metrics show @scale of what they should; false: the channels do not tell. */
+bool channels_explain(const struct channels *channels, const char *metrics, double scale,
 	struct findings *findings);
 
 /* Names the channels that have another shape than @wanted; false: all have it. */

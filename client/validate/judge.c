@@ -174,3 +174,18 @@ double judge_peak(const struct judged_node *node)
 		peak = fmax(peak, measured_total(&node->measured[i]) / node->measured[i].best_ns);
 	return peak;
 }
+
+enum outcome judge_outcome(const struct judged_node nodes[], unsigned n)
+{
+	enum outcome worst = OUTCOME_ABSENT;
+
+	/* Nothing is right that was not measured, but a node that cannot be measured spoils
+	 * nothing. */
+	for (unsigned i = 0; i < n; i++) {
+		enum outcome outcome = nodes[i].findings.outcome;
+
+		if (outcome != OUTCOME_ABSENT && (worst == OUTCOME_ABSENT || outcome > worst))
+			worst = outcome;
+	}
+	return worst;
+}

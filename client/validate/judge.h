@@ -36,3 +36,6 @@ double judge_evaded(const struct judged_node *node, const struct measured *measu
 
 /* The most bytes per ns that a kernel moved. */
 double judge_peak(const struct judged_node *node);
+
+/* The worst outcome of those nodes that could be measured; absent if none could. */
+enum outcome judge_outcome(const struct judged_node nodes[], unsigned n);

@@ -51,3 +51,13 @@ const char *shape_words(enum shape shape)
 
 	return words[shape];
 }
+
+bool shape_is_right(const struct shown *shown, enum shape wanted)
+{
+	return shown->shape == wanted && shape_is_near(shown->scale, 1, shown->tolerance);
+}
+
+double shape_rounded(double share)
+{
+	return round(100 * share) / 100 + 0.0;
+}

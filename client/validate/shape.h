@@ -26,3 +26,9 @@ bool shape_is_near(double value, double wanted, double tolerance);
 
 /* "the reads", ... */
 const char *shape_words(enum shape shape);
+
+/* Does it show all of what is @wanted, and nothing else? */
+bool shape_is_right(const struct shown *shown, enum shape wanted);
+
+/* A share for two decimals, without a sign in front of zero. */
+double shape_rounded(double share);

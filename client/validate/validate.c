@@ -20,6 +20,8 @@
 #include "client/validate/report-json.h"
 #include "client/validate/single.h"
 
+static const uint64_t INTERVAL_NS_SHORT = 1000000000;
+
 static volatile sig_atomic_t stopped_by;
 
 static void stop(int signal)
@@ -93,6 +95,19 @@ static double quantum_of(const struct meter *meter)
 	return uncore_describe_daemon(meter->handle, &daemon) == 0 ? (double)daemon.quantum : 0;
 }
 
+/* A site may hold readings back for a minute; there are two to a repetition. */
+static void warn_of_interval(const struct meter *meter)
+{
+	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
+
+	if (uncore_describe_daemon(meter->handle, &daemon) == 0 &&
+		daemon.min_interval_ns > INTERVAL_NS_SHORT)
+		fprintf(stderr,
+			"uncore validate: this site holds readings back for %.0f s, so this takes "
+			"long.\n",
+			(double)daemon.min_interval_ns / 1e9);
+}
+
 static bool has_wanted_node(const struct session *session)
 {
 	for (unsigned i = 0; i < session->places.n; i++)
@@ -115,6 +130,7 @@ static int open_session(struct session *session)
 		return complain("the kernel shows no NUMA node that this process may use.");
 	if (!has_wanted_node(session))
 		return complain("there is no such NUMA node, or this process may not use it.");
+	warn_of_interval(&session->meter);
 	session->limit_bytes = memory_limit_bytes();
 	session->shows_progress = isatty(STDERR_FILENO);
 	session->rules = (struct measure_rules){
@@ -165,28 +181,6 @@ static int judge_all(struct session *session, struct all_nodes *nodes, FILE *out
 	return r;
 }
 
-/* A defect is a defect, whatever the other nodes say; nothing is right that was not measured. */
-static int status_of(const struct all_nodes *nodes)
-{
-	static const int statuses[] = {
-		[OUTCOME_RIGHT] = 0,
-		[OUTCOME_ABSENT] = EXIT_NOT_MEASURED,
-		[OUTCOME_UNCLEAR] = EXIT_INCONCLUSIVE,
-		[OUTCOME_DEFECT] = EXIT_FAILED,
-	};
-	enum outcome worst = OUTCOME_RIGHT;
-	bool measured = false;
-
-	for (unsigned i = 0; i < nodes->n; i++) {
-		enum outcome outcome = nodes->node[i].findings.outcome;
-
-		measured |= outcome != OUTCOME_ABSENT;
-		if (outcome != OUTCOME_ABSENT && outcome > worst)
-			worst = outcome;
-	}
-	return statuses[measured ? worst : OUTCOME_ABSENT];
-}
-
 static int write_report(const struct session *session, const struct all_nodes *nodes, FILE *out)
 {
 	struct json_object *report = report_json(session, nodes->node, nodes->n);
@@ -205,6 +199,12 @@ static int write_report(const struct session *session, const struct all_nodes *n
 /* Returns the exit status. */
 static int validate(struct session *session, FILE *out)
 {
+	static const int statuses[] = {
+		[OUTCOME_RIGHT] = 0,
+		[OUTCOME_ABSENT] = EXIT_NOT_MEASURED,
+		[OUTCOME_UNCLEAR] = EXIT_INCONCLUSIVE,
+		[OUTCOME_DEFECT] = EXIT_FAILED,
+	};
 	_cleanup_(nodes_done) struct all_nodes *nodes = calloc(1, sizeof *nodes);
 
 	if (!nodes) {
@@ -213,13 +213,14 @@ static int validate(struct session *session, FILE *out)
 	}
 	if (!session->options.json)
 		print_head(out, session);
+	fflush(out);
 	if (judge_all(session, nodes, out) < 0)
 		return EXIT_NOT_MEASURED;
 	if (!session->options.json)
 		print_result(out, nodes->node, nodes->n);
 	if (write_report(session, nodes, out) < 0)
 		return EXIT_NOT_MEASURED;
-	return status_of(nodes);
+	return statuses[judge_outcome(nodes->node, nodes->n)];
 }
 
 /* --- the command --- */

@@ -2,29 +2,16 @@
 #include "client/validate/verdict.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "client/validate/channels.h"
+#include "client/validate/causes.h"
 
-enum { REPETITIONS_LEAST = 3, METRICS_BYTES = 2 * UNCORE_NAME_MAX + 8 };
+enum { REPETITIONS_LEAST = 3 };
 
 /* What others may move, in the window of a kernel, before its result means little. */
 static const double BACKGROUND_MOST = 0.05;
 /* What another counter, or a kernel beside the fit, may show without being mentioned. */
 static const double MENTIONED = 0.05;
-
-/* The two metrics of the node's memory on one socket. */
-struct pair_shown {
-	uint32_t read_series, write_series;
-	struct shown read, write;
-};
-
-/* For two decimals, without a sign in front of zero. */
-static double rounded(double share)
-{
-	return round(100 * share) / 100 + 0.0;
-}
 
 /* --- may anything be said? --- */
 
@@ -75,39 +62,6 @@ static bool are_noisy(const struct evidence *evidence, struct findings *findings
 	return false;
 }
 
-/* --- the numbers --- */
-
-static struct shown show(const struct evidence *evidence, uint32_t series)
-{
-	struct fit fit = { 0 };
-
-	if (series != METER_NONE)
-		fit_series(evidence->kernels, evidence->n_kernels, series, &fit);
-	return shape_of(&fit);
-}
-
-static struct pair_shown show_pair(const struct evidence *evidence, uint32_t socket)
-{
-	struct pair_shown pair = {
-		.read_series = meter_find(evidence->meter, socket, evidence->read_metric),
-		.write_series = meter_find(evidence->meter, socket, evidence->write_metric),
-	};
-
-	pair.read = show(evidence, pair.read_series);
-	pair.write = show(evidence, pair.write_series);
-	return pair;
-}
-
-static bool is_right(const struct shown *shown, enum shape wanted)
-{
-	return shown->shape == wanted && shape_is_near(shown->scale, 1, shown->tolerance);
-}
-
-static bool shows_nothing(const struct pair_shown *pair)
-{
-	return pair->read.shape == SHAPE_NOTHING && pair->write.shape == SHAPE_NOTHING;
-}
-
 /* --- kernels that do not fit --- */
 
 enum { BASE_KERNELS = 2 }; /* load and update, which are enough for a fit */
@@ -129,7 +83,7 @@ static double surplus(const struct measured *kernel, uint32_t series, const stru
 static bool is_misfit(
 	const struct evidence *base, const struct measured *kernel, struct findings *findings)
 {
-	struct pair_shown pair = show_pair(base, base->socket);
+	struct pair_shown pair = evidence_pair(base, base->socket);
 	double scale = fmax(pair.read.scale, pair.write.scale);
 	double reads = surplus(kernel, pair.read_series, &pair.read) / scale;
 	double writes = surplus(kernel, pair.write_series, &pair.write) / scale;
@@ -160,9 +114,9 @@ static unsigned leave_out_misfits(
 
 	if (base.n_kernels > BASE_KERNELS)
 		base.n_kernels = BASE_KERNELS;
-	pair = show_pair(&base, base.socket);
+	pair = evidence_pair(&base, base.socket);
 	for (unsigned i = 0; i < evidence->n_kernels; i++)
-		if (i < BASE_KERNELS || shows_nothing(&pair) ||
+		if (i < BASE_KERNELS || evidence_is_empty(&pair) ||
 			!is_misfit(&base, evidence->kernels[i], findings))
 			ret[n++] = evidence->kernels[i];
 	return n;
@@ -178,10 +132,10 @@ static double find_elsewhere(
 	double sum = 0;
 
 	for (uint32_t i = 0; i < evidence->meter->machine.n_sockets; i++) {
-		struct pair_shown other = show_pair(evidence, i);
+		struct pair_shown other = evidence_pair(evidence, i);
 		double share = fmax(other.read.scale, other.write.scale);
 
-		if (i == evidence->socket || shows_nothing(&other) || share < MENTIONED)
+		if (i == evidence->socket || evidence_is_empty(&other) || share < MENTIONED)
 			continue;
 		sum += share;
 		if (nothing_here)
@@ -215,110 +169,6 @@ static void explain_nothing(const struct evidence *evidence, struct findings *fi
 			place->node);
 }
 
-/* --- what is wrong with it --- */
-
-struct metric_role {
-	const char *name;
-	enum shape wanted;
-	uint32_t series;
-	const struct shown *shown;
-};
-
-static void explain_scale(const struct evidence *evidence, const struct metric_role *role,
-	const char *metrics, struct findings *findings)
-{
-	struct channels channels;
-
-	channels_fit(
-		evidence->meter, role->series, evidence->kernels, evidence->n_kernels, &channels);
-	channels_explain(&channels, metrics, role->shown->scale, findings);
-}
-
-static void explain_mixed(
-	const struct evidence *evidence, const struct metric_role *role, struct findings *findings)
-{
-	struct channels channels;
-
-	channels_fit(
-		evidence->meter, role->series, evidence->kernels, evidence->n_kernels, &channels);
-	if (!channels_differ(&channels, role->name, role->wanted, findings))
-		findings_add(findings, OUTCOME_DEFECT,
-			"%s shows %.2f of the reads and %.2f of the writes, which no known defect "
-			"does.",
-			role->name, rounded(role->shown->fit.reads),
-			rounded(role->shown->fit.writes));
-}
-
-/* One metric, for itself. */
-static void explain_metric(
-	const struct evidence *evidence, const struct metric_role *role, struct findings *findings)
-{
-	const struct shown *shown = role->shown;
-
-	if (is_right(shown, role->wanted))
-		return;
-	if (shown->shape == SHAPE_MIXED)
-		explain_mixed(evidence, role, findings);
-	else if (shown->shape != role->wanted)
-		findings_add(findings, OUTCOME_DEFECT, "%s shows %s in place of %s.", role->name,
-			shape_words(shown->shape), shape_words(role->wanted));
-	if (shown->shape != SHAPE_MIXED && shown->shape != SHAPE_NOTHING &&
-		!shape_is_near(shown->scale, 1, shown->tolerance))
-		explain_scale(evidence, role, role->name, findings);
-}
-
-static bool same_scale(const struct pair_shown *pair)
-{
-	return shape_is_near(pair->read.scale / pair->write.scale, 1,
-		pair->read.tolerance + pair->write.tolerance);
-}
-
-/* Defects that both metrics have together. */
-static bool explain_both(
-	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings)
-{
-	static const struct {
-		enum shape read, write;
-		const char *sentence; /* NULL: no defect but the scale */
-	} patterns[] = {
-		{ SHAPE_WRITES, SHAPE_READS, "Reads and writes are swapped." },
-		{ SHAPE_BOTH, SHAPE_BOTH, "Both metrics count reads and writes together." },
-		{ SHAPE_READS, SHAPE_WRITES, NULL },
-	};
-	char metrics[METRICS_BYTES];
-	const struct metric_role role = { evidence->read_metric, SHAPE_READS, pair->read_series,
-		&pair->read };
-
-	if (!same_scale(pair))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
-		if (pair->read.shape != patterns[i].read || pair->write.shape != patterns[i].write)
-			continue;
-		snprintf(metrics, sizeof metrics, "%s and %s", evidence->read_metric,
-			evidence->write_metric);
-		if (patterns[i].sentence)
-			findings_add(findings, OUTCOME_DEFECT, "%s", patterns[i].sentence);
-		if (!shape_is_near(pair->read.scale, 1, pair->read.tolerance))
-			explain_scale(evidence, &role, metrics, findings);
-		return true;
-	}
-	return false;
-}
-
-static void explain(
-	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings)
-{
-	const struct metric_role roles[] = {
-		{ evidence->read_metric, SHAPE_READS, pair->read_series, &pair->read },
-		{ evidence->write_metric, SHAPE_WRITES, pair->write_series, &pair->write },
-	};
-
-	if (explain_both(evidence, pair, findings))
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
-		explain_metric(evidence, &roles[i], findings);
-}
-
 /* --- what is worth a remark --- */
 
 /* The kernels that claim no lines. */
@@ -348,36 +198,37 @@ static void remark_on_others(const struct evidence *evidence, struct findings *f
 			!strcmp(series->name, evidence->read_metric) ||
 			!strcmp(series->name, evidence->write_metric))
 			continue;
-		shown = show(evidence, i);
+		shown = evidence_show(evidence, i);
 		if (shown.shape != SHAPE_NOTHING && shown.scale > MENTIONED)
 			findings_add(findings, OUTCOME_RIGHT,
 				"Remark: %s shows %.2f of the reads and %.2f of the writes, though "
 				"no kernel here should move it.",
-				series->name, rounded(shown.fit.reads), rounded(shown.fit.writes));
+				series->name, shape_rounded(shown.fit.reads),
+				shape_rounded(shown.fit.writes));
 	}
 }
 
 static void judge(const struct evidence *evidence, struct findings *ret)
 {
-	const struct measured *kernels[VERDICT_KERNELS_MAX];
+	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
 	const struct evidence rest = without_claims(evidence, kernels);
-	struct pair_shown here = show_pair(evidence, evidence->socket);
+	struct pair_shown here = evidence_pair(evidence, evidence->socket);
 	double elsewhere;
 
-	if (shows_nothing(&here)) {
+	if (evidence_is_empty(&here)) {
 		explain_nothing(evidence, ret);
 		return;
 	}
 	elsewhere = find_elsewhere(evidence, false, ret);
 	/* What is missing here and shows there needs no other cause. */
 	if (elsewhere == 0 || !shape_is_near(here.read.scale + elsewhere, 1, MENTIONED))
-		explain(evidence, &here, ret);
+		causes_explain(evidence, &here, ret);
 	remark_on_others(&rest, ret);
 }
 
 void verdict(const struct evidence *evidence, struct findings *ret)
 {
-	const struct measured *kernels[VERDICT_KERNELS_MAX];
+	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
 	struct evidence fitting = *evidence;
 	bool absent = is_absent(evidence, evidence->read_metric, ret);
 
@@ -391,5 +242,5 @@ void verdict(const struct evidence *evidence, struct findings *ret)
 
 struct fit verdict_fit(const struct evidence *evidence, const char *metric)
 {
-	return show(evidence, meter_find(evidence->meter, evidence->socket, metric)).fit;
+	return evidence_show(evidence, meter_find(evidence->meter, evidence->socket, metric)).fit;
 }

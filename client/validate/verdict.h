@@ -6,20 +6,8 @@
  */
 #pragma once
 
+#include "client/validate/evidence.h"
 #include "client/validate/findings.h"
-#include "client/validate/fit.h"
-
-enum { VERDICT_KERNELS_MAX = 8 };
-
-struct evidence {
-	const struct meter *meter;
-	const struct place *place;
-	uint32_t socket;                        /* uncored's number of it */
-	const char *read_metric, *write_metric; /* where the node's bytes should appear */
-	/* Those whose traffic no CPU may change: load, update, and then others. */
-	const struct measured *const *kernels;
-	unsigned n_kernels; /* at most VERDICT_KERNELS_MAX */
-};
 
 /* Adds to @ret, which begins as zero. */
 void verdict(const struct evidence *evidence, struct findings *ret);

@@ -9,7 +9,7 @@
 
 #include "common/macro.h"
 
-enum { PAGE_BYTES = 4096, LINE_BYTES = 64, SKEW_LINES = 37, SKEWS = 61 };
+enum { PAGE_BYTES = 4096, SKEW_STEP = 9, SKEWS = 16 /* of a page, by KERNEL_ALIGNMENT */ };
 
 struct worker {
 	struct workers *workers;
@@ -37,7 +37,7 @@ struct workers {
 
 /*
  * Where array @i begins, behind those before it. Arrays at equal distances from a page would fall
- * into the same sets of a cache, so each is moved on by some lines.
+ * into the same sets of a cache, so each is moved on by another distance.
  */
 static size_t array_offset(const struct workers *workers, unsigned i)
 {
@@ -45,7 +45,7 @@ static size_t array_offset(const struct workers *workers, unsigned i)
 
 	for (unsigned k = 0; k <= i; k++) {
 		offset = (offset + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-		offset += (k * SKEW_LINES + 5) % SKEWS * LINE_BYTES;
+		offset += (k * SKEW_STEP + 3) % SKEWS * KERNEL_ALIGNMENT;
 		if (k < i)
 			offset += workers->job.kernel->elements(&workers->size, k) * sizeof(double);
 	}

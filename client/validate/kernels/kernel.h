@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KERNEL_ARRAYS_MAX = 16 };
+enum { KERNEL_ARRAYS_MAX = 16, KERNEL_ALIGNMENT = 256 /* bytes */ };
 
 /* What a pass goes over; each kernel says which members it uses. */
 struct kernel_size {
@@ -58,7 +58,7 @@ struct kernel {
 	void (*choose)(const struct kernel_wish *wish, struct kernel_size *ret);
 	/* Elements of 8 bytes that @array has. */
 	size_t (*elements)(const struct kernel_size *size, unsigned array);
-	/* One pass; @arrays are aligned to a cache line. */
+	/* One pass; @arrays are aligned to KERNEL_ALIGNMENT. */
 	void (*run)(double *const arrays[], const struct kernel_size *size);
 	struct kernel_traffic (*predict)(
 		const struct kernel *kernel, const struct kernel_size *size, uint64_t cache_bytes);

@@ -17,8 +17,8 @@ static void choose(const struct kernel_wish *wish, struct kernel_size *ret)
 	uint64_t n =
 		wish->number ? wish->number : ARRAY_CACHES * wish->cache_bytes / sizeof(double);
 
-	/* Whole blocks of dcbz, the largest that fill_zero() clears. */
-	*ret = (struct kernel_size){ .n = (n + 2 * LINE_ELEMENTS - 1) / 16 * 16 };
+	*ret = (struct kernel_size){ .n = (n + BLOCK_ELEMENTS - 1) / BLOCK_ELEMENTS *
+					  BLOCK_ELEMENTS };
 }
 
 static size_t elements(const struct kernel_size *size, unsigned array)

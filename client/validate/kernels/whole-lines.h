@@ -13,7 +13,10 @@
 #include <emmintrin.h>
 #endif
 
-enum { LINE_ELEMENTS = 8 }; /* of 8 bytes, in a line of 64 */
+enum {
+	LINE_ELEMENTS = 8,   /* of 8 bytes, in a line of 64 */
+	BLOCK_ELEMENTS = 32, /* in the largest block that an instruction clears: dc zva of A64FX */
+};
 
 /* Two doubles, as every vector unit loads and stores them. */
 typedef double pair __attribute__((vector_size(16)));
@@ -50,19 +53,21 @@ static inline void store_fence(void)
 }
 
 #if defined __aarch64__
-/* Arm Architecture Reference Manual, DCZID_EL0: log2 of words of 4 bytes; bit 4 forbids it. */
+/* Arm Architecture Reference Manual, DCZID_EL0: log2 of words of 4 bytes; bit 4 forbids it. 0: it
+ * may not be used, or clears more than BLOCK_ELEMENTS. */
 static inline size_t zero_block_bytes(void)
 {
 	uint64_t id;
 
 	__asm__("mrs %0, dczid_el0" : "=r"(id));
-	return id & 16 ? 0 : (size_t)4 << (id & 15);
+	return id & 16 || (id & 15) > 6 ? 0 : (size_t)4 << (id & 15);
 }
 #endif
 
 /*
  * Sets @n elements to 0 by the instruction that claims whole lines: rep stosq, dcbz (128 bytes on
- * POWER, Power ISA Book II), dc zva. @n is a multiple of 16.
+ * POWER, Power ISA Book II), dc zva. @n is a multiple of BLOCK_ELEMENTS, and @at aligned to as
+ * much.
  */
 static inline void fill_zero(double *at, size_t n)
 {

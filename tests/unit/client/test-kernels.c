@@ -18,6 +18,12 @@ struct arrays {
 	double *array[KERNEL_ARRAYS_MAX];
 };
 
+/* The last bytes of a block may be left over. */
+static size_t aligned(size_t bytes)
+{
+	return (bytes + KERNEL_ALIGNMENT - 1) / KERNEL_ALIGNMENT * KERNEL_ALIGNMENT;
+}
+
 static double *guarded(size_t bytes)
 {
 	size_t whole = (bytes + GUARD - 1) / GUARD * GUARD;
@@ -25,8 +31,7 @@ static double *guarded(size_t bytes)
 
 	assert_ptr_not_equal(memory, MAP_FAILED);
 	assert_int_equal(mprotect(memory, whole, PROT_READ | PROT_WRITE), 0);
-	/* Lines are whole, so the last bytes of one may be left over. */
-	return (double *)(memory + whole - (bytes + 127) / 128 * 128);
+	return (double *)(memory + whole - aligned(bytes));
 }
 
 static struct arrays arrays_for(const struct kernel *kernel, const struct kernel_size *size)
@@ -48,7 +53,7 @@ static void arrays_done(struct arrays *arrays)
 {
 	for (unsigned i = 0; i < arrays->n; i++) {
 		size_t whole = (arrays->n_bytes[i] + GUARD - 1) / GUARD * GUARD;
-		char *end = (char *)arrays->array[i] + (arrays->n_bytes[i] + 127) / 128 * 128;
+		char *end = (char *)arrays->array[i] + aligned(arrays->n_bytes[i]);
 
 		munmap(end - whole, whole + GUARD);
 	}
@@ -159,13 +164,13 @@ static void streams_move_eight_bytes_for_each_element(void **state)
 	struct kernel_traffic traffic;
 
 	(void)state;
-	predict("triad", 1600, 0, &traffic);
-	assert_true(traffic.read == 2 * 8 * 1600.0);
-	assert_true(traffic.allocated == 8 * 1600.0);
-	assert_true(traffic.written == 8 * 1600.0);
-	predict("storent3", 1600, 0, &traffic);
+	predict("triad", 3200, 0, &traffic);
+	assert_true(traffic.read == 2 * 8 * 3200.0);
+	assert_true(traffic.allocated == 8 * 3200.0);
+	assert_true(traffic.written == 8 * 3200.0);
+	predict("storent3", 3200, 0, &traffic);
 	assert_true(traffic.read == 0 && traffic.allocated == 0);
-	assert_true(traffic.written == 3 * 8 * 1600.0);
+	assert_true(traffic.written == 3 * 8 * 3200.0);
 }
 
 /* CloverLeaf paper, figures 8 and 10: with no gap, or a gap of a whole line, all lines are whole.

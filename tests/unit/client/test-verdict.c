@@ -148,6 +148,11 @@ static double slow(unsigned socket, unsigned metric, unsigned box, const struct 
 	return right(socket, metric, box, lines) * 0.83;
 }
 
+static double overfetch(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * (metric == READ ? 1.07 : 1);
+}
+
 /* Both metrics on seven of eight boxes, which is all that uncored found. */
 static double boxless(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
 {
@@ -293,6 +298,8 @@ static void each_defect_is_named(void **state)
 			"A part of the traffic of node 0 shows on socket 1: 0.1" },
 		{ "itom counts writes", itom_counts_writes, BOXES, OUTCOME_RIGHT,
 			"Remark: itom shows 0.00 of the reads and 1.0" },
+		{ "overfetch", overfetch, BOXES, OUTCOME_UNCLEAR,
+			"dram.read shows 7 % more reads than the kernels need" },
 		{ "no simple factor", slow, BOXES, OUTCOME_DEFECT, "which no known defect has" },
 	};
 

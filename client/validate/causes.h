@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which known defect makes the two metrics of a node show what they show. */
+#pragma once
+
+#include "client/validate/evidence.h"
+#include "client/validate/findings.h"
+
+/* Adds the causes of @pair, or the numbers where no known defect has them; nothing if it is right.
+ */
+void causes_explain(
+	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings);
