@@ -36,8 +36,10 @@ static double middle_scale(const struct channels *channels)
 	for (unsigned i = 0; i < channels->n; i++)
 		if (channels->channel[i].shown.scale > SILENT * most)
 			scales[n++] = channels->channel[i].shown.scale;
+	if (n == 0)
+		return 0;
 	qsort(scales, n, sizeof *scales, compare);
-	return n ? scales[(n - 1) / 2] : 0;
+	return scales[(n - 1) / 2];
 }
 
 static bool is_active(const struct channel_shown *channel)

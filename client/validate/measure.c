@@ -33,6 +33,7 @@ struct course {
 	unsigned n_passes; /* of a repetition */
 	uint64_t idle_ns;
 	struct meter_reading before, begin, end; /* of the idle window, of the passes, of both */
+	double *numbers;                         /* holds all of the following */
 	double *idle, *busy;                     /* bytes of each series */
 	double *idle_window, *busy_window;       /* ns of each socket */
 	double *net;                             /* [repetition][series] */
@@ -235,11 +236,7 @@ static void course_done(struct course *course)
 	meter_reading_done(&course->before);
 	meter_reading_done(&course->begin);
 	meter_reading_done(&course->end);
-	free(course->idle);
-	free(course->busy);
-	free(course->idle_window);
-	free(course->busy_window);
-	free(course->net);
+	free(course->numbers);
 }
 
 static int course_new(struct meter *meter, struct course *ret)
@@ -251,14 +248,15 @@ static int course_new(struct meter *meter, struct course *ret)
 		r = meter_reading_new(meter, &ret->begin);
 	if (r == 0)
 		r = meter_reading_new(meter, &ret->end);
-	ret->idle = calloc(n, sizeof(double));
-	ret->busy = calloc(n, sizeof(double));
-	ret->idle_window = calloc(n_sockets, sizeof(double));
-	ret->busy_window = calloc(n_sockets, sizeof(double));
-	ret->net = calloc((size_t)n * (REPETITIONS_MAX + 1), sizeof(double));
-	if (r < 0 || !ret->idle || !ret->busy || !ret->idle_window || !ret->busy_window ||
-		!ret->net)
+	ret->numbers =
+		calloc((size_t)n * (REPETITIONS_MAX + 3) + 2 * (size_t)n_sockets, sizeof(double));
+	if (r < 0 || !ret->numbers)
 		return -ENOMEM;
+	ret->idle = ret->numbers;
+	ret->busy = ret->idle + n;
+	ret->idle_window = ret->busy + n;
+	ret->busy_window = ret->idle_window + n_sockets;
+	ret->net = ret->busy_window + n_sockets;
 	return 0;
 }
 

@@ -110,7 +110,7 @@ static void settle_arrays(struct worker *worker)
 	for (unsigned i = 0; i < workers->job.kernel->n_arrays; i++) {
 		size_t n = workers->job.kernel->elements(&workers->size, i);
 
-		worker->arrays[i] = (double *)(worker->memory + array_offset(workers, i));
+		worker->arrays[i] = (void *)(worker->memory + array_offset(workers, i));
 		for (size_t k = 0; k < n; k++)
 			worker->arrays[i][k] = 1.0 + (double)(k % 7);
 	}
