@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/jsonwriter.h"
+#include "common/macro.h"
 
 void format_count(uint64_t count, char ret_text[FORMAT_COUNT_MAX])
 {
@@ -28,17 +29,50 @@ void format_generation(const uint64_t generation[2], char ret_text[FORMAT_GENERA
 		generation[1]);
 }
 
-bool format_is_standin(const char *platform)
+/* Platforms that count no memory traffic of this machine. */
+static const struct standin {
+	const char *platform, *warning, *limits;
+} standins[] = {
+	{ "standin",
+		"STAND-IN: nothing here is memory traffic; these are kernel counters for testing.",
+		"" },
+	{ "simulated",
+		"SIMULATED: bytes that a model of caches counted; not memory traffic of this "
+		"machine.",
+		"The model sees the loads and stores of the program's own code alone: no "
+		"instruction fetches, page walks,\n devices, prefetches or work of the kernel. "
+		"Rates are per second of the simulation." },
+};
+
+static const struct standin *find_standin(const char *platform)
 {
-	return strcmp(platform, "standin") == 0;
+	for (size_t i = 0; i < ARRAY_SIZE(standins); i++)
+		if (strcmp(standins[i].platform, platform) == 0)
+			return &standins[i];
+	return NULL;
+}
+
+const char *format_warning(const char *platform)
+{
+	const struct standin *standin = find_standin(platform);
+
+	return standin ? standin->warning : NULL;
+}
+
+void format_warnings(FILE *out, const char *platform)
+{
+	const struct standin *standin = find_standin(platform);
+
+	if (standin)
+		fprintf(out, " %s\n", standin->warning);
+	if (standin && *standin->limits)
+		fprintf(out, " %s\n", standin->limits);
 }
 
 void format_caveats(FILE *out, const char *platform, const char *who)
 {
 	fprintf(out, " Everything that each socket did is counted, not only %s.\n", who);
-	if (format_is_standin(platform))
-		fprintf(out, " STAND-IN: nothing here is memory traffic; these are kernel counters "
-			     "for testing.\n");
+	format_warnings(out, platform);
 }
 
 static bool is_absent(const struct format_value *value)
@@ -141,6 +175,8 @@ void format_rows(FILE *out, const struct format_socket *socket)
 	write_absent(out, socket);
 	if (!all)
 		write_window(out, socket);
+	if (*socket->note)
+		fprintf(out, "   %s\n", socket->note);
 	fprintf(out, "\n");
 }
 

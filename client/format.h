@@ -13,6 +13,13 @@
 
 struct jsonwriter;
 
+enum {
+	FORMAT_COUNT_MAX = 27,
+	FORMAT_GENERATION_MAX = 33,
+	FORMAT_QUALITY_MAX = 128,
+	FORMAT_NOTE_MAX = 96
+};
+
 struct format_value {
 	const char *name;
 	const char *unit; /* "bytes", "ns" */
@@ -28,13 +35,12 @@ struct format_socket {
 	uint32_t n_values;
 	uint64_t window_ns;
 	uint64_t skew_ns;
-	bool repeated; /* deviations mean something */
+	bool repeated;              /* deviations mean something */
+	char note[FORMAT_NOTE_MAX]; /* a line below the figures; "": none */
 	struct format_value values[UNCORE_METRICS_MAX];
 };
 
 #define FORMAT_ALL_SOCKETS UINT32_MAX
-
-enum { FORMAT_COUNT_MAX = 27, FORMAT_GENERATION_MAX = 33, FORMAT_QUALITY_MAX = 128 };
 
 /* "18,446,744,073,709,551,615" */
 void format_count(uint64_t count, char ret_text[FORMAT_COUNT_MAX]);
@@ -42,7 +48,12 @@ void format_count(uint64_t count, char ret_text[FORMAT_COUNT_MAX]);
 /* 32 hexadecimal digits */
 void format_generation(const uint64_t generation[2], char ret_text[FORMAT_GENERATION_MAX]);
 
-bool format_is_standin(const char *platform);
+/* Of a platform that counts no memory traffic of this machine, what it counts, in a sentence; NULL:
+ * it counts memory traffic. */
+const char *format_warning(const char *platform);
+
+/* The same, and what else to know of such figures, in lines; none if it counts memory traffic. */
+void format_warnings(FILE *out, const char *platform);
 
 /* Says how not to misread the figures; @who is "this command" or the like. */
 void format_caveats(FILE *out, const char *platform, const char *who);

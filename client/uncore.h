@@ -140,7 +140,7 @@ struct uncore_machine {
 	uint32_t n_metrics;
 	uint32_t n_channels; /* of all sockets */
 	uint64_t generation[2];
-	const char *platform; /* "icelake-sp"; "standin" where nothing is memory traffic */
+	const char *platform; /* "icelake-sp"; "standin", "simulated": not this machine's */
 };
 #define UNCORE_MACHINE_INIT                                                                        \
 	{                                                                                          \

@@ -189,9 +189,9 @@ static void log_start(const struct counters *counters)
 	log_info("Serving %s: %u sockets, %u counter boxes%s.%s", counters->platform->name,
 		counters->plan.n_sockets, counters->plan.n_boxes,
 		counters->generation.resumed ? ", resumed from the uncored before" : "",
-		counters->platform->standin
-			? " This is the stand-in machine: nothing it counts is memory traffic."
-			: "");
+		counters->platform->standin ? " This is a stand-in: nothing it counts is memory "
+					      "traffic of this machine."
+					    : "");
 }
 
 /* All that one run of the daemon has. */

@@ -11,6 +11,8 @@
 #include "client/region/regions.h"
 #include "client/region/report.h"
 
+enum { NOTE_MAX = 256 };
+
 /* @region has sums. */
 static void show_socket(const struct regions *regions, const struct region *region, uint32_t socket,
 	struct format_socket *ret)
@@ -157,11 +159,12 @@ static void process_json(struct jsonwriter *json)
 
 static void note_json(struct jsonwriter *json, const struct regions *regions)
 {
-	const char *note = "Everything that each socket did is counted, not only this program.";
+	const char *warning = format_warning(regions->meter.platform);
+	char note[NOTE_MAX];
 
-	if (format_is_standin(regions->meter.platform))
-		note = "STAND-IN: nothing here is memory traffic. Everything that each socket did "
-		       "is counted, not only this program.";
+	snprintf(note, sizeof note,
+		"%s%sEverything that each socket did is counted, not only this program.",
+		warning ? warning : "", warning ? " " : "");
 	jsonwriter_text(json, "note", note);
 	if (regions->failure.error)
 		jsonwriter_text(json, "failure", regions->failure.text);

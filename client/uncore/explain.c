@@ -161,8 +161,7 @@ static void print_metric_here(struct json_object *info, struct json_object *metr
 
 	printf("%s, in %s, on platform %s\n", name, json_text(metric, "unit", "?"),
 		json_text(info, "platform", "?"));
-	if (json_flag(info, "standin"))
-		printf("  NOT memory traffic: this is the stand-in machine.\n");
+	quality_print_warnings(info);
 	print_formula(json_list(metric, "terms"));
 	print_origin(metric);
 	for (size_t i = 0; i < json_length(states); i++)

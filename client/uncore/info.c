@@ -17,6 +17,7 @@
 #include "client/uncore/explain.h"
 #include "client/uncore/json.h"
 #include "client/uncore/quality.h"
+#include "client/uncore/validated.h"
 #include "common/macro.h"
 
 struct options {
@@ -112,9 +113,7 @@ static void print_head(struct json_object *info)
 	printf("uncored %s, platform %s", json_text(info, "version", "?"),
 		json_text(info, "platform", "?"));
 	printf(*title ? " (%s)\n" : "\n", title);
-	if (json_flag(info, "standin"))
-		printf("STAND-IN: nothing here is memory traffic; these are kernel counters for "
-		       "testing.\n");
+	quality_print_warnings(info);
 	printf("  generation %s, up ", json_text(info, "generation", "?"));
 	print_duration(json_number(info, "uptime_ns"));
 	printf("\n");
@@ -283,6 +282,14 @@ static void print_list(const char *heading, struct json_object *list,
 		print_entry(json_object_array_get_idx(list, i));
 }
 
+static void print_validated(struct json_object *info)
+{
+	struct json_object *report = validated_read(json_text(info, "platform", ""));
+
+	validated_print(report);
+	json_object_put(report);
+}
+
 static void print_report(struct json_object *info)
 {
 	struct json_object *sockets = json_list(info, "sockets");
@@ -293,6 +300,7 @@ static void print_report(struct json_object *info)
 	print_boxes(sockets);
 	print_list("Not found", json_list(info, "missing"), print_missing);
 	print_list("Metrics", json_list(info, "metrics"), print_metric);
+	print_validated(info);
 	printf("\nPolicy and limits\n");
 	print_policy(json_member(info, "policy"));
 	print_service(info);

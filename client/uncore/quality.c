@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/format.h"
 #include "client/uncore/json.h"
 #include "client/uncore/quality.h"
 
@@ -19,4 +20,14 @@ size_t quality_format(struct json_object *state, char *buffer, size_t size_bytes
 	if (json_has(state, "why"))
 		snprintf(buffer + used, size_bytes - used, " (%s)", json_text(state, "why", ""));
 	return strlen(buffer);
+}
+
+void quality_print_warnings(struct json_object *info)
+{
+	const char *platform = json_text(info, "platform", "");
+
+	if (format_warning(platform))
+		format_warnings(stdout, platform);
+	else if (json_flag(info, "standin"))
+		printf(" STAND-IN: nothing here is memory traffic.\n");
 }

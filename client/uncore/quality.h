@@ -14,3 +14,7 @@ enum { QUALITY_TEXT_MAX = 512 };
  * object for the socket. Returns the length of the text, which is cut where @size_bytes ends.
  */
 size_t quality_format(struct json_object *state, char *buffer, size_t size_bytes);
+
+/* Prints what the platform of the daemon's report counts, in lines, if that is no memory traffic of
+ * this machine. */
+void quality_print_warnings(struct json_object *info);

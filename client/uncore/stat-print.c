@@ -8,6 +8,7 @@
 #include "client/format.h"
 #include "client/jsonwriter.h"
 #include "client/uncore/output.h"
+#include "client/uncore/validated.h"
 #include "common/macro.h"
 
 void stat_complain(struct stat_run *run, const char *text)
@@ -122,15 +123,38 @@ static void print_heading(const struct stat_run *run)
 	fprintf(run->out, ", platform %s:\n\n", run->machine.platform);
 }
 
+/* What read and write DRAM took of the bandwidth that kernels reached on this machine. */
+static void note_peak(struct json_object *validated, struct format_socket *socket)
+{
+	double peak = validated_peak(validated, socket->socket), rate = 0;
+
+	for (uint32_t i = 0; i < socket->n_values; i++) {
+		const struct format_value *value = &socket->values[i];
+
+		if (strcmp(value->name, "dram.read") && strcmp(value->name, "dram.write"))
+			continue;
+		if (value->quality & UNCORE_ABSENT)
+			return;
+		rate += value->rate;
+	}
+	if (peak > 0)
+		snprintf(socket->note, sizeof socket->note,
+			"%.0f %% of %.1f GB/s, the most that a kernel of `uncore validate` moved",
+			100 * rate / peak, peak);
+}
+
 static void print_table(const struct stat_run *run)
 {
+	struct json_object *validated = validated_read(run->machine.platform);
 	struct format_socket socket;
 
 	print_heading(run);
 	for (uint32_t i = 0; run->total.runs && i < run->total.n_sockets; i++) {
 		total_show(&run->total, run->handle, i, &socket);
+		note_peak(validated, &socket);
 		format_rows(run->out, &socket);
 	}
+	json_object_put(validated);
 	if (run->total.runs && run->total.n_sockets > 1) {
 		total_show_all(&run->total, run->handle, &socket);
 		format_rows(run->out, &socket);

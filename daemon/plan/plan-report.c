@@ -158,8 +158,8 @@ void plan_report_text(const struct plan *plan, FILE *out)
 	fprintf(out, "Platform %s: %s (%s)\n", plan->platform->name, plan->platform->title,
 		plan->platform->path);
 	if (plan->platform->standin)
-		fprintf(out,
-			"This is the stand-in machine: nothing it counts is memory traffic.\n");
+		fprintf(out, "This is a stand-in: nothing it counts is memory traffic of this "
+			     "machine.\n");
 	for (unsigned s = 0; s < plan->n_sockets; s++) {
 		const struct plan_socket *socket = &plan->sockets[s];
 

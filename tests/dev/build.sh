@@ -14,14 +14,16 @@ build_options() {
 	esac
 }
 
+# $1: folder; the rest are targets, all unless told.
 build_in() {
 	local folder=$1 options
+	shift
 
 	read -ra options <<<"$(build_options "$folder")"
 	if [[ ! -f $folder/build.ninja ]]; then
 		quietly "configure $folder" meson setup "$folder" "${options[@]}"
 	fi
-	quietly "build $folder" ninja -C "$folder"
+	quietly "build $folder" ninja -C "$folder" "$@"
 }
 
 build_run() {

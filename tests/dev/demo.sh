@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev demo: uncored with privilege, its user without, on this machine's own counters if it has any
-# that uncored knows, else on the stand-in machine. Ends by itself and leaves nothing behind.
+# that uncored knows, else on the simulated machine (tests/traffic), and where that cannot run, on the
+# stand-in machine. Ends by itself and leaves nothing behind.
 
 DEMO_DAEMON=$PWD/build/daemon/uncored
 DEMO_PLATFORMS=$PWD/conf/platforms
-DEMO_STANDIN=$PWD/build/tests/machines/standin
+DEMO_MACHINES=$PWD/build/tests/machines
+DEMO_TRAFFIC=$PWD/build/tests/traffic
 DEMO_PAGES=25600
+DEMO_MIB=256
+DEMO_SIMULATED_MIB=64 # the emulator is slow
 DEMO_START_SECONDS=10
 demo_folder=
 demo_job=     # the daemon
 demo_command= # what the user runs at the moment
+demo_kind=    # of counters: own, simulated, standin
 
 demo_is_running() {
 	[[ -n $demo_job && -d /proc/$demo_job ]]
@@ -64,16 +69,25 @@ demo_wait_for() {
 	done
 }
 
-# Becomes a command without any privilege: as the user that called sudo, or as nobody.
+# Prints uid and gid of the user without privilege: the one that called sudo, or nobody.
+demo_user_ids() {
+	if ! is_root; then
+		echo "$(id -u) $(id -g)"
+	elif [[ ${SUDO_UID:-0} -ne 0 ]]; then
+		echo "$SUDO_UID $SUDO_GID"
+	else
+		echo 65534 65534
+	fi
+}
+
+# Becomes a command without any privilege.
 demo_exec_as_user() {
-	local uid=${SUDO_UID:-0} gid=${SUDO_GID:-0}
+	local uid gid
 
 	if ! is_root; then
 		exec "$@"
 	fi
-	if [[ $uid -eq 0 ]]; then
-		uid=65534 gid=65534
-	fi
+	read -r uid gid <<<"$(demo_user_ids)"
 	exec setpriv --reuid="$uid" --regid="$gid" --clear-groups --inh-caps=-all "$@"
 }
 
@@ -91,15 +105,43 @@ sys.exit(not any(socket["boxes"] for socket in plan["sockets"]))'
 # The tree may lie where only its owner can enter: the user gets copies.
 demo_fill_folder() {
 	mkdir "$demo_folder/bin"
-	cp build/client/uncore build/tests/workload/touch-pages "$demo_folder/bin/"
+	cp build/client/uncore build/tests/workload/{touch-pages,copy-arrays} "$demo_folder/bin/"
 	cp build/client/libuncore.so* "$demo_folder/bin/" 2>/dev/null || true
+	if [[ $demo_kind == simulated ]]; then
+		demo_write_launcher
+		truncate -s 64K "$demo_folder/counters"
+		! is_root || chown "$(demo_user_ids | tr ' ' :)" "$demo_folder/counters"
+	fi
 	chmod -R a+rX "$demo_folder"
+}
+
+# `simulated PROGRAM` runs it in the emulator, whose plugin counts. The machine has two sockets if there
+# are as many CPUs.
+demo_write_launcher() {
+	local sockets=2
+
+	[[ $(nproc --all) -gt 1 ]] || sockets=1
+	cp "$DEMO_TRAFFIC/plugin/memory-controller.so" "$demo_folder/bin/"
+	cat >"$demo_folder/bin/simulated" <<-END
+		#!/bin/sh
+		program=\$(command -v "\$1")
+		shift
+		exec qemu-x86_64 -cpu max -plugin \\
+			'$demo_folder/bin/memory-controller.so,counters=$demo_folder/counters,sockets=$sockets' \\
+			"\$program" "\$@"
+	END
+	chmod a+x "$demo_folder/bin/simulated"
 }
 
 # Starts uncored in the background; the shell around it only leaves its process number.
 demo_start() {
+	local preload=()
+
+	if [[ $demo_kind == simulated ]]; then
+		preload=(env LD_PRELOAD="$DEMO_TRAFFIC/simulated-pmu.so" TRAFFIC_COUNTERS="$demo_folder/counters")
+	fi
 	# shellcheck disable=SC2016
-	as_root bash -c 'echo $$ >"$1/pid"; shift; exec "$@"' start-uncored "$demo_folder" \
+	as_root bash -c 'echo $$ >"$1/pid"; shift; exec "$@"' start-uncored "$demo_folder" "${preload[@]}" \
 		"$DEMO_DAEMON" --platforms "$DEMO_PLATFORMS" --socket "$demo_folder/socket" "$@" \
 		>"$demo_folder/log" 2>&1 </dev/null &
 	demo_job=$!
@@ -138,19 +180,52 @@ demo_last_cpu() {
 	sed 's/.*[-,]//' /sys/devices/system/cpu/online
 }
 
+demo_choose_machine() {
+	demo_kind=own
+	demo_has_own_counters || demo_kind=standin
+	if [[ $demo_kind == standin ]] && traffic_can_run; then
+		setup_packages "${SETUP_TO_SIMULATE[@]}"
+		demo_kind=simulated
+	fi
+}
+
+demo_say_what_it_counts() {
+	case $demo_kind in
+	own)
+		echo "This machine has counters that uncored knows: the numbers below are its memory traffic."
+		;;
+	simulated)
+		echo "This machine has no counters that uncored knows, so uncored runs on the simulated machine: a"
+		echo "program runs in an emulator, and a model of caches counts the bytes that its loads and stores"
+		echo "move. The numbers below are NOT memory traffic of this machine."
+		;;
+	standin)
+		echo "This machine has no counters that uncored knows, so uncored runs on the stand-in machine:"
+		echo "the kernel's own counters (page faults, the CPU clock) in the place of memory controllers."
+		echo "The numbers below are NOT memory traffic: every page that is touched counts as 4096 bytes."
+		;;
+	esac
+}
+
+demo_show_traffic() {
+	local cpu
+
+	cpu=$(demo_last_cpu)
+	case $demo_kind in
+	own) demo_show uncore stat -- copy-arrays "$DEMO_MIB" "$cpu" ;;
+	simulated) demo_show uncore stat -- simulated copy-arrays "$DEMO_SIMULATED_MIB" "$cpu" ;;
+	standin) demo_show uncore stat -- touch-pages "$DEMO_PAGES" "$cpu" ;;
+	esac
+}
+
 demo_run() {
 	local where=()
 
 	build_run
 	is_root || as_root true
-	if demo_has_own_counters; then
-		echo "This machine has counters that uncored knows: the numbers below are its memory traffic."
-	else
-		where=(--root "$DEMO_STANDIN")
-		echo "This machine has no counters that uncored knows, so uncored runs on the stand-in machine:"
-		echo "the kernel's own counters (page faults, the CPU clock) in the place of memory controllers."
-		echo "The numbers below are NOT memory traffic: every page that is touched counts as 4096 bytes."
-	fi
+	demo_choose_machine
+	demo_say_what_it_counts
+	[[ $demo_kind == own ]] || where=(--root "$DEMO_MACHINES/$demo_kind")
 	demo_folder=$(mktemp -d "${TMPDIR:-/tmp}/uncored-demo.XXXXXX")
 	trap demo_end EXIT
 	demo_fill_folder
@@ -159,6 +234,6 @@ demo_run() {
 	printf '\nuncored runs as root; from here on everything runs as %s, without privilege.\n' \
 		"$(demo_exec_as_user id -un 2>/dev/null || echo 'another user')"
 	demo_show uncore info
-	demo_show uncore stat -- touch-pages "$DEMO_PAGES" "$(demo_last_cpu)"
+	demo_show_traffic
 	printf '\nThat was the demo; uncored is stopped now. README.md says how to install it.\n'
 }

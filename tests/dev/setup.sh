@@ -11,7 +11,11 @@ SETUP_TO_TEST=(
 	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev llvm mandoc
 	systemd util-linux valgrind linux-perf
 	pcp python3-pcp
+	qemu-system-x86 # for the guest of suite traffic
+	gfortran # for suite papers: a program of CloverLeaf's shape
 )
+# The emulator whose plugin simulates a memory controller: ./dev traffic, ./dev demo, suite traffic.
+SETUP_TO_SIMULATE=(qemu-user)
 
 # Prints the packages among its arguments that are not installed.
 setup_missing() {
@@ -58,5 +62,5 @@ setup_to_build() {
 }
 
 setup_to_test() {
-	setup_packages "${SETUP_TO_BUILD[@]}" "${SETUP_TO_TEST[@]}"
+	setup_packages "${SETUP_TO_BUILD[@]}" "${SETUP_TO_TEST[@]}" "${SETUP_TO_SIMULATE[@]}"
 }

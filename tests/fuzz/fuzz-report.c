@@ -30,11 +30,6 @@ int uncore_platforms(const char *socket_path, char **ret_json)
 	return uncore_info(socket_path, ret_json);
 }
 
-const char *uncore_error_text(void)
-{
-	return "There is no report.";
-}
-
 /* --- the command --- */
 
 static void run(int argc, char *argv[])

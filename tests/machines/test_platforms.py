@@ -20,8 +20,8 @@ why                  the sentence of partial, absent and check; "..." at its end
 source               where the row is known from
 
 A platform, metric, machine or socket without a row fails, and so does a machine that two files match, and a row that is
-compared with nothing. The machines of standin have as many CPUs as this computer; the suites that run on them test
-them.
+compared with nothing. The machines of standin and simulated have as many CPUs as this computer; the suites that run on
+them test them.
 """
 import configparser
 import csv
@@ -37,6 +37,7 @@ import tempfile
 
 STANDARD = ["dram.read", "dram.write", "hbm.read", "hbm.write", "pmm.read", "pmm.write", "itom",
             "specitom"]
+STANDINS = ("standin", "simulated")
 # Nothing in proc/cpuinfo tells this one from power9.
 BY_NAME = {"power9-cumulus"}
 
@@ -239,7 +240,7 @@ def check_metrics(platforms):
                 check(re.match(r"[A-Z].*\.$", keys["absent"]),
                       f"{name}.conf [{metric}]: \"{keys['absent']}\" is no sentence")
                 continue
-            if name == "standin":
+            if name in STANDINS:
                 continue
             sure = LESS_SURE.get(name, {}).get(metric, "high")
             check(keys["confidence"] == sure, f"{name}.conf [{metric}]: confidence is not {sure}")
@@ -459,14 +460,14 @@ def main():
     rows = load_rows(events)
     platforms = load_platforms(conf)
     names = sorted(path.stem for path in machines.glob("*.machine")
-                   if not path.stem.startswith("standin") and path.stem != "unknown")
+                   if not path.stem.startswith(STANDINS) and path.stem != "unknown")
     uncored = Uncored(binary, conf)
     check_patterns(platforms)
     check_metrics(platforms)
     check_machines(uncored, rows, names, trees, platforms)
     check_borders(uncored, trees)
     check_fifos(uncored, trees)
-    for platform in set(platforms) - {row["platform"] for row in rows} - {"standin"}:
+    for platform in set(platforms) - {row["platform"] for row in rows} - set(STANDINS):
         check(False, f"events.csv has no row for {platform}.conf")
     for row in rows:
         check(row["used"], f"events.csv:{row['line']}: no machine was compared with this row")

@@ -47,7 +47,8 @@ def complaints():
     yield from compare("uncored(8)", options(page("uncored.8").split("# ENVIRONMENT")[0]),
                        long_options(text_of("daemon/main.c")), "daemon/main.c")
     yield from compare("uncore(1)", options(page("uncore.1").split("# EXAMPLES")[0]),
-                       long_options(text_of("client/uncore/*.c")), "client/uncore/")
+                       long_options(text_of("client/uncore/*.c", "client/validate/*.c")),
+                       "client/uncore/ or client/validate/")
     for name in sorted(keys(text_of("conf/uncored.conf"), "#? ?")):
         if name not in page("uncored.conf.5"):
             yield f"conf/uncored.conf has {name}, which uncored.conf(5) does not document."

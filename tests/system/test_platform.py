@@ -113,7 +113,7 @@ def explains():
         "subtract = yes\n")
     with serve(platform) as daemon:
         text = daemon.text("info", "--explain", "dram.read")
-        within(text, "dram.read, in bytes, on platform made", "NOT memory traffic",
+        within(text, "dram.read, in bytes, on platform made", "nothing here is memory traffic",
                "is   4096 bytes x each count of sysfs:no_such | raw:event=0x2",
                "less 1 bytes x each count of sysfs:minor_faults",
                "on every PMU named uncore_standin_[0-9]*",

@@ -96,6 +96,10 @@ static void the_stand_in_is_never_called_memory_traffic(void **state)
 	(void)state;
 	run_with(&outcome, &(struct fake_options){ .platform = "standin" }, "stat true");
 	expect(&outcome, 0, "STAND-IN: nothing here is memory traffic");
+	run_with(&outcome, &(struct fake_options){ .platform = "simulated" }, "stat true");
+	expect(&outcome, 0,
+		"SIMULATED: bytes that a model of caches counted; not memory traffic of this "
+		"machine.");
 }
 
 static void stat_prints_json(void **state)
@@ -572,6 +576,22 @@ static void info_lays_out_the_whole_state(void **state)
 	expect(&outcome, 0, "  a warning\n");
 }
 
+static void info_says_that_a_stand_in_counts_no_memory_traffic(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome,
+		&(struct fake_options){ .report = "{\"platform\":\"simulated\",\"standin\":true}" },
+		"info");
+	expect(&outcome, 0,
+		"\n SIMULATED: bytes that a model of caches counted; not memory traffic");
+	run_with(&outcome,
+		&(struct fake_options){ .report = "{\"platform\":\"made\",\"standin\":true}" },
+		"info");
+	expect(&outcome, 0, "\n STAND-IN: nothing here is memory traffic");
+}
+
 static void info_passes_json_on(void **state)
 {
 	struct outcome outcome;
@@ -657,6 +677,8 @@ int main(void)
 		CASE("wrong options are refused", wrong_options_are_refused),
 		CASE("help and version are there", help_and_version_are_there),
 		CASE("info lays out the whole state", info_lays_out_the_whole_state),
+		CASE("info says that a stand-in counts no memory traffic",
+			info_says_that_a_stand_in_counts_no_memory_traffic),
 		CASE("info passes JSON on", info_passes_json_on),
 		CASE("info shows a report in which keys are missing",
 			info_bears_with_what_is_missing),

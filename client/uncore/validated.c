@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/uncore/validated.h"
+
+#include <string.h>
+
+#include "client/uncore/json.h"
+#include "client/validate/keep.h"
+
+struct json_object *validated_read(const char *platform)
+{
+	struct json_object *report = json_object_from_file(KEEP_PATH);
+
+	/* A disk may have moved from one machine to another. */
+	if (report && strcmp(json_text(report, "platform", ""), platform) == 0)
+		return report;
+	json_object_put(report);
+	return NULL;
+}
+
+static double number(struct json_object *object, const char *key)
+{
+	return json_object_get_double(json_member(object, key));
+}
+
+static void print_share(struct json_object *metric, const char *of)
+{
+	if (metric)
+		printf(", %s %.3f of the %s", json_text(metric, "metric", "?"), number(metric, of),
+			of);
+}
+
+static void print_node(struct json_object *node)
+{
+	struct json_object *findings = json_list(node, "findings");
+
+	printf("  node %s: %s", json_text(node, "node", "?"), json_text(node, "outcome", "?"));
+	print_share(json_member(node, "read"), "reads");
+	print_share(json_member(node, "write"), "writes");
+	if (json_has(node, "peak_bytes_per_ns"))
+		printf("; fastest kernel %.1f GB/s", number(node, "peak_bytes_per_ns"));
+	printf("\n");
+	for (size_t i = 0; i < json_length(findings); i++)
+		printf("    %s\n", json_object_get_string(json_object_array_get_idx(findings, i)));
+}
+
+void validated_print(struct json_object *report)
+{
+	struct json_object *nodes = json_list(report, "nodes");
+
+	if (!report)
+		return;
+	printf("\nValidated on %s, under Linux %s\n", json_text(report, "date", "?"),
+		json_text(report, "kernel", "?"));
+	for (size_t i = 0; i < json_length(nodes); i++)
+		print_node(json_object_array_get_idx(nodes, i));
+}
+
+double validated_peak(struct json_object *report, uint32_t socket)
+{
+	struct json_object *nodes = json_list(report, "nodes");
+	double peak = 0;
+
+	for (size_t i = 0; i < json_length(nodes); i++) {
+		struct json_object *node = json_object_array_get_idx(nodes, i);
+
+		if (json_has(node, "socket") && json_number(node, "socket") == socket &&
+			!strcmp(json_text(json_member(node, "read"), "metric", ""), "dram.read"))
+			peak += number(node, "peak_bytes_per_ns");
+	}
+	return peak;
+}

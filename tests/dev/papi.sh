@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ./dev papi: PAPI with its component pcp, which Debian's libpapi is built without, from Debian's source package.
+#
+# build-papi/ holds  include/, lib/  PAPI itself
+#                    bin/            its tools that list components and events, and the programs of tests/papi/
+#                    work/           while it is made: apt's lists of source packages, of which this machine's own
+#                                    apt knows nothing, and the sources
+
+PAPI_FOLDER=build-papi
+PAPI_WORK=$PAPI_FOLDER/work
+PAPI_NEEDS=(dpkg-dev)
+PAPI_LINKED_WITH=(libpcp3-dev libpfm4-dev) # the component takes PCP's headers, and loads PCP's library
+PAPI_COMPONENTS="pcp io sde"
+PAPI_TOOLS=(papi_component_avail papi_native_avail)
+PAPI_PROGRAMS=(papi-reader papi-timeline)
+PAPI_FLAGS=(-g -O2 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wvla -Werror)
+
+papi_write_apt_conf() {
+	local state=$PWD/$PAPI_WORK/apt
+
+	mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
+	: >"$state/status"
+	guest_apt_sources | sed 's/^deb /deb-src /' >"$state/sources.list"
+	cat >"$state/apt.conf" <<-END
+		APT::Sandbox::User "";
+		Acquire::Languages "none";
+		Dir::State "$state";
+		Dir::State::status "$state/status";
+		Dir::Cache "$state/cache";
+		Dir::Etc::sourcelist "$state/sources.list";
+		Dir::Etc::sourceparts "/dev/null";
+	END
+}
+
+papi_fetch() {
+	local apt=(env APT_CONFIG="$PWD/$PAPI_WORK/apt/apt.conf" apt-get -q)
+
+	papi_write_apt_conf
+	quietly "fetch the lists of Debian's source packages" "${apt[@]}" update
+	(cd "$PAPI_WORK" && quietly "fetch PAPI's source package" "${apt[@]}" source papi)
+}
+
+# $1: the folder src/ of PAPI's sources. Its makefiles leave out what configure was not told.
+papi_build() {
+	cd "$1" || return
+	./configure --with-components="$PAPI_COMPONENTS" --with-perf-events --with-pfm-incdir=/usr/include \
+		--with-pfm-libdir="/usr/lib/$(gcc -print-multiarch)" --with-shared-lib=yes --with-static-lib=no \
+		--with-shlib-tools --with-tests=no
+	make -j"$(nproc)" shared
+	make libsde
+	make -C utils "${PAPI_TOOLS[@]}"
+}
+
+# $1: the same
+papi_copy() {
+	mkdir -p "$PAPI_FOLDER"/{bin,include/sde_lib,lib}
+	cp -a "$1"/libpapi.so* "$PAPI_FOLDER/lib/"
+	cp "$1/sde_lib/libsde.so.1.0" "$PAPI_FOLDER/lib/libsde.so.1"
+	ln -s libsde.so.1 "$PAPI_FOLDER/lib/libsde.so"
+	cp "$1"/papi{,StdEventDefs}.h "$PAPI_FOLDER/include/"
+	cp "$1/sde_lib/sde_lib.h" "$PAPI_FOLDER/include/sde_lib/"
+	cp "${PAPI_TOOLS[@]/#/$1/utils/}" "$PAPI_FOLDER/bin/"
+}
+
+papi_make_library() {
+	local source
+
+	say "Making PAPI with its component pcp, half a minute"
+	rm -rf "$PAPI_FOLDER"
+	mkdir -p "$PAPI_WORK"
+	papi_fetch
+	source=$(echo "$PAPI_WORK"/papi-*/src)
+	quietly "build PAPI" bash -c "$(declare -f papi_build); $(declare -p PAPI_COMPONENTS PAPI_TOOLS)
+		set -e; papi_build '$source'"
+	papi_copy "$source"
+	rm -rf "$PAPI_WORK"
+}
+
+papi_make_programs() {
+	local name
+
+	for name in "${PAPI_PROGRAMS[@]}"; do
+		quietly "build $name" gcc "${PAPI_FLAGS[@]}" -I"$PAPI_FOLDER/include" -o "$PAPI_FOLDER/bin/$name" \
+			"tests/papi/$name.c" tests/papi/events.c -L"$PAPI_FOLDER/lib" -lpapi -lsde
+	done
+}
+
+# What the library is made by and of, but for the version of PAPI: delete the folder to get a newer one.
+papi_recipe() {
+	declare -f papi_write_apt_conf papi_fetch papi_build papi_copy
+	declare -p PAPI_COMPONENTS PAPI_TOOLS
+	dpkg-query -W "${PAPI_LINKED_WITH[@]}"
+}
+
+papi_make() {
+	setup_packages "${SETUP_TO_BUILD[@]}" "${PAPI_NEEDS[@]}"
+	mkdir -p "$PAPI_FOLDER"
+	guest_part "$PAPI_FOLDER/library.stamp" "$(guest_fingerprint -- "$(papi_recipe)")" papi_make_library
+	guest_part "$PAPI_FOLDER/programs.stamp" "$(guest_fingerprint tests/papi/*.[ch] "$PAPI_FOLDER/library.stamp" -- \
+		"$(declare -f papi_make_programs)" "${PAPI_FLAGS[@]}")" papi_make_programs
+}
+
+papi_run() {
+	[[ $# -eq 0 ]] || {
+		say "./dev papi takes no arguments."
+		exit 2
+	}
+	papi_make
+	say "PAPI is in $PAPI_FOLDER/."
+}

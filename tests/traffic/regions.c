@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * regions BYTES: copies so many bytes on CPU 0 in a region "copy", and reads as many on CPU 1, in
+ * memory that this CPU touches first, in a region "load". To be run on the simulated machine.
+ */
+#include <err.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "client/uncore.h"
+
+static size_t bytes;
+static volatile uint64_t sink;
+
+static void run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof set, &set) < 0)
+		err(1, "This thread cannot run on CPU %d", cpu);
+}
+
+static volatile uint64_t *new_array(void)
+{
+	void *array = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (array == MAP_FAILED)
+		err(1, "There is no memory");
+	return array;
+}
+
+static void begin(const char *name)
+{
+	if (uncore_region_begin(name) < 0)
+		errx(1, "%s", uncore_error_text());
+}
+
+static void end(const char *name)
+{
+	if (uncore_region_end(name) < 0)
+		errx(1, "%s", uncore_error_text());
+}
+
+static void copy(void)
+{
+	volatile uint64_t *from = new_array(), *to = new_array();
+
+	begin("copy");
+	for (size_t i = 0; i < bytes / sizeof *to; i++)
+		to[i] = from[i];
+	end("copy");
+}
+
+static void *load(void *unused)
+{
+	volatile uint64_t *from = new_array();
+
+	(void)unused;
+	run_on(1);
+	begin("load");
+	for (size_t i = 0; i < bytes / sizeof *from; i++)
+		sink = from[i];
+	end("load");
+	return NULL;
+}
+
+int main(int argc, char *argv[])
+{
+	pthread_t thread;
+
+	if (argc != 2)
+		errx(2, "Usage: regions BYTES");
+	bytes = strtoul(argv[1], NULL, 10);
+	run_on(0);
+	copy();
+	if (pthread_create(&thread, NULL, load, NULL) || pthread_join(thread, NULL))
+		errx(1, "There is no thread.");
+	return 0;
+}

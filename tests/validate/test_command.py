@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command `uncore validate`: options, output, and what may go wrong around it. Prints TAP."""
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+
+import machine
+import tap
+from machine import NOT_MEASURED, RIGHT, Machine
+
+USAGE = 2
+ROWS = 2 * 4  # of one measurement: two sockets, four metrics
+SPREAD = 0.02  # of a kernel's bytes: the ends of its arrays, and the program around it
+
+
+def validate(*words, served=None, **more):
+    """Natively where there is no uncored to talk to."""
+    if served:
+        return served.validate(*words, **more)
+    return subprocess.run([machine.BUILD / "client/uncore", "validate", *words], capture_output=True, text=True,
+                          timeout=machine.SECONDS, check=False, **more)
+
+
+def says(done, status, *words):
+    tap.equal(done.returncode, status, f"{done.stderr}{done.stdout}status")
+    for text in words:
+        tap.check(text in done.stderr + done.stdout, f"'{text}' is not in: {done.stderr}{done.stdout}")
+
+
+def options():
+    """Wrong options are refused with a sentence and status 2"""
+    for words, sentence in ((["--nodes"], "See `uncore validate --help`."), (["now"], "takes no argument now"),
+                            (["-e", "0"], "--error is a percentage from 0.1 to 20, not 0."),
+                            (["-e", "1e1"], "not 1e1."), (["-t", "0"], "--time is a number of seconds"),
+                            (["--cache", "8m"], "--cache is a size from 64K to 64G, like 8M, not 8m."),
+                            (["--node", "1-"], "--node is a list"), (["--node", "5-2"], "--node is a list"),
+                            (["--threads", "2"], "--threads, --size, --halo and --csv need --kernel NAME"),
+                            (["-k", "loads"], "--kernel is one of those that `--kernel list` shows, not loads."),
+                            (["-k", "load", "--json"], "--kernel gives no verdict"),
+                            (["-k", "gemm", "--size", "70000"], "--size is at most 65536 for this kernel"),
+                            (["--host-name"], "--host-name belongs to --json")):
+        says(validate(*words), USAGE, sentence)
+
+
+def helps():
+    """--help lists the options, and `--kernel list` the kernels"""
+    says(validate("--help"), 0, "--quick", "--kernel NAME", "Exit status: 0 right; 1 a defect; 3 inconclusive")
+    listed = validate("--kernel", "list")
+    says(listed, 0, "load ", "storent1 ", "halocopy ", "gemm ", "s2cf ")
+    tap.equal(len(listed.stdout.splitlines()), 20, "kernels")
+
+
+def no_uncored():
+    """Without uncored nothing is measured, and the sentence says what to do"""
+    says(validate("--socket", "/nowhere/socket"), NOT_MEASURED, "/nowhere/socket")
+
+
+def report():
+    """The text has a table, what the metrics show, and that nothing is memory traffic of this machine"""
+    with machine.serving(Machine()) as served:
+        done = validate(served=served)
+    says(done, RIGHT, "SIMULATED: bytes that a model of caches counted", "Node 0, socket 0: 1 core,",
+         "Channels that answer: imc0 imc1 imc2 imc3.", "No bandwidth: a simulated machine has no time.", "RIGHT",
+         "Nodes: 1 right.")
+    for kernel in ("load", "update", "storent1", "fill", "store1", "copy"):
+        tap.check(re.search(rf"^  {kernel} +1 ", done.stdout, re.M), f"{kernel} is not in: {done.stdout}")
+
+
+def json_report():
+    """The JSON describes the machine without its name, unless that is asked for"""
+    with machine.serving(Machine()) as served:
+        _, plain = served.judge("--quick")
+        _, named = served.judge("--quick", "--host-name")
+    tap.check("host" not in plain and socket.gethostname() not in json.dumps(plain), f"{plain}")
+    tap.equal(named["host"], socket.gethostname(), "host")
+    tap.equal((plain["platform"], plain["simulated"], plain["format"]), ("simulated", True, 1), "machine")
+    node = plain["nodes"][0]
+    tap.equal((node["outcome"], node["findings"]), ("right", []), "outcome")
+    tap.equal(node["peak_absent"], "A simulated machine has no time.", "peak")
+    tap.check(abs(node["read"]["reads"] - 1) < SPREAD and abs(node["write"]["writes"] - 1) < SPREAD, f"{node['read']}")
+    tap.check(all(abs(share - 0.25) < 0.02 for share in node["channels"].values()), f"{node['channels']}")
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def one_kernel():
+    """--kernel gives CSV rows of each size and halo, near what is predicted"""
+    with machine.serving(Machine()) as served:
+        copies = validate("-k", "copy", "--size", "100000,200000", "--csv", served=served)
+        halos = validate("-k", "halocopy", "--size", "216", "--halo", "0-1", "--csv", served=served)
+        text = validate("-k", "load", served=served)
+    for done, n in ((copies, 2 * ROWS), (halos, 2 * ROWS)):
+        tap.equal((done.returncode, len(rows_of(done.stdout))), (0, n), f"{done.stderr}{done.stdout}")
+        for row in rows_of(done.stdout):
+            if row["ratio"]:
+                tap.check(abs(float(row["ratio"]) - 1) < SPREAD, f"{row}")
+            is_predicted = row["socket"] == "0" and row["metric"].startswith("dram.")
+            tap.equal(row["predicted"] != "", is_predicted, f"{row}: predicted")
+    says(text, 0, "SIMULATED", "load", "socket 0 dram.read")
+
+
+def too_much():
+    """Arrays that do not fit, and more threads than cores, are refused with a sentence"""
+    with machine.serving(Machine()) as served:
+        says(validate("-k", "load", "--size", "17179869184", served=served), NOT_MEASURED,
+             "the arrays of load, with 1 threads, need more than the")
+        says(validate("-k", "load", "--threads", "2", served=served), NOT_MEASURED, "node 0 has 1 cores for 2 threads.")
+        says(validate("--node", "7", served=served), NOT_MEASURED, "there is no such NUMA node")
+
+
+def standin():
+    """The stand-in machine is refused: its values are no memory traffic"""
+    with machine.serving(Machine(name="standin")) as served:
+        says(validate(served=served), NOT_MEASURED, "there is nothing to validate")
+
+
+def only_one():
+    """A second `uncore validate` is refused while one runs"""
+    with machine.serving(Machine()) as served, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as first:
+        first.bind("\0uncore-validate")
+        says(validate(served=served), NOT_MEASURED, "another `uncore validate` runs on this machine")
+
+
+@contextlib.contextmanager
+def started(served, *words):
+    """Runs until it has begun to measure."""
+    with subprocess.Popen(served.command(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env=served.environment, cwd="/") as process:
+        while "Platform" not in process.stdout.readline():
+            tap.check(process.poll() is None, "it ended at once")
+        time.sleep(1)
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def interrupted():
+    """Ctrl-C ends it with a sentence and status 130"""
+    with machine.serving(Machine()) as served, started(served, "--time", "600", "--error", "0.1") as process:
+        process.send_signal(signal.SIGINT)
+        said = process.stdout.read()
+        tap.equal(process.wait(machine.SECONDS), 128 + signal.SIGINT, f"{said}status")
+    tap.check("interrupted" in said, said)
+
+
+def uncored_goes():
+    """When uncored goes away, a sentence says so"""
+    with machine.serving(Machine()) as served, started(served, "--time", "600", "--error", "0.1") as process:
+        served.kill()
+        said = process.stdout.read()
+        tap.equal(process.wait(machine.SECONDS), NOT_MEASURED, f"{said}status")
+    tap.check("uncore validate: " in said and "RIGHT" not in said, said)
+
+
+def output():
+    """A result that cannot be written is a failure"""
+    with machine.serving(Machine()) as served:
+        says(validate("-q", "-o", "/nowhere/report", served=served), NOT_MEASURED, "cannot write to /nowhere/report")
+        says(validate("-q", "-o", "/dev/full", served=served), NOT_MEASURED, "cannot write to /dev/full")
+
+
+def kept():
+    """Root may keep the report: `uncore info` shows it; other users may not"""
+    if os.geteuid():
+        raise tap.Skip("only root can mount a folder in the place of /var/lib")
+    with machine.serving(Machine()) as served:
+        says(validate("-q", "--keep", served=served, user=65534, group=65534, extra_groups=[]), NOT_MEASURED,
+             "cannot write /var/lib/uncored/validated.json")
+        keep = " ".join(served.command("-q", "--keep"))
+        info = f"{machine.BUILD / 'client/uncore'} info"
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", f"mount -t tmpfs none /var/lib && {keep} && {info} && "
+             "stat -c 'mode %a' /var/lib/uncored/validated.json"],
+            env=served.environment, capture_output=True, text=True, check=False, timeout=machine.SECONDS)
+    says(done, 0, "Validated on ", "node 0: right, dram.read 1.0", "mode 644")
+
+
+tap.run_functions([(body.__doc__, body) for body in (
+    options, helps, no_uncored, report, json_report, one_kernel, too_much, standin, only_one, interrupted,
+    uncored_goes, output, kept)])

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`uncore validate` calls a right machine right, and names each defect. Prints TAP.
+
+Usage: test_defects.py [REPEAT]: each case so many times.
+"""
+import sys
+
+import machine
+import tap
+from machine import DEFECT, INCONCLUSIVE, RIGHT, Machine
+
+REPEAT = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+
+
+def events(**kinds):
+    return {"read": ["read"], "write": ["write"], "itom": ["itom"], "specitom": ["specitom"], **kinds}
+
+
+# name, machine, a finding's words; none: the counters are right
+ROWS = [
+    ("counters that are right", Machine(), None),
+    ("spare boxes that count nothing", Machine(boxes=(0, 1, 2, 3, 15, 15)), None),
+    ("reads and writes swapped", Machine(events(read=["write"], write=["read"])), "Reads and writes are swapped."),
+    ("both metrics counting the total", Machine(events(read=["read", "write"], write=["read", "write"])),
+     "Both metrics count reads and writes together."),
+    ("half of the bytes", Machine(scales={"read": 32, "write": 32}), "dram.read and dram.write: a factor of 0.5."),
+    ("twice the bytes", Machine(scales={"read": 128, "write": 128}), "dram.read and dram.write: a factor of 2."),
+    ("counts for bytes", Machine(scales={"read": 1, "write": 1}),
+     "a factor of 0.015625. One count is worth 64 times the bytes"),
+    ("a silent channel", Machine(boxes=(0, 1, 2, 15)), "1 of 4 channels count nothing. Boxes that count nothing: imc3"),
+    ("a channel without a box", Machine(boxes=(0, 1, 2)), "1 of 4 channels have no counter box."),
+    ("boxes counted twice", Machine(boxes=(0, 1, 2, 3, 0)), "boxes are counted twice. 5 boxes count, but the traffic is that of 4 channels."),
+    ("another socket's counters", Machine(packages="1 0"), "shows on another socket's counters: on socket 0, not on socket 1."),
+    ("writes three times too large", Machine(scales={"write": 192}), "dram.write: a factor of 3.00"),
+    ("no writes", Machine(events(write=["specitom"])), "dram.write shows nothing in place of the writes."),
+    ("writes in the reads, too", Machine(events(read=["read", "write"])),
+     "dram.read shows reads and writes together in place of the reads."),
+]
+
+
+def case(name, wrong, words):
+    def body():
+        for _ in range(REPEAT):
+            with machine.serving(wrong) as served:
+                status, report = served.judge("--quick")
+            found = machine.findings(report)
+            tap.equal(status, DEFECT if words else RIGHT, f"status, with {found}")
+            if words:
+                tap.check(any(words in text for text in found), f"'{words}' is not in {found}")
+            else:
+                tap.equal(found, [], "findings")
+    body.__doc__ = f"{name.capitalize()}: {'the defect is named' if words else 'right'}"
+    return body
+
+
+def busy():
+    """Beside a neighbour that comes and goes, a right machine is right or too noisy, and never wrong"""
+    for _ in range(REPEAT):
+        with machine.serving(Machine()) as served, machine.neighbour(served):
+            status, report = served.judge("--quick", "--time", "3")
+            tap.check(status in (RIGHT, INCONCLUSIVE), f"status {status}: {machine.findings(report)}")
+
+
+cases = [case(*row) for row in ROWS] + [busy]
+tap.run_functions([(body.__doc__, body) for body in cases])
