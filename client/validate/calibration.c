@@ -2,6 +2,7 @@
 #include "client/validate/calibration.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "client/validate/shape.h"
 
@@ -45,12 +46,19 @@ static bool calibrate_metric(const struct session *session, const struct judged_
 	return true;
 }
 
+/* Is nothing wrong but one factor of both metrics? */
+static bool is_only_a_scale(const struct findings *findings)
+{
+	return findings->outcome == OUTCOME_DEFECT && findings->n == 1 &&
+	       strstr(findings->text[0], " and ") && strstr(findings->text[0], ": a factor of ");
+}
+
 unsigned calibrate(
 	const struct session *session, const struct judged_node *node, struct calibration ret[2])
 {
 	unsigned n = 0;
 
-	if (node->findings.outcome != OUTCOME_RIGHT && node->findings.outcome != OUTCOME_DEFECT)
+	if (node->findings.outcome != OUTCOME_RIGHT && !is_only_a_scale(&node->findings))
 		return 0;
 	n += calibrate_metric(session, &node->read, SHAPE_READS, &ret[n]);
 	n += calibrate_metric(session, &node->write, SHAPE_WRITES, &ret[n]);

@@ -92,6 +92,9 @@ static bool explain_both(
 			continue;
 		snprintf(metrics, sizeof metrics, "%s and %s", evidence->read_metric,
 			evidence->write_metric);
+		if (shape_is_near(pair->read.scale, 1, pair->read.tolerance) !=
+			shape_is_near(pair->write.scale, 1, pair->write.tolerance))
+			return false; /* near each other, but only one of them is right */
 		if (patterns[i].sentence)
 			findings_add(findings, OUTCOME_DEFECT, "%s", patterns[i].sentence);
 		if (!shape_is_near(pair->read.scale, 1, pair->read.tolerance))
@@ -113,7 +116,7 @@ static bool is_overfetch(
 		shape_is_right(&pair->read, SHAPE_READS) || extra < 0 || extra > OVERFETCH_MOST)
 		return false;
 	channels_fit(evidence, pair->read_series, &channels);
-	if (channels_explain(&channels, evidence->read_metric, pair->read.scale, &none))
+	if (channels_are_uneven(&channels, evidence->read_metric, pair->read.scale, &none))
 		return false;
 	findings_add(findings, OUTCOME_UNCLEAR,
 		"%s shows %.0f %% more reads than the kernels need, and the writes are right: "
@@ -134,4 +137,22 @@ void causes_explain(
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
 		explain_metric(evidence, &roles[i], findings);
+}
+
+void causes_check_channels(
+	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings)
+{
+	const struct metric_role roles[] = {
+		{ evidence->read_metric, SHAPE_READS, pair->read_series, &pair->read },
+		{ evidence->write_metric, SHAPE_WRITES, pair->write_series, &pair->write },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+		struct channels channels;
+
+		channels_fit(evidence, roles[i].series, &channels);
+		if (!channels_differ(&channels, roles[i].name, roles[i].wanted, findings))
+			channels_are_uneven(
+				&channels, roles[i].name, roles[i].shown->scale, findings);
+	}
 }

@@ -5,6 +5,10 @@
 #include "client/validate/evidence.h"
 #include "client/validate/findings.h"
 
+/* Looks at the channels of metrics whose sums are right: wrong ones may make up for each other. */
+void causes_check_channels(
+	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings);
+
 /* Adds the causes of @pair, or the numbers where no known defect has them; nothing if it is right.
  */
 void causes_explain(

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_BYTES = 200 };
+enum { NAMES_BYTES = 200, MORE_BYTES = 24 /* ", " and " and 64 more" */ };
 
 /* Below it a channel counts nothing: page tables and the like reach a few lines of each. */
 static const double SILENT = 0.05;
@@ -88,18 +88,24 @@ static bool is_uneven(const struct channel_shown *channel)
 static unsigned name_those(const struct channels *channels,
 	bool (*wanted)(const struct channel_shown *channel), char ret[NAMES_BYTES])
 {
-	unsigned n = 0;
+	unsigned n = 0, n_named = 0;
+	size_t used = 0;
 
 	*ret = '\0';
 	for (unsigned i = 0; i < channels->n; i++) {
-		size_t used = strlen(ret);
+		const char *name = channels->channel[i].name;
 
 		if (!wanted(&channels->channel[i]))
 			continue;
-		snprintf(ret + used, NAMES_BYTES - used, "%s%s", n ? ", " : "",
-			channels->channel[i].name);
 		n++;
+		if (n_named + 1 < n || used + strlen(name) + MORE_BYTES > NAMES_BYTES)
+			continue;
+		used += (size_t)snprintf(
+			ret + used, NAMES_BYTES - used, "%s%s", n_named ? ", " : "", name);
+		n_named++;
 	}
+	if (n_named < n)
+		snprintf(ret + used, NAMES_BYTES - used, " and %u more", n - n_named);
 	return n;
 }
 
@@ -116,14 +122,16 @@ static double power_of_two(double scale)
 static void explain_power(const struct channels *channels, const char *metrics, double power,
 	struct findings *findings)
 {
-	const char *other = "";
+	double n_real = channels->n_active / power;
+	char other[128] = "";
 
 	if (power == 2)
-		other = ", or each box is opened twice";
-	else if (power == 0.5 && channels->n > channels->n_active)
-		other = ", or half of the channels count nothing";
+		snprintf(other, sizeof other, ", or each box is opened twice");
+	else if (power < 1 && n_real <= channels->n)
+		snprintf(other, sizeof other, ", or %.0f of %.0f channels count nothing",
+			n_real - channels->n_active, n_real);
 	else if (power == 0.5)
-		other = ", or half of the channels have no counter box";
+		snprintf(other, sizeof other, ", or half of the channels have no counter box");
 	findings_add(findings, OUTCOME_DEFECT,
 		"%s: a factor of %g. One count is worth %g times the bytes that uncored takes it "
 		"for%s.",
@@ -154,36 +162,35 @@ static bool explain_even(const struct channels *channels, const char *metrics, d
 	unsigned n_real = (unsigned)round(real);
 
 	if (n_real < 1 || n_real == channels->n_active || fabs(real / n_real - 1) > tolerance ||
-		n_real > 2 * channels->n_active)
+		(n_real > 2 * channels->n_active && n_real > channels->n))
 		return false;
 	if (n_real > channels->n_active)
 		explain_missing(channels, metrics, n_real, findings);
 	else
 		findings_add(findings, OUTCOME_DEFECT,
 			"%s: boxes are counted twice. %u boxes count, but the traffic is that of "
-			"%u "
-			"channels.",
+			"%u channels.",
 			metrics, channels->n_active, n_real);
 	return true;
 }
 
-static bool explain_uneven(
-	const struct channels *channels, const char *metrics, struct findings *findings)
+bool channels_are_uneven(const struct channels *channels, const char *metrics, double scale,
+	struct findings *findings)
 {
 	char names[NAMES_BYTES];
+	unsigned n_double = name_those(channels, is_double, names);
 	unsigned n = name_those(channels, is_uneven, names);
+	double with_doubles = 1 + (double)n_double / (channels->n_active ? channels->n_active : 1);
 
 	if (!n)
 		return false;
-	if (n == name_those(channels, is_double, names))
+	if (n == n_double && fabs(scale / with_doubles - 1) <= EVEN / 2)
 		findings_add(findings, OUTCOME_DEFECT,
 			"%s: boxes are counted twice. Twice as much as the others show: %s.",
 			metrics, names);
-	else {
-		name_those(channels, is_uneven, names);
+	else
 		findings_add(findings, OUTCOME_DEFECT,
 			"%s: not every channel shows the same. These differ: %s.", metrics, names);
-	}
 	return true;
 }
 
@@ -192,7 +199,7 @@ bool channels_explain(const struct channels *channels, const char *metrics, doub
 {
 	double power = power_of_two(scale);
 
-	if (channels->n_active && explain_uneven(channels, metrics, findings))
+	if (channels_are_uneven(channels, metrics, scale, findings))
 		return true;
 	if (power > 0)
 		explain_power(channels, metrics, power, findings);

@@ -29,6 +29,11 @@ void channels_fit(const struct evidence *evidence, uint32_t metric, struct chann
 bool channels_explain(const struct channels *channels, const char *metrics, double scale,
 	struct findings *findings);
 
+/* Names the channels that show more or less than the others; false: there are none. @scale is what
+ * the metric shows of what it should. */
+bool channels_are_uneven(const struct channels *channels, const char *metrics, double scale,
+	struct findings *findings);
+
 /* Names the channels that have another shape than @wanted; false: all have it. */
 bool channels_differ(const struct channels *channels, const char *metric, enum shape wanted,
 	struct findings *findings);

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void findings_add(struct findings *findings, enum outcome outcome, const char *format, ...)
 {
@@ -15,6 +16,13 @@ void findings_add(struct findings *findings, enum outcome outcome, const char *f
 	va_start(arguments, format);
 	vsnprintf(findings->text[findings->n++], FINDING_BYTES, format, arguments);
 	va_end(arguments);
+}
+
+bool findings_is_remark(const char *text)
+{
+	static const char begin[] = "Remark: ";
+
+	return strncmp(text, begin, sizeof begin - 1) == 0;
 }
 
 const char *outcome_word(enum outcome outcome)

@@ -2,6 +2,8 @@
 /* What a node's kernels say about the counters, in sentences. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "common/macro.h"
 
 enum { FINDINGS_MAX = 24, FINDING_BYTES = 400 };
@@ -23,6 +25,9 @@ struct findings {
 /* Adds a sentence; those past FINDINGS_MAX are left out. */
 _printf_(3, 4) void findings_add(
 	struct findings *findings, enum outcome outcome, const char *format, ...);
+
+/* Does the sentence say no more than what is worth knowing? */
+bool findings_is_remark(const char *text);
 
 /* "right", "defect", ... */
 const char *outcome_word(enum outcome outcome);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include "common/macro.h"
+
 /* fill is judged where a counter of claimed lines shows nearly all that it writes. */
 static const double CLAIMED = 0.9;
 
@@ -91,7 +93,8 @@ static int run_remote(struct session *session, struct judged_node *node)
 		.kernel = kernel_find("load"), .place = node->place, .memory = next, .n_threads = 1
 	};
 
-	if (next == node->place || session->options.quick || node->place->memory_only)
+	if (next == node->place || session->options.quick || node->place->memory_only ||
+		!session_wants(session, next))
 		return 0;
 	node->neighbour = next;
 	return session_measure(session, &what, &node->remote);
@@ -121,7 +124,22 @@ static void judge(const struct session *session, struct judged_node *node)
 	verdict(&evidence, &node->findings);
 }
 
-static bool can_be_judged(struct judged_node *node)
+static bool has_metrics(const struct session *session, struct judged_node *node)
+{
+	const char *const metrics[] = { node->tier.read, node->tier.write };
+	bool found = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
+		if (meter_find(&session->meter, node->socket, metrics[i]) != METER_NONE)
+			continue;
+		findings_add(&node->findings, OUTCOME_ABSENT, "Platform %s has no metric %s.",
+			session->meter.machine.platform, metrics[i]);
+		found = false;
+	}
+	return found;
+}
+
+static bool can_be_judged(const struct session *session, struct judged_node *node)
 {
 	if (node->socket == UINT32_MAX)
 		findings_add(&node->findings, OUTCOME_ABSENT,
@@ -132,7 +150,7 @@ static bool can_be_judged(struct judged_node *node)
 			"CPUs.",
 			node->place->node);
 	else
-		return true;
+		return has_metrics(session, node);
 	return false;
 }
 
@@ -142,9 +160,14 @@ int judge_node(struct session *session, const struct place *place, struct judged
 
 	*ret = (struct judged_node){ .place = place, .socket = session_socket(session, place) };
 	ret->tier = session_tier(session, place);
-	if (!can_be_judged(ret))
+	if (!can_be_judged(session, ret))
 		return 0;
 	r = run_all(session, ret);
+	if (r == -ENOMEM) {
+		findings_add(&ret->findings, OUTCOME_ABSENT,
+			"There is not enough free memory on node %u.", place->node);
+		return 0;
+	}
 	if (r == 0)
 		judge(session, ret);
 	return r == 0 ? run_remote(session, ret) : r;
@@ -161,7 +184,8 @@ double judge_evaded(const struct judged_node *node, const struct measured *measu
 {
 	const struct kernel_traffic *traffic = &measured->predicted;
 
-	if (traffic->allocated == 0)
+	/* Only right counters can tell. */
+	if (traffic->allocated == 0 || node->findings.outcome != OUTCOME_RIGHT)
 		return NAN;
 	return 1 - (measured->bytes[node->read.series] - traffic->read) / traffic->allocated;
 }

@@ -31,7 +31,8 @@ struct judged_node {
 int judge_node(struct session *session, const struct place *place, struct judged_node *ret);
 void judged_done(struct judged_node *node);
 
-/* The share of write-allocates that @measured evaded; NaN: it has none. */
+/* The share of write-allocates that @measured evaded; NaN: it has none, or the counters are not
+ * right. */
 double judge_evaded(const struct judged_node *node, const struct measured *measured);
 
 /* The most bytes per ns that a kernel moved. */

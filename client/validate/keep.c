@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/macro.h"
 
@@ -26,12 +27,15 @@ int keep_report(struct json_object *report)
 {
 	int r = 0;
 
-	if (mkdir(FOLDER, 0755) < 0 && errno != EEXIST)
+	/* Users read it, whatever the umask. */
+	if ((mkdir(FOLDER, 0755) < 0 && errno != EEXIST) || chmod(FOLDER, 0755) < 0)
 		r = -errno;
 	if (r == 0)
 		r = write_file(report);
 	if (r == 0 && rename(TEMPORARY, KEEP_PATH) < 0)
 		r = -errno;
+	if (r < 0)
+		unlink(TEMPORARY);
 	if (r < 0)
 		fprintf(stderr, "uncore validate: cannot write %s: %s.%s\n", KEEP_PATH,
 			strerror(-r), r == -EACCES ? " Only root may keep a report." : "");

@@ -20,6 +20,8 @@ enum {
 	QUANTA = 200, /* in what a repetition moves, so that rounding is below half a percent */
 };
 
+/* Of what is predicted: a counter that shows less shows next to nothing. */
+static const double SHOWN_LEAST = 0.02;
 static const uint64_t WINDOW_NS = 50000000;
 static const uint64_t IDLE_NS_MAX = 500000000;
 /* POWER9's counters are posted every 4 ms, and later where its controller is busy. */
@@ -37,7 +39,8 @@ struct course {
 	double *idle, *busy;                     /* bytes of each series */
 	double *idle_window, *busy_window;       /* ns of each socket */
 	double *net;                             /* [repetition][series] */
-	double background[REPETITIONS_MAX];
+	double *errors;                          /* of the median of each series */
+	double background[REPETITIONS_MAX];      /* bytes of others */
 	double best_ns;
 	uint64_t deadline_ns;
 };
@@ -74,7 +77,7 @@ static double share_of(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-/* Subtracts what others move in as much time. Their share is that of the socket that shows most. */
+/* Subtracts what others move in as much time. Returns their bytes in the metric that shows most. */
 static double subtract_background(const struct course *course, double ret_net[])
 {
 	double most = 0, background = 0;
@@ -91,7 +94,7 @@ static double subtract_background(const struct course *course, double ret_net[])
 			background = others;
 		}
 	}
-	return share_of(background, most);
+	return background;
 }
 
 static void run_passes(struct course *course)
@@ -176,25 +179,45 @@ static void plan_repetitions(struct course *course, struct measured *ret)
 	};
 }
 
-/* Medians of what was found so far, and the largest error of a metric. */
+/* A counter that shows nothing has an error, too: that of the little which others move. */
+static double whole_of(const struct measured *measured, double shown)
+{
+	return fmax(shown, SHOWN_LEAST * measured_total(measured));
+}
+
+/* The metric that shows most; its socket is where the kernel's bytes are. */
+static uint32_t largest_series(const struct course *course, const struct measured *measured)
+{
+	uint32_t largest = 0;
+
+	for (uint32_t i = 1; i < course->meter->n_series; i++)
+		if (!course->meter->series[i].is_channel &&
+			measured->bytes[i] > measured->bytes[largest])
+			largest = i;
+	return largest;
+}
+
+/* Medians of what was found so far, and the largest error of a metric of that socket. */
 static void evaluate(const struct course *course, struct measured *ret)
 {
-	double most = 0, error = 0, values[REPETITIONS_MAX];
+	uint32_t n_series = course->meter->n_series, socket, largest;
+	double errors_most = 0, values[REPETITIONS_MAX];
 
-	for (uint32_t i = 0; i < course->meter->n_series; i++) {
-		double of_series;
-
+	for (uint32_t i = 0; i < n_series; i++) {
 		for (unsigned k = 0; k < ret->n; k++)
-			values[k] = course->net[(size_t)k * course->meter->n_series + i];
-		ret->bytes[i] = statistics_median(values, ret->n, &of_series);
-		if (course->meter->series[i].is_channel)
-			continue;
-		most = fmax(most, ret->bytes[i]);
-		error = fmax(error, of_series);
+			values[k] = course->net[(size_t)k * n_series + i];
+		ret->bytes[i] = statistics_median(values, ret->n, &course->errors[i]);
 	}
+	largest = largest_series(course, ret);
+	socket = course->meter->series[largest].socket;
+	for (uint32_t i = 0; i < n_series; i++)
+		if (!course->meter->series[i].is_channel &&
+			course->meter->series[i].socket == socket)
+			errors_most = fmax(errors_most, course->errors[i]);
 	memcpy(values, course->background, ret->n * sizeof *values);
-	ret->background = statistics_median(values, ret->n, NULL);
-	ret->error = share_of(error, most);
+	ret->background =
+		statistics_median(values, ret->n, NULL) / whole_of(ret, ret->bytes[largest]);
+	ret->error = errors_most / whole_of(ret, ret->bytes[largest]);
 	ret->best_ns = course->best_ns;
 	ret->is_known = ret->error <= course->rules->error;
 }
@@ -249,14 +272,15 @@ static int course_new(struct meter *meter, struct course *ret)
 	if (r == 0)
 		r = meter_reading_new(meter, &ret->end);
 	ret->numbers =
-		calloc((size_t)n * (REPETITIONS_MAX + 3) + 2 * (size_t)n_sockets, sizeof(double));
+		calloc((size_t)n * (REPETITIONS_MAX + 4) + 2 * (size_t)n_sockets, sizeof(double));
 	if (r < 0 || !ret->numbers)
 		return -ENOMEM;
 	ret->idle = ret->numbers;
 	ret->busy = ret->idle + n;
 	ret->idle_window = ret->busy + n;
 	ret->busy_window = ret->idle_window + n_sockets;
-	ret->net = ret->busy_window + n_sockets;
+	ret->errors = ret->busy_window + n_sockets;
+	ret->net = ret->errors + n;
 	return 0;
 }
 

@@ -273,6 +273,8 @@ static int check(const struct validate_options *options)
 		complaint = "--threads, --size, --halo and --csv need --kernel NAME";
 	else if (options->kernel && (options->keep || options->json || options->quick))
 		complaint = "--kernel gives no verdict: it takes no --json, --keep and --quick";
+	else if (options->keep && options->nodes.n)
+		complaint = "--keep is for all nodes: it takes no --node";
 	else if (options->host_name && !options->json)
 		complaint = "--host-name belongs to --json";
 	else if (is_too_large(options))

@@ -41,41 +41,44 @@ static uint64_t free_of(unsigned node)
 	return 0;
 }
 
-/* The distance from @node to @other, or UINT_MAX; "10 21" has that to node 0, then that to node 1.
- */
+/* How many nodes with smaller numbers there are: a row of distances has only those that exist. */
+static unsigned column_of(unsigned node)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < node; i++) {
+		_cleanup_file_ FILE *file = open_of_node(i, "distance");
+
+		n += file != NULL;
+	}
+	return n;
+}
+
+/* The distance from @node to @other, or UINT32_MAX. The file has "10 21". */
 static unsigned distance(unsigned node, unsigned other)
 {
 	_cleanup_file_ FILE *file = open_of_node(node, "distance");
-	unsigned found = UINT32_MAX;
+	unsigned found = UINT32_MAX, column = column_of(other);
 
-	for (unsigned i = 0; file && i <= other; i++)
+	for (unsigned i = 0; file && i <= column; i++)
 		if (fscanf(file, "%u", &found) != 1)
 			return UINT32_MAX;
 	return found;
 }
 
-static hwloc_obj_t last_cache_of(hwloc_obj_t object)
-{
-	hwloc_obj_t found = NULL;
-
-	for (; object; object = object->parent)
-		if (hwloc_obj_type_is_dcache(object->type))
-			found = object;
-	return found;
-}
-
-/* Caches that several of the CPUs share count once. */
+/* All caches but the first level: one that shuts out what the next one has adds to it. */
 static uint64_t cache_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {
-	hwloc_obj_t last = NULL, pu = NULL;
+	static const hwloc_obj_type_t levels[] = { HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
+		HWLOC_OBJ_L4CACHE };
 	uint64_t bytes = 0;
 
-	while ((pu = hwloc_get_next_obj_inside_cpuset_by_type(topology, cpus, HWLOC_OBJ_PU, pu))) {
-		hwloc_obj_t cache = last_cache_of(pu);
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		hwloc_obj_t cache = NULL;
 
-		if (cache && cache != last)
+		while ((cache = hwloc_get_next_obj_covering_cpuset_by_type(
+				topology, cpus, levels[i], cache)))
 			bytes += cache->attr->cache.size;
-		last = cache;
 	}
 	return bytes;
 }
@@ -185,8 +188,8 @@ int places_find(struct places *ret)
 	for (unsigned i = 0; i < ret->n; i++)
 		if (ret->place[i].memory_only)
 			borrow_cpus(&ret->place[i], ret);
-	count_nodes(ret);
 	drop_useless(ret);
+	count_nodes(ret);
 	if (ret->n)
 		return 0;
 	places_done(ret);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PLACE_CPUS_MAX = 1024, PLACES_MAX = 64 };
+enum { PLACE_CPUS_MAX = 1024, PLACES_MAX = 256 };
 
 struct place {
 	unsigned node;    /* the kernel's number of the NUMA node with the memory */
@@ -20,7 +20,7 @@ struct place {
 	unsigned n_nodes_of_package; /* with CPUs: more than one under SNC or NPS */
 	unsigned n_cpus;             /* one for each core */
 	unsigned cpus[PLACE_CPUS_MAX];
-	uint64_t cache_bytes; /* last-level caches of all these CPUs */
+	uint64_t cache_bytes; /* caches of all these CPUs, but for the first level */
 	uint64_t free_bytes;
 };
 

@@ -134,7 +134,11 @@ static void print_findings(FILE *out, const struct findings *findings)
 	if (findings->outcome == OUTCOME_RIGHT)
 		fprintf(out, "  RIGHT\n");
 	for (unsigned i = 0; i < findings->n; i++)
-		fprintf(out, "  %s%s\n", findings->outcome == OUTCOME_DEFECT ? "DEFECT: " : "",
+		fprintf(out, "  %s%s\n",
+			findings->outcome == OUTCOME_DEFECT &&
+					!findings_is_remark(findings->text[i])
+				? "DEFECT: "
+				: "",
 			findings->text[i]);
 }
 
@@ -144,7 +148,7 @@ void print_node(FILE *out, const struct session *session, const struct judged_no
 		node->place->memory_only ? " (memory only)" : "");
 	if (node->socket != UINT32_MAX)
 		fprintf(out, ", socket %u", node->socket);
-	fprintf(out, ": %u core%s, last-level cache %.1f MiB\n", node->place->n_cpus,
+	fprintf(out, ": %u core%s, caches %.1f MiB\n", node->place->n_cpus,
 		node->place->n_cpus > 1 ? "s" : "",
 		(double)session_cache(session, node->place) / (1 << 20));
 	if (node->n) {

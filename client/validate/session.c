@@ -53,7 +53,7 @@ bool session_is_simulated(const struct session *session)
 
 bool session_is_standin(const struct session *session)
 {
-	return strcmp(session->meter.machine.platform, "standin") == 0;
+	return session->meter.series[0].quality & UNCORE_STANDIN && !session_is_simulated(session);
 }
 
 bool session_wants(const struct session *session, const struct place *place)
@@ -90,11 +90,12 @@ static void complain(const struct session_run *run, uint64_t most, int error)
 		fprintf(stderr, "interrupted.\n");
 	else if (error == -ENOMEM)
 		fprintf(stderr,
-			"the arrays of %s, with %u threads, need more than the %" PRIu64
+			"the arrays of %s, with %u thread%s, need more than the %" PRIu64
 			" MB that may be used on node %u: half of what is free there, or of what "
 			"the limit of this cgroup leaves. Take fewer threads, or a smaller --size "
 			"or --cache.\n",
-			name, run->n_threads, most / 1000000, run->memory->node);
+			name, run->n_threads, run->n_threads > 1 ? "s" : "", most / 1000000,
+			run->memory->node);
 	else if (error == -EXDEV)
 		fprintf(stderr,
 			"the kernel refuses to bind threads to the CPUs of node %u, or memory to "
@@ -120,6 +121,7 @@ int session_measure(struct session *session, const struct session_run *run, stru
 		.number = run->number,
 		.halo = run->halo,
 		.cache_bytes = session_cache(session, run->place),
+		.stop = session->rules.stop,
 		.most_bytes = most_bytes(session, run->memory),
 	};
 	int r;

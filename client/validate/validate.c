@@ -270,7 +270,7 @@ int command_validate(int argc, char **argv)
 		}
 	}
 	status = run_alone(&session, file ? file : stdout);
-	if (file && output_check(file, "uncore validate", path) < 0)
+	if (output_check(file ? file : stdout, "uncore validate", path ? path : "stdout") < 0)
 		status = EXIT_NOT_MEASURED;
 	return status;
 }

@@ -12,6 +12,8 @@ enum { REPETITIONS_LEAST = 3 };
 static const double BACKGROUND_MOST = 0.05;
 /* What another counter, or a kernel beside the fit, may show without being mentioned. */
 static const double MENTIONED = 0.05;
+/* What stores past the caches may read of what they write. */
+static const double NT_READS_MOST = 0.25;
 
 /* --- may anything be said? --- */
 
@@ -30,6 +32,33 @@ static bool is_absent(
 	else
 		return false;
 	return true;
+}
+
+/* What uncored itself says of the metric: then it is clear why the numbers are not right. */
+static bool is_flagged(
+	const struct evidence *evidence, const char *metric, struct findings *findings)
+{
+	static const uint32_t FLAGS =
+		UNCORE_PARTIAL | UNCORE_FROZEN | UNCORE_RESET | UNCORE_ESTIMATED;
+	const struct meter *meter = evidence->meter;
+	uint32_t quality = meter->series[meter_find(meter, evidence->socket, metric)].quality;
+	char words[128];
+
+	if (!(quality & FLAGS))
+		return false;
+	uncore_quality_words(quality & FLAGS, words, sizeof words);
+	findings_add(findings, OUTCOME_UNCLEAR,
+		"uncored itself calls %s %s: `uncore info` says why. No verdict rests on such "
+		"values.",
+		metric, words);
+	return true;
+}
+
+static bool are_flagged(const struct evidence *evidence, struct findings *findings)
+{
+	bool read = is_flagged(evidence, evidence->read_metric, findings);
+
+	return is_flagged(evidence, evidence->write_metric, findings) || read;
 }
 
 static bool is_noisy(const struct measured *kernel, struct findings *findings)
@@ -87,11 +116,12 @@ static bool is_misfit(
 	double scale = fmax(pair.read.scale, pair.write.scale);
 	double reads = surplus(kernel, pair.read_series, &pair.read) / scale;
 	double writes = surplus(kernel, pair.write_series, &pair.write) / scale;
-	double tolerance = MENTIONED + pair.read.tolerance;
+	double tolerance =
+		MENTIONED + pair.read.tolerance + fabs(kernel->background) + 3 * kernel->error;
 
 	if (fabs(reads) <= tolerance && fabs(writes) <= tolerance)
 		return false;
-	if (reads > 0 && fabs(writes) <= tolerance)
+	if (reads > 0 && reads <= NT_READS_MOST && fabs(writes) <= tolerance)
 		findings_add(findings, OUTCOME_RIGHT,
 			"Remark: %s also reads %.2f of what it writes. The verdict leaves it out.",
 			kernel->kernel->name, reads);
@@ -196,7 +226,8 @@ static void remark_on_others(const struct evidence *evidence, struct findings *f
 
 		if (series->socket != evidence->socket || series->quality & UNCORE_ABSENT ||
 			!strcmp(series->name, evidence->read_metric) ||
-			!strcmp(series->name, evidence->write_metric))
+			!strcmp(series->name, evidence->write_metric) ||
+			strstr(series->name, ".total"))
 			continue;
 		shown = evidence_show(evidence, i);
 		if (shown.shape != SHAPE_NOTHING && shown.scale > MENTIONED)
@@ -221,8 +252,11 @@ static void judge(const struct evidence *evidence, struct findings *ret)
 	}
 	elsewhere = find_elsewhere(evidence, false, ret);
 	/* What is missing here and shows there needs no other cause. */
-	if (elsewhere == 0 || !shape_is_near(here.read.scale + elsewhere, 1, MENTIONED))
+	if (elsewhere == 0 || !shape_is_near(here.read.scale + elsewhere, 1, MENTIONED) ||
+		!shape_is_near(here.write.scale + elsewhere, 1, MENTIONED))
 		causes_explain(evidence, &here, ret);
+	if (ret->outcome == OUTCOME_RIGHT)
+		causes_check_channels(evidence, &here, ret);
 	remark_on_others(&rest, ret);
 }
 
@@ -233,11 +267,13 @@ void verdict(const struct evidence *evidence, struct findings *ret)
 	bool absent = is_absent(evidence, evidence->read_metric, ret);
 
 	absent |= is_absent(evidence, evidence->write_metric, ret);
-	if (absent || are_noisy(evidence, ret))
+	if (absent || are_flagged(evidence, ret) || are_noisy(evidence, ret))
 		return;
 	fitting.kernels = kernels;
 	fitting.n_kernels = leave_out_misfits(evidence, kernels, ret);
-	judge(&fitting, ret);
+	/* Counters that are no sum of reads and writes have no cause that is known here. */
+	if (ret->outcome != OUTCOME_DEFECT)
+		judge(&fitting, ret);
 }
 
 struct fit verdict_fit(const struct evidence *evidence, const char *metric)

@@ -170,7 +170,7 @@ static void *work(void *argument)
 		settle_arrays(worker);
 	count_busy(workers, -1);
 	while ((n = await_round(workers, &round))) {
-		while (n-- && !worker->error)
+		while (n-- && !worker->error && !*workers->job.stop)
 			workers->job.kernel->run(worker->arrays, &workers->size);
 		count_busy(workers, -1);
 	}

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <signal.h>
+
 #include "client/validate/kernels/kernel.h"
 #include "client/validate/place.h"
 
@@ -18,8 +20,9 @@ struct workers_job {
 	unsigned n_threads; /* at most place->n_cpus */
 	uint64_t number;    /* struct kernel_wish has these three */
 	uint64_t halo;
-	uint64_t cache_bytes; /* of all threads together */
-	uint64_t most_bytes;  /* of all arrays together */
+	uint64_t cache_bytes;              /* of all threads together */
+	const volatile sig_atomic_t *stop; /* not 0: the rest of the passes is left out */
+	uint64_t most_bytes;               /* of all arrays together */
 };
 
 /*

@@ -76,13 +76,14 @@ def lines_by_channel(path):
 
 def spreads():
     """Lines are spread evenly over as many channels as there are, and counts of runs add up"""
-    n_lines = (1 << 20) // LINE
+    cache = 256 << 10
+    n_lines = 8 * cache // LINE  # an array of a kernel is eight times as large as the cache
     with simulation.counters_file() as path:
         for run in (1, 2):
             subprocess.run(
                 [simulation.QEMU, "-plugin",
                  f"{BUILD / 'plugin/memory-controller.so'},counters={path},channels=6,ll=64K", BUILD / "kernel", "load",
-                 "cache=262144", "passes=1"],
+                 f"cache={cache}", "passes=1"],
                 stdout=subprocess.DEVNULL, timeout=simulation.SECONDS, check=True)
             lines = lines_by_channel(path)
             # Two passes, and one that fills the array.

@@ -112,7 +112,7 @@ def too_much():
     """Arrays that do not fit, and more threads than cores, are refused with a sentence"""
     with machine.serving(Machine()) as served:
         says(validate("-k", "load", "--size", "17179869184", served=served), NOT_MEASURED,
-             "the arrays of load, with 1 threads, need more than the")
+             "the arrays of load, with 1 thread, need more than the")
         says(validate("-k", "load", "--threads", "2", served=served), NOT_MEASURED, "node 0 has 1 cores for 2 threads.")
         says(validate("--node", "7", served=served), NOT_MEASURED, "there is no such NUMA node")
 

@@ -6,7 +6,7 @@
 
 enum {
 	LINE_BYTES = 64,
-	ARRAY_CACHES = 4,
+	ARRAY_CACHES = 8,
 	HALO_COLUMNS = 216,    /* of the CloverLeaf paper's figures 8 and 10 */
 	STENCIL_COLUMNS = 500, /* rows that fit into a cache of some 100 KiB many times */
 	STENCIL_BORDER = 2,    /* a row and a column on each side, of which one is used */

@@ -20,6 +20,7 @@ static void choose(const struct kernel_wish *wish, struct kernel_size *ret)
 	uint64_t edge = (uint64_t)cbrt(rank_elements * GRID_ROWS * GRID_COLUMNS);
 	uint64_t n = wish->number ? wish->number : 4 * (edge / 4 | 1);
 
+	n = n / GRID_COLUMNS * GRID_COLUMNS;
 	ret->planes = n / GRID_ROWS;
 	ret->rows = n / GRID_COLUMNS;
 	ret->columns = n;

@@ -8,7 +8,7 @@
 #include "client/validate/kernels/groups.h"
 #include "client/validate/kernels/whole-lines.h"
 
-enum { ARRAY_CACHES = 4, PAIR = sizeof(pair) / sizeof(double) };
+enum { ARRAY_CACHES = 8, PAIR = sizeof(pair) / sizeof(double) };
 
 static const pair SOME = { 1.5, 1.5 };
 

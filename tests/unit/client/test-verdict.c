@@ -37,6 +37,7 @@ struct scene {
 	double bytes[KERNELS][SERIES];
 	struct place place;
 	struct findings findings;
+	uint32_t flags; /* of all metrics */
 };
 
 /* --- counters --- */
@@ -153,6 +154,35 @@ static double overfetch(unsigned socket, unsigned metric, unsigned box, const st
 	return right(socket, metric, box, lines) * (metric == READ ? 1.07 : 1);
 }
 
+static double large_writes(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * (metric == WRITE ? 1.077 : 1);
+}
+
+static double silent_and_double(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * (box == 3 ? 0 : box == 4 ? 2 : 1);
+}
+
+static double most_silent(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return box < 2 ? right(socket, metric, box, lines) : 0;
+}
+
+static double half_on_half(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) / (box < CHANNELS / 2 ? 2 : 1);
+}
+
+static double elsewhere_and_half(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return leaking(socket, metric, box, lines) / (metric == WRITE ? 2 : 1);
+}
+
 /* Both metrics on seven of eight boxes, which is all that uncored found. */
 static double boxless(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
 {
@@ -165,7 +195,7 @@ static void add_series(struct scene *scene, unsigned socket, unsigned metric, in
 {
 	struct meter_series *series = &scene->series[scene->meter.n_series++];
 
-	*series = (struct meter_series){ socket, metric, box >= 0, "", 0, 0 };
+	*series = (struct meter_series){ socket, metric, box >= 0, "", scene->flags, 0 };
 	if (box < 0)
 		snprintf(series->name, sizeof series->name, "%s", metric_names[metric]);
 	else
@@ -300,6 +330,19 @@ static void each_defect_is_named(void **state)
 			"Remark: itom shows 0.00 of the reads and 1.0" },
 		{ "overfetch", overfetch, BOXES, OUTCOME_UNCLEAR,
 			"dram.read shows 7 % more reads than the kernels need" },
+		{ "overfetch on twelve", overfetch, CHANNELS, OUTCOME_UNCLEAR,
+			"dram.read shows 7 % more reads than the kernels need" },
+		{ "somewhat large writes", large_writes, BOXES, OUTCOME_DEFECT,
+			"dram.write: a factor of 1.08" },
+		{ "one silent, one double", silent_and_double, BOXES, OUTCOME_DEFECT,
+			"not every channel shows the same. These differ: imc4." },
+		{ "six of eight silent", most_silent, CHANNELS, OUTCOME_DEFECT,
+			"a factor of 0.25. One count is worth 4 times the bytes that uncored takes "
+			"it for, or 6 of 8 channels count nothing." },
+		{ "half of the channels count half", half_on_half, CHANNELS, OUTCOME_DEFECT,
+			"not every channel shows the same. These differ: " },
+		{ "a part elsewhere, and half of the writes", elsewhere_and_half, BOXES,
+			OUTCOME_DEFECT, "dram.write: a factor of " },
 		{ "no simple factor", slow, BOXES, OUTCOME_DEFECT, "which no known defect has" },
 	};
 
@@ -376,6 +419,37 @@ static void stores_past_the_caches_may_read(void **state)
 	assert_true(says(&lost, "storent1 does not fit the other kernels"));
 }
 
+static double nt_stores_read_all(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	const struct lines more = { lines->reads > 0 ? lines->reads : lines->writes,
+		lines->writes };
+
+	return right(socket, metric, box, &more);
+}
+
+static void stores_past_the_caches_read_no_whole_array(void **state)
+{
+	struct scene scene = { 0 };
+
+	(void)state;
+	judge(&scene, nt_stores_read_all, BOXES);
+	assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
+	assert_int_equal(scene.findings.n, 1);
+}
+
+/* A counter that stood still for a time is no sum of reads and writes, and uncored has said so. */
+static void flags_of_uncored_leave_no_verdict(void **state)
+{
+	struct scene scene = { 0 };
+
+	(void)state;
+	scene.flags = UNCORE_FROZEN;
+	judge(&scene, half, BOXES);
+	assert_int_equal(scene.findings.outcome, OUTCOME_UNCLEAR);
+	assert_true(says(&scene, "uncored itself calls dram.read frozen"));
+}
+
 static void a_platform_without_the_metric_is_absent(void **state)
 {
 	struct scene scene = { 0 };
@@ -402,6 +476,9 @@ int main(void)
 		CASE("noise is no defect", noise_is_no_defect),
 		CASE("stores past the caches may read, and must be counted",
 			stores_past_the_caches_may_read),
+		CASE("stores past the caches do not read all that they write",
+			stores_past_the_caches_read_no_whole_array),
+		CASE("flags of uncored leave no verdict", flags_of_uncored_leave_no_verdict),
 		CASE("a platform without the metric is absent, with the reason",
 			a_platform_without_the_metric_is_absent),
 	};
