@@ -52,7 +52,7 @@ def agree(name, have, traffic):
 
 def stream_kernels():
     """Streams and copies with halos predict what the models here do"""
-    have = simulate.predict(streams.STREAMS, n=4096)
+    have = simulate.predict(streams.STREAMS, number=4096)
     for name in streams.STREAMS:
         agree(name, have[name], streams.stream(name, 4096))
     for columns, halo in ((216, 0), (216, 5), (530, 8), (1920, 17)):
@@ -63,7 +63,7 @@ def stream_kernels():
 def matrix_kernels():
     """Matrix kernels predict what the models here do"""
     for n in (64, 100, 180, 200, 400):
-        have = simulate.predict(["gemm"], cache=256 * KIB, n=n, sets=3)["gemm"]
+        have = simulate.predict(["gemm"], cache=256 * KIB, number=n, sets=3)["gemm"]
         agree(f"gemm {n}", have, matrices.gemm(n, 256 * KIB).times(3))
     for m, n in ((100, 100), (286, 286), (10000, 100), (10000, 286)):
         have = simulate.predict(["gemv"], cache=256 * KIB, rows=m, columns=n, n=min(m, n), sets=3)["gemv"]

@@ -12,13 +12,13 @@ from models.traffic import ELEMENT, Traffic, sum_of
 from report import Pair, Row, parts_of
 from simulate import KIB, MIB, Machine, Moved, run
 
-# What is dirty in the caches at one reading and at the other differs by less than a row in sixteen arrays'
-# rows.
+# What is dirty in the caches at one reading and at the other differs by a tenth of a row, and sixteen are counted.
 TOLERANCE = 0.01
 # Taking turns writes about a line of a rank's own stack for each row, and a short row has 28 of each array.
 TOLERANCE_OF_TURNS = 0.02
 ROWS = 16       # that are counted
 L1 = 32 * KIB
+WAYS = 32       # so many that a row of 15360 cells nearly fills each way: what goes, goes evenly
 # Reads are right within 0.1 %, twice, and what grows by 2 % is then known within a tenth of it.
 TOLERANCE_OF_GROWTH = 0.1
 FACTOR = 1.2    # the paper's phenomenological factor: 1.2 elements move for each evadable store
@@ -57,7 +57,7 @@ def power_of_two(least):
     return 1 << (least - 1).bit_length()
 
 
-FULFILLED = Machine(ll=4 * MIB)
+FULFILLED = Machine(ll=4 * MIB, ll_ways=WAYS)
 BROKEN = Machine(ll=32 * KIB, l1=4 * KIB)
 
 
@@ -102,7 +102,7 @@ def simulate_ranks(n_ranks, evaded, loops):
     """(grids, {loop: Moved}): ranks take turns, row by row, and share the last level."""
     ll, skip = caches_of(n_ranks)
     inner, _ = ranks.parts(n_ranks)
-    moved = run(Machine(ll=ll, l1=L1, evaded=evaded), loops, rows=skip + ROWS, columns=ranks.CELLS, skip=skip,
+    moved = run(Machine(ll=ll, ll_ways=WAYS, l1=L1, evaded=evaded), loops, rows=skip + ROWS, columns=ranks.CELLS, skip=skip,
                 ranks=n_ranks, parts=inner, turns=True)
     return {Grid(ROWS, columns): count for columns, count in ranks.columns(n_ranks).items()}, moved
 

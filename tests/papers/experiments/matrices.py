@@ -35,7 +35,7 @@ def row_of(case, expected, model, moved, published=""):
 
 def gemm_after_dirt(n, repetitions, machine, published=""):
     """Fresh matrices for each repetition, after other memory was written."""
-    moved = run(machine, ["gemm"], n=n, sets=repetitions, dirty=2 * machine.ll)["gemm"]
+    moved = run(machine, ["gemm"], number=n, sets=repetitions, dirty=2 * machine.ll)["gemm"]
     expected = matrices.gemm(n, machine.ll).times(repetitions)
     case = f"gemm N = {n}, {'once' if repetitions == 1 else f'{repetitions} times'}"
     return row_of(case, expected, with_dirt(expected, machine.ll), moved, published)
@@ -47,7 +47,7 @@ def gemm_flushed(n, machine, shared=None, ranks=1, published=""):
     cores a lone rank has."""
     cache = machine.ll * (shared or 1)
     whole = Machine(ll=cache, ll_ways=machine.ll_ways, own_caches=ranks if ranks > 1 else 0)
-    moved = run(whole, ["gemm"], n=n, sets=1, ranks=ranks, flush=4 * cache)["gemm"]
+    moved = run(whole, ["gemm"], number=n, sets=1, ranks=ranks, flush=4 * cache)["gemm"]
     low, high = matrices.gemm_band(cache)
     least, most = (matrices.gemm(n, size).times(ranks) for size in (100 * cache, 1))
     model = matrices.gemm(n, cache).times(ranks)

@@ -29,7 +29,7 @@ def elements(cores):
 def stores(points, past):
     for cores, evaded, published in points:
         n = elements(cores)
-        moved = run(Machine(ll=LL, evaded=evaded), STORES, n=n, ranks=cores)
+        moved = run(Machine(ll=LL, evaded=evaded), STORES, number=n, ranks=cores)
         for name in STORES:
             traffic = stream(name, n).times(cores)
             yield Row(case=f"{name} {cores} cores, {evaded} % put in", quantity="traffic / stored",
@@ -52,7 +52,7 @@ def figure_6(scope):
               (17, 100, "8 read, 8 written, almost 8 evaded")]
     for cores, evaded, published in scope.pick(points[::2], points):
         n = elements(cores)
-        moved = run(Machine(ll=LL, evaded=evaded), ["copy"], n=n, ranks=cores)["copy"]
+        moved = run(Machine(ll=LL, evaded=evaded), ["copy"], number=n, ranks=cores)["copy"]
         traffic = stream("copy", n).times(cores)
         parts = parts_of(traffic, moved, evaded / 100, claims=True)
         for part, pair in parts.items():

@@ -32,13 +32,14 @@ static const struct kernel *find(const char *name)
 
 static void list_one(const struct kernel *kernel, unsigned broken)
 {
-	printf("%s,%u,%u,%u,%u,%u,%s\n", kernel->name, kernel->n_arrays, kernel->streams.read,
-		broken, kernel->streams.allocated, kernel->streams.written, kernel->what);
+	printf("%s,%u,%u,%u,%u,%u,%s,%s\n", kernel->name, kernel->n_arrays, kernel->streams.read,
+		broken, kernel->streams.allocated, kernel->streams.written, kernel->measure,
+		kernel->what);
 }
 
 static void list_all(void)
 {
-	puts("kernel,arrays,read,read_broken,allocated,written,what");
+	puts("kernel,arrays,read,read_broken,allocated,written,measure,what");
 	for (size_t i = 0; loop_nth(i); i++)
 		list_one(&loop_nth(i)->kernel, loop_nth(i)->broken);
 	for (size_t i = 0; kernel_nth(i); i++)

@@ -20,8 +20,9 @@ static const char HELP[] =
 	"  --list           print the kernels with their streams, and run none\n"
 	"  --predict        print what the models say, and run none\n"
 	"  --cache BYTES    last-level cache that one rank can use (1048576): sizes follow\n"
+	"  --number N       the size, in the measure that --list shows\n"
 	"  --rows N, --columns N, --halo N, --planes N, --n N, --sets N\n"
-	"                   the size, where the kernel's own choice is not wanted\n"
+	"                   parts of it, where the kernel's own choice is not wanted\n"
 	"  --passes N       passes that are counted (1); one more comes before, uncounted\n"
 	"  --skip ROWS      of a loop of the CloverLeaf paper: one pass, but these rows uncounted\n"
 	"  --flush BYTES    instead of a pass before, read so many bytes of memory that nothing\n"
@@ -55,6 +56,7 @@ static void apply(const struct option *option, const char *argument, struct opti
 {
 	const struct number numbers[] = {
 		{ "cache", &options->cache_bytes },
+		{ "number", &options->number },
 		{ "rows", &options->size.rows },
 		{ "columns", &options->size.columns },
 		{ "halo", &options->size.halo },
@@ -93,6 +95,7 @@ void options_read(int argc, char *argv[], struct options *ret)
 	int turns = 0, bind = 0, list = 0, predict = 0, help = 0, c, index;
 	const struct option table[] = {
 		{ "cache", required_argument, NULL, 'n' },
+		{ "number", required_argument, NULL, 'n' },
 		{ "rows", required_argument, NULL, 'n' },
 		{ "columns", required_argument, NULL, 'n' },
 		{ "halo", required_argument, NULL, 'n' },

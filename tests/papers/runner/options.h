@@ -7,6 +7,7 @@
 #include "client/validate/kernels/kernel.h"
 
 struct options {
+	uint64_t number;         /* of struct kernel_wish */
 	struct kernel_size size; /* members that are 0: the kernel chooses */
 	uint64_t cache_bytes;    /* of the last level, for one rank: sizes and models follow */
 	size_t n_ranks;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { PAGE_BYTES = 4096, LINE_BYTES = 64, SKEW_LINES = 37, SKEWS = 61 };
+enum { LINE_BYTES = 64, SKEW_STEP = 37, SKEWS = 61 };
 
 struct rank {
 	struct ranks *ranks;
@@ -31,7 +31,11 @@ struct kernel_size ranks_size(
 	const struct options *options, const struct kernel *kernel, size_t rank)
 {
 	const struct kernel_size *given = &options->size;
-	struct kernel_wish wish = { .halo = given->halo, .cache_bytes = options->cache_bytes };
+	struct kernel_wish wish = {
+		.number = options->number,
+		.halo = given->halo,
+		.cache_bytes = options->cache_bytes,
+	};
 	struct kernel_size size = {};
 
 	kernel->choose(&wish, &size);
@@ -51,7 +55,7 @@ struct kernel_size ranks_size(
 /* Arrays at equal distances from a page would fall into the same sets of a cache. */
 static double *allocate(size_t n_elements, size_t nth)
 {
-	size_t skew = (nth * SKEW_LINES + 5) % SKEWS * LINE_BYTES;
+	size_t skew = (nth * SKEW_STEP + 5) % SKEWS * KERNEL_ALIGNMENT;
 	size_t bytes = n_elements * sizeof(double) + skew;
 	char *memory =
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
