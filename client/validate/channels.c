@@ -194,6 +194,18 @@ bool channels_are_uneven(const struct channels *channels, const char *metrics, d
 	return true;
 }
 
+void channels_remark_on_silent(
+	const struct channels *channels, const char *metric, struct findings *findings)
+{
+	char silent[NAMES_BYTES];
+
+	if (name_those(channels, is_silent, silent))
+		findings_add(findings, OUTCOME_RIGHT,
+			"Remark: these boxes of %s count nothing: %s. Among so many channels the "
+			"sum does not show whether memory is behind them.",
+			metric, silent);
+}
+
 bool channels_explain(const struct channels *channels, const char *metrics, double scale,
 	struct findings *findings)
 {

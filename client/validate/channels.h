@@ -34,6 +34,10 @@ bool channels_explain(const struct channels *channels, const char *metrics, doub
 bool channels_are_uneven(const struct channels *channels, const char *metrics, double scale,
 	struct findings *findings);
 
+/* Names the boxes that count nothing, if there are any. */
+void channels_remark_on_silent(
+	const struct channels *channels, const char *metric, struct findings *findings);
+
 /* Names the channels that have another shape than @wanted; false: all have it. */
 bool channels_differ(const struct channels *channels, const char *metric, enum shape wanted,
 	struct findings *findings);

@@ -12,6 +12,7 @@ struct evidence {
 	const struct place *place;
 	uint32_t socket;                        /* uncored's number of it */
 	const char *read_metric, *write_metric; /* where the node's bytes should appear */
+	bool has_memory_nodes;                  /* the machine has nodes without CPUs */
 	/* Those whose traffic no CPU may change: load, update, and then others. */
 	const struct measured *const *kernels;
 	unsigned n_kernels; /* at most EVIDENCE_KERNELS_MAX */

@@ -100,6 +100,14 @@ static int run_remote(struct session *session, struct judged_node *node)
 	return session_measure(session, &what, &node->remote);
 }
 
+static bool has_memory_nodes(const struct places *places)
+{
+	for (unsigned i = 0; i < places->n; i++)
+		if (places->place[i].memory_only)
+			return true;
+	return false;
+}
+
 static void judge(const struct session *session, struct judged_node *node)
 {
 	const struct measured *kernels[JUDGE_KERNELS_MAX];
@@ -109,6 +117,7 @@ static void judge(const struct session *session, struct judged_node *node)
 		.socket = node->socket,
 		.read_metric = node->tier.read,
 		.write_metric = node->tier.write,
+		.has_memory_nodes = has_memory_nodes(&session->places),
 		.kernels = kernels,
 		.n_kernels = node->n_judged,
 	};

@@ -32,18 +32,14 @@ static bool has_metric(const struct session *session, uint32_t socket, const cha
 /* Memory without CPUs is HBM in flat mode, or persistent memory. */
 struct tier session_tier(const struct session *session, const struct place *place)
 {
-	static const struct tier tiers[] = {
-		{ "dram.read", "dram.write" },
-		{ "hbm.read", "hbm.write" },
-		{ "pmm.read", "pmm.write" },
-	};
+	const struct tier *tier;
 	uint32_t socket = session_socket(session, place);
 
-	for (size_t i = place->memory_only ? 1 : 0; i < ARRAY_SIZE(tiers); i++)
-		if (has_metric(session, socket, tiers[i].read) ||
-			has_metric(session, socket, tiers[i].write))
-			return tiers[i];
-	return place->memory_only ? (struct tier){ NULL, NULL } : tiers[0];
+	for (size_t i = place->memory_only ? 1 : 0; (tier = tier_nth(i)); i++)
+		if (has_metric(session, socket, tier->read) ||
+			has_metric(session, socket, tier->write))
+			return *tier;
+	return place->memory_only ? (struct tier){ NULL, NULL } : *tier_nth(0);
 }
 
 bool session_is_simulated(const struct session *session)

@@ -4,6 +4,7 @@
 
 #include "client/validate/measure.h"
 #include "client/validate/options.h"
+#include "client/validate/tier.h"
 
 struct session {
 	struct validate_options options;
@@ -14,14 +15,10 @@ struct session {
 	bool shows_progress;
 };
 
-/* The metrics in which the bytes of a node's memory should appear. */
-struct tier {
-	const char *read, *write; /* NULL: no metric of this platform counts such memory */
-};
-
 /* uncored's number of the socket with the CPUs of @place; UINT32_MAX: it reads no such socket. */
 uint32_t session_socket(const struct session *session, const struct place *place);
 
+/* The metrics in which the bytes of its memory should appear. */
 struct tier session_tier(const struct session *session, const struct place *place);
 
 /* Is the memory controller a simulated one? Then its bytes are no traffic of this machine, and no

@@ -252,6 +252,13 @@ static int run_alone(struct session *session, FILE *out)
 	return EXIT_NOT_MEASURED;
 }
 
+static int run_to(struct session *session, FILE *out, const char *name)
+{
+	int status = run_alone(session, out);
+
+	return output_check(out, "uncore validate", name) < 0 ? EXIT_NOT_MEASURED : status;
+}
+
 int command_validate(int argc, char **argv)
 {
 	_cleanup_(close_session) struct session session = { 0 };
@@ -262,15 +269,11 @@ int command_validate(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	path = session.options.output_path;
-	if (path) {
-		file = fopen(path, "we");
-		if (!file) {
-			fprintf(stderr, "uncore validate: cannot write to %s: %m.\n", path);
-			return EXIT_NOT_MEASURED;
-		}
-	}
-	status = run_alone(&session, file ? file : stdout);
-	if (output_check(file ? file : stdout, "uncore validate", path ? path : "stdout") < 0)
-		status = EXIT_NOT_MEASURED;
-	return status;
+	if (!path)
+		return run_to(&session, stdout, "stdout");
+	file = fopen(path, "we");
+	if (file)
+		return run_to(&session, file, path);
+	fprintf(stderr, "uncore validate: cannot write to %s: %m.\n", path);
+	return EXIT_NOT_MEASURED;
 }

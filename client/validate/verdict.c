@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/validate/causes.h"
+#include "client/validate/elsewhere.h"
 
 enum { REPETITIONS_LEAST = 3 };
 
@@ -128,8 +129,7 @@ static bool is_misfit(
 	else
 		findings_add(findings, OUTCOME_DEFECT,
 			"%s does not fit the other kernels: of what it moves, %s shows %+.2f and "
-			"%s "
-			"%+.2f too much.",
+			"%s %+.2f too much.",
 			kernel->kernel->name, base->read_metric, reads, base->write_metric, writes);
 	return true;
 }
@@ -152,53 +152,6 @@ static unsigned leave_out_misfits(
 	return n;
 }
 
-/* --- where the traffic is --- */
-
-/* Names the sockets that show traffic of the node: all of it is a mix-up; a part of it is strange.
- * Returns how much they show. */
-static double find_elsewhere(
-	const struct evidence *evidence, bool nothing_here, struct findings *findings)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < evidence->meter->machine.n_sockets; i++) {
-		struct pair_shown other = evidence_pair(evidence, i);
-		double share = fmax(other.read.scale, other.write.scale);
-
-		if (i == evidence->socket || evidence_is_empty(&other) || share < MENTIONED)
-			continue;
-		sum += share;
-		if (nothing_here)
-			findings_add(findings, OUTCOME_DEFECT,
-				"The traffic of node %u shows on another socket's counters: on "
-				"socket %u, not on socket %u.",
-				evidence->place->node, i, evidence->socket);
-		else
-			findings_add(findings, OUTCOME_DEFECT,
-				"A part of the traffic of node %u shows on socket %u: %.2f of it.",
-				evidence->place->node, i, share);
-	}
-	return sum;
-}
-
-static void explain_nothing(const struct evidence *evidence, struct findings *findings)
-{
-	const struct place *place = evidence->place;
-
-	if (find_elsewhere(evidence, true, findings) > 0)
-		return;
-	if (place->n_nodes_of_package > 1)
-		findings_add(findings, OUTCOME_DEFECT,
-			"Half of the socket is not seen: nothing shows the traffic of node %u, one "
-			"of "
-			"%u nodes of socket %u (SNC, NPS).",
-			place->node, place->n_nodes_of_package, evidence->socket);
-	else
-		findings_add(findings, OUTCOME_DEFECT,
-			"Nothing is counted: no counter shows the traffic of node %u.",
-			place->node);
-}
-
 /* --- what is worth a remark --- */
 
 /* The kernels that claim no lines. */
@@ -215,27 +168,51 @@ static struct evidence without_claims(
 	return rest;
 }
 
-/* Metrics of other memory, and of claimed lines, should show nothing of these kernels. */
+static bool is_a_sum(const char *metric)
+{
+	return strstr(metric, ".total");
+}
+
+/* What @metric should show of the kernels: metrics of other memory, and of claimed lines, nothing;
+ * a second way to count the same, the same. */
+static enum shape expected_of(const struct evidence *evidence, const char *metric)
+{
+	static const char check[] = "check.";
+
+	if (strncmp(metric, check, sizeof check - 1) == 0)
+		metric += sizeof check - 1;
+	if (!strcmp(metric, evidence->read_metric))
+		return SHAPE_READS;
+	return strcmp(metric, evidence->write_metric) ? SHAPE_NOTHING : SHAPE_WRITES;
+}
+
+static void remark_on(const struct evidence *evidence, uint32_t series, struct findings *findings)
+{
+	const char *name = evidence->meter->series[series].name;
+	struct shown shown = evidence_show(evidence, series);
+	enum shape expected = expected_of(evidence, name);
+
+	if (expected == SHAPE_NOTHING ? shown.shape == SHAPE_NOTHING || shown.scale <= MENTIONED
+				      : shape_is_right(&shown, expected))
+		return;
+	findings_add(findings, OUTCOME_RIGHT,
+		"Remark: %s shows %.2f of the reads and %.2f of the writes, though it should show "
+		"%s.",
+		name, shape_rounded(shown.fit.reads), shape_rounded(shown.fit.writes),
+		shape_words(expected));
+}
+
 static void remark_on_others(const struct evidence *evidence, struct findings *findings)
 {
 	const struct meter *meter = evidence->meter;
 
 	for (uint32_t i = 0; i < meter->n_series && !meter->series[i].is_channel; i++) {
 		const struct meter_series *series = &meter->series[i];
-		struct shown shown;
 
-		if (series->socket != evidence->socket || series->quality & UNCORE_ABSENT ||
-			!strcmp(series->name, evidence->read_metric) ||
-			!strcmp(series->name, evidence->write_metric) ||
-			strstr(series->name, ".total"))
-			continue;
-		shown = evidence_show(evidence, i);
-		if (shown.shape != SHAPE_NOTHING && shown.scale > MENTIONED)
-			findings_add(findings, OUTCOME_RIGHT,
-				"Remark: %s shows %.2f of the reads and %.2f of the writes, though "
-				"no kernel here should move it.",
-				series->name, shape_rounded(shown.fit.reads),
-				shape_rounded(shown.fit.writes));
+		if (series->socket == evidence->socket && !(series->quality & UNCORE_ABSENT) &&
+			strcmp(series->name, evidence->read_metric) &&
+			strcmp(series->name, evidence->write_metric) && !is_a_sum(series->name))
+			remark_on(evidence, i, findings);
 	}
 }
 
@@ -247,10 +224,10 @@ static void judge(const struct evidence *evidence, struct findings *ret)
 	double elsewhere;
 
 	if (evidence_is_empty(&here)) {
-		explain_nothing(evidence, ret);
+		elsewhere_entirely(evidence, ret);
 		return;
 	}
-	elsewhere = find_elsewhere(evidence, false, ret);
+	elsewhere = elsewhere_in_part(evidence, ret);
 	/* What is missing here and shows there needs no other cause. */
 	if (elsewhere == 0 || !shape_is_near(here.read.scale + elsewhere, 1, MENTIONED) ||
 		!shape_is_near(here.write.scale + elsewhere, 1, MENTIONED))

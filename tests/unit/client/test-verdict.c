@@ -14,13 +14,15 @@ enum {
 	SOCKETS = 2,
 	CHANNELS = 8,
 	BOXES = 12, /* of a socket; those past the channels count nothing, as on Ice Lake */
-	METRICS = 3,
-	SERIES = SOCKETS * (METRICS + 2 * BOXES),
+	MANY = 32,  /* channels, of a machine of its own */
+	METRICS = 6,
+	SERIES = SOCKETS * (METRICS + 2 * MANY),
 	KERNELS = 3,
 };
 
-enum { READ, WRITE, ITOM };
-static const char *const metric_names[] = { "dram.read", "dram.write", "itom" };
+enum { READ, WRITE, ITOM, HBM_READ, HBM_WRITE, CHECK };
+static const char *const metric_names[METRICS] = { "dram.read", "dram.write", "itom", "hbm.read",
+	"hbm.write", "check.dram.read" };
 
 /* What box @box of @metric on @socket shows of @reads and @writes of a channel; the node is on
  * socket 0. */
@@ -37,26 +39,36 @@ struct scene {
 	double bytes[KERNELS][SERIES];
 	struct place place;
 	struct findings findings;
-	uint32_t flags; /* of all metrics */
+	uint32_t flags;        /* of all metrics */
+	bool has_memory_nodes; /* of HBM */
 };
 
 /* --- counters --- */
 
 static double right(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
 {
-	if (socket != 0 || box >= CHANNELS || metric == ITOM)
+	if (socket != 0 || box >= CHANNELS)
 		return 0;
-	return metric == READ ? lines->reads : lines->writes;
+	if (metric == READ || metric == CHECK)
+		return lines->reads;
+	return metric == WRITE ? lines->writes : 0;
 }
 
 static double swapped(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
 {
-	return metric == ITOM ? 0 : right(socket, metric == READ ? WRITE : READ, box, lines);
+	static const unsigned others[METRICS] = { [READ] = WRITE,
+		[WRITE] = READ,
+		[ITOM] = ITOM,
+		[HBM_READ] = HBM_READ,
+		[HBM_WRITE] = HBM_WRITE,
+		[CHECK] = CHECK };
+
+	return right(socket, others[metric], box, lines);
 }
 
 static double total(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
 {
-	return metric == ITOM ? 0
+	return metric > WRITE ? right(socket, metric, box, lines)
 			      : right(socket, READ, box, lines) + right(socket, WRITE, box, lines);
 }
 
@@ -183,6 +195,38 @@ static double elsewhere_and_half(
 	return leaking(socket, metric, box, lines) / (metric == WRITE ? 2 : 1);
 }
 
+static double other_memory(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	static const unsigned shown[METRICS] = { [READ] = ITOM,
+		[WRITE] = ITOM,
+		[ITOM] = ITOM,
+		[HBM_READ] = READ,
+		[HBM_WRITE] = WRITE,
+		[CHECK] = ITOM };
+
+	return right(socket, shown[metric], box, lines);
+}
+
+static double directories(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	double more = metric == WRITE ? 0.06 * right(socket, READ, box, lines) : 0;
+
+	return right(socket, metric, box, lines) + more;
+}
+
+static double check_counts_writes(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric == CHECK ? WRITE : metric, box, lines);
+}
+
+static double one_of_many_silent(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return box == 5 ? 0 : right(socket, metric, box % CHANNELS, lines) * CHANNELS / MANY;
+}
+
 /* Both metrics on seven of eight boxes, which is all that uncored found. */
 static double boxless(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
 {
@@ -250,6 +294,7 @@ static void judge(struct scene *scene, defect shows, unsigned n_boxes)
 		.write_metric = "dram.write",
 		.kernels = scene->kernels,
 		.n_kernels = KERNELS,
+		.has_memory_nodes = scene->has_memory_nodes,
 	};
 
 	set_meter(scene, n_boxes);
@@ -328,6 +373,15 @@ static void each_defect_is_named(void **state)
 			"A part of the traffic of node 0 shows on socket 1: 0.1" },
 		{ "itom counts writes", itom_counts_writes, BOXES, OUTCOME_RIGHT,
 			"Remark: itom shows 0.00 of the reads and 1.0" },
+		{ "check counts writes", check_counts_writes, BOXES, OUTCOME_RIGHT,
+			"Remark: check.dram.read shows 0.00 of the reads and 1.0" },
+		{ "other memory", other_memory, BOXES, OUTCOME_UNCLEAR,
+			"shows in hbm.read and hbm.write, not in dram.read and dram.write. That "
+			"memory may be a cache" },
+		{ "directories", directories, BOXES, OUTCOME_UNCLEAR,
+			"dram.write shows 0.06 of the reads and 1.0" },
+		{ "one silent of 32", one_of_many_silent, MANY, OUTCOME_RIGHT,
+			"Remark: these boxes of dram.read count nothing: imc5." },
 		{ "overfetch", overfetch, BOXES, OUTCOME_UNCLEAR,
 			"dram.read shows 7 % more reads than the kernels need" },
 		{ "overfetch on twelve", overfetch, CHANNELS, OUTCOME_UNCLEAR,
@@ -438,6 +492,16 @@ static void stores_past_the_caches_read_no_whole_array(void **state)
 	assert_int_equal(scene.findings.n, 1);
 }
 
+static void other_memory_with_a_node_is_a_defect(void **state)
+{
+	struct scene scene = { .has_memory_nodes = true };
+
+	(void)state;
+	judge(&scene, other_memory, BOXES);
+	assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
+	assert_true(says(&scene, "shows on the counters of other memory: in hbm.read and "));
+}
+
 /* A counter that stood still for a time is no sum of reads and writes, and uncored has said so. */
 static void flags_of_uncored_leave_no_verdict(void **state)
 {
@@ -456,15 +520,15 @@ static void a_platform_without_the_metric_is_absent(void **state)
 	const struct evidence evidence = {
 		.meter = &scene.meter,
 		.place = &scene.place,
-		.read_metric = "hbm.read",
-		.write_metric = "hbm.write",
+		.read_metric = "pmm.read",
+		.write_metric = "pmm.write",
 	};
 
 	(void)state;
 	set_meter(&scene, BOXES);
 	verdict(&evidence, &scene.findings);
 	assert_int_equal(scene.findings.outcome, OUTCOME_ABSENT);
-	assert_true(says(&scene, "Platform icelake-sp has no metric hbm.write."));
+	assert_true(says(&scene, "Platform icelake-sp has no metric pmm.write."));
 }
 
 int main(void)
@@ -478,6 +542,8 @@ int main(void)
 			stores_past_the_caches_may_read),
 		CASE("stores past the caches do not read all that they write",
 			stores_past_the_caches_read_no_whole_array),
+		CASE("traffic on the counters of memory that is a node is a defect",
+			other_memory_with_a_node_is_a_defect),
 		CASE("flags of uncored leave no verdict", flags_of_uncored_leave_no_verdict),
 		CASE("a platform without the metric is absent, with the reason",
 			a_platform_without_the_metric_is_absent),

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/validate/elsewhere.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "client/validate/tier.h"
+
+/* What another socket may show without being mentioned. */
+static const double MENTIONED = 0.05;
+
+/* The share that another socket shows; 0: nothing worth a word. */
+static double share_of_socket(const struct evidence *evidence, uint32_t socket)
+{
+	struct pair_shown pair = evidence_pair(evidence, socket);
+	double share = fmax(pair.read.scale, pair.write.scale);
+
+	if (socket == evidence->socket || evidence_is_empty(&pair) || share < MENTIONED)
+		return 0;
+	return share;
+}
+
+double elsewhere_in_part(const struct evidence *evidence, struct findings *findings)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < evidence->meter->machine.n_sockets; i++) {
+		double share = share_of_socket(evidence, i);
+
+		if (share == 0)
+			continue;
+		sum += share;
+		findings_add(findings, OUTCOME_DEFECT,
+			"A part of the traffic of node %u shows on socket %u: %.2f of it.",
+			evidence->place->node, i, share);
+	}
+	return sum;
+}
+
+static bool is_on_another_socket(const struct evidence *evidence, struct findings *findings)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < evidence->meter->machine.n_sockets; i++) {
+		if (share_of_socket(evidence, i) == 0)
+			continue;
+		found = true;
+		findings_add(findings, OUTCOME_DEFECT,
+			"The traffic of node %u shows on another socket's counters: on socket %u, "
+			"not on socket %u.",
+			evidence->place->node, i, evidence->socket);
+	}
+	return found;
+}
+
+/* HBM can be a cache of DRAM (KNL's cache mode, Xeon Max's): then DRAM is at rest, and rightly. */
+static void explain_tier(
+	const struct evidence *evidence, const struct tier *tier, struct findings *findings)
+{
+	if (evidence->has_memory_nodes)
+		findings_add(findings, OUTCOME_DEFECT,
+			"The traffic of node %u shows on the counters of other memory: in %s and "
+			"%s, not in %s and %s.",
+			evidence->place->node, tier->read, tier->write, evidence->read_metric,
+			evidence->write_metric);
+	else
+		findings_add(findings, OUTCOME_UNCLEAR,
+			"The traffic of node %u shows in %s and %s, not in %s and %s. That memory "
+			"may be a cache of this one, or the two are exchanged. Flat mode would "
+			"tell.",
+			evidence->place->node, tier->read, tier->write, evidence->read_metric,
+			evidence->write_metric);
+}
+
+static bool is_in_other_memory(const struct evidence *evidence, struct findings *findings)
+{
+	const struct tier *tier;
+
+	for (size_t i = 0; (tier = tier_nth(i)); i++) {
+		struct evidence other = *evidence;
+		struct pair_shown pair;
+
+		other.read_metric = tier->read;
+		other.write_metric = tier->write;
+		pair = evidence_pair(&other, evidence->socket);
+		if (!strcmp(tier->read, evidence->read_metric) || evidence_is_empty(&pair))
+			continue;
+		explain_tier(evidence, tier, findings);
+		return true;
+	}
+	return false;
+}
+
+void elsewhere_entirely(const struct evidence *evidence, struct findings *findings)
+{
+	const struct place *place = evidence->place;
+
+	if (is_on_another_socket(evidence, findings) || is_in_other_memory(evidence, findings))
+		return;
+	if (place->n_nodes_of_package > 1)
+		findings_add(findings, OUTCOME_DEFECT,
+			"Half of the socket is not seen: nothing shows the traffic of node %u, one "
+			"of %u nodes of socket %u (SNC, NPS).",
+			place->node, place->n_nodes_of_package, evidence->socket);
+	else
+		findings_add(findings, OUTCOME_DEFECT,
+			"Nothing is counted: no counter shows the traffic of node %u.",
+			place->node);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a node's traffic shows, if not in the metrics where it should. */
+#pragma once
+
+#include "client/validate/evidence.h"
+#include "client/validate/findings.h"
+
+/* Names the sockets that show a part of the traffic; returns how much they show. */
+double elsewhere_in_part(const struct evidence *evidence, struct findings *findings);
+
+/* Says where the traffic is of which the node's own metrics show nothing. */
+void elsewhere_entirely(const struct evidence *evidence, struct findings *findings);
