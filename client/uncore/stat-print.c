@@ -2,6 +2,7 @@
 #include "client/uncore/stat-print.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,21 +124,27 @@ static void print_heading(const struct stat_run *run)
 	fprintf(run->out, ", platform %s:\n\n", run->machine.platform);
 }
 
-/* What read and write DRAM took of the bandwidth that kernels reached on this machine. */
-static void note_peak(struct json_object *validated, struct format_socket *socket)
+/* NaN: the socket has no such value. */
+static double rate_of(const struct format_socket *socket, const char *metric)
 {
-	double peak = validated_peak(validated, socket->socket), rate = 0;
-
 	for (uint32_t i = 0; i < socket->n_values; i++) {
 		const struct format_value *value = &socket->values[i];
 
-		if (strcmp(value->name, "dram.read") && strcmp(value->name, "dram.write"))
-			continue;
-		if (value->quality & UNCORE_ABSENT)
-			return;
-		rate += value->rate;
+		if (strcmp(value->name, metric) == 0 && !(value->quality & UNCORE_ABSENT))
+			return value->rate;
 	}
-	if (peak > 0)
+	return NAN;
+}
+
+/* What DRAM's reads and writes took of the bandwidth that kernels reached on this machine. */
+static void note_peak(struct json_object *validated, struct format_socket *socket)
+{
+	double peak = validated_peak(validated, socket->socket);
+	double total = rate_of(socket, "dram.total");
+	double rate =
+		isnan(total) ? rate_of(socket, "dram.read") + rate_of(socket, "dram.write") : total;
+
+	if (peak > 0 && !isnan(rate))
 		snprintf(socket->note, sizeof socket->note,
 			"%.0f %% of %.1f GB/s, the most that a kernel of `uncore validate` moved",
 			100 * rate / peak, peak);

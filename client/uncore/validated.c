@@ -22,20 +22,21 @@ static double number(struct json_object *object, const char *key)
 	return json_object_get_double(json_member(object, key));
 }
 
-static void print_share(struct json_object *metric, const char *of)
+static void print_metric(struct json_object *metric)
 {
-	if (metric)
-		printf(", %s %.3f of the %s", json_text(metric, "metric", "?"), number(metric, of),
-			of);
+	printf("; %s shows %.3f of the reads and %.3f of the writes",
+		json_text(metric, "metric", "?"), number(metric, "reads"),
+		number(metric, "writes"));
 }
 
 static void print_node(struct json_object *node)
 {
 	struct json_object *findings = json_list(node, "findings");
+	struct json_object *metrics = json_list(node, "metrics");
 
 	printf("  node %s: %s", json_text(node, "node", "?"), json_text(node, "outcome", "?"));
-	print_share(json_member(node, "read"), "reads");
-	print_share(json_member(node, "write"), "writes");
+	for (size_t i = 0; i < json_length(metrics); i++)
+		print_metric(json_object_array_get_idx(metrics, i));
 	if (json_has(node, "peak_bytes_per_ns"))
 		printf("; fastest kernel %.1f GB/s", number(node, "peak_bytes_per_ns"));
 	printf("\n");
@@ -55,6 +56,17 @@ void validated_print(struct json_object *report)
 		print_node(json_object_array_get_idx(nodes, i));
 }
 
+/* Were the node's bytes looked for in metrics of DRAM? */
+static bool is_dram(struct json_object *node)
+{
+	struct json_object *metrics = json_list(node, "metrics");
+	const char *metric = json_length(metrics) ? json_text(json_object_array_get_idx(metrics, 0),
+							    "metric", "")
+						  : "";
+
+	return strncmp(metric, "dram.", strlen("dram.")) == 0;
+}
+
 double validated_peak(struct json_object *report, uint32_t socket)
 {
 	struct json_object *nodes = json_list(report, "nodes");
@@ -64,7 +76,7 @@ double validated_peak(struct json_object *report, uint32_t socket)
 		struct json_object *node = json_object_array_get_idx(nodes, i);
 
 		if (json_has(node, "socket") && json_number(node, "socket") == socket &&
-			!strcmp(json_text(json_member(node, "read"), "metric", ""), "dram.read"))
+			is_dram(node))
 			peak += number(node, "peak_bytes_per_ns");
 	}
 	return peak;

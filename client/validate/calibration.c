@@ -29,12 +29,12 @@ static unsigned bytes_for(uint32_t bytes, double factor)
 	return fabs(factor / power - 1) <= NEAR ? (unsigned)round(bytes * power) : 0;
 }
 
-static bool calibrate_metric(const struct session *session, const struct judged_metric *metric,
-	enum shape wanted, struct calibration *ret)
+static bool calibrate_metric(
+	const struct session *session, const struct judged_metric *metric, struct calibration *ret)
 {
 	struct shown shown = shape_of(&metric->fit);
 
-	if (metric->series == METER_NONE || shown.shape != wanted ||
+	if (metric->series == METER_NONE || shown.shape != metric->wanted ||
 		!(session->meter.series[metric->series].quality & UNCORE_UNCALIBRATED))
 		return false;
 	*ret = (struct calibration){
@@ -46,28 +46,33 @@ static bool calibrate_metric(const struct session *session, const struct judged_
 	return true;
 }
 
-/* Is nothing wrong but one factor of both metrics? */
-static bool is_only_a_scale(const struct findings *findings)
+/* Is nothing wrong but one factor of all metrics? */
+static bool is_only_a_scale(const struct judged_node *node)
 {
+	const struct findings *findings = &node->findings;
+	char metrics[TIER_NAMES_BYTES];
+
+	tier_names(&node->tier, metrics);
 	return findings->outcome == OUTCOME_DEFECT && findings->n == 1 &&
-	       strstr(findings->text[0], " and ") && strstr(findings->text[0], ": a factor of ");
+	       strncmp(findings->text[0], metrics, strlen(metrics)) == 0 &&
+	       strstr(findings->text[0], ": a factor of ");
 }
 
-unsigned calibrate(
-	const struct session *session, const struct judged_node *node, struct calibration ret[2])
+unsigned calibrate(const struct session *session, const struct judged_node *node,
+	struct calibration ret[TIER_METRICS_MAX])
 {
 	unsigned n = 0;
 
-	if (node->findings.outcome != OUTCOME_RIGHT && !is_only_a_scale(&node->findings))
+	if (node->findings.outcome != OUTCOME_RIGHT && !is_only_a_scale(node))
 		return 0;
-	n += calibrate_metric(session, &node->read, SHAPE_READS, &ret[n]);
-	n += calibrate_metric(session, &node->write, SHAPE_WRITES, &ret[n]);
+	for (unsigned i = 0; i < node->tier.n; i++)
+		n += calibrate_metric(session, &node->metric[i], &ret[n]);
 	return n;
 }
 
 void calibration_print(FILE *out, const struct session *session, const struct judged_node *node)
 {
-	struct calibration found[2];
+	struct calibration found[TIER_METRICS_MAX];
 	unsigned n = calibrate(session, node, found), n_lines = 0;
 
 	for (unsigned i = 0; i < n; i++)

@@ -13,8 +13,8 @@ struct calibration {
 };
 
 /* Writes those of the node's metrics that are uncalibrated to @ret; returns how many there are. */
-unsigned calibrate(
-	const struct session *session, const struct judged_node *node, struct calibration ret[2]);
+unsigned calibrate(const struct session *session, const struct judged_node *node,
+	struct calibration ret[TIER_METRICS_MAX]);
 
 /* Prints the lines for uncored.conf. */
 void calibration_print(FILE *out, const struct session *session, const struct judged_node *node);

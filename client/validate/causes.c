@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/validate/causes.h"
 
-#include <stdio.h>
-
 #include "client/validate/channels.h"
-
-enum { METRICS_BYTES = 2 * UNCORE_NAME_MAX + 8 };
 
 /* Reads that prefetchers may add. */
 static const double OVERFETCH_MOST = 0.15;
@@ -13,20 +9,20 @@ static const double OVERFETCH_MOST = 0.15;
  */
 static const double BESIDE_MOST = 0.1;
 
-struct metric_role {
-	const char *name;
-	enum shape wanted;
-	uint32_t series;
-	const struct shown *shown;
-};
+/* --- one metric --- */
 
-static void explain_scale(const struct evidence *evidence, const struct metric_role *role,
+static bool is_whole(const struct shown *shown)
+{
+	return shape_is_near(shown->scale, 1, shown->tolerance);
+}
+
+static void explain_scale(const struct evidence *evidence, const struct view *view,
 	const char *metrics, struct findings *findings)
 {
-	double scale = role->shown->scale;
+	double scale = view->shown.scale;
 	struct channels channels;
 
-	channels_fit(evidence, role->series, &channels);
+	channels_fit(evidence, view->series, &channels);
 	if (!channels_explain(&channels, metrics, scale, findings))
 		findings_add(findings, OUTCOME_DEFECT,
 			"%s: a factor of %.3f, which no known defect has. One count is worth %.3f "
@@ -35,64 +31,68 @@ static void explain_scale(const struct evidence *evidence, const struct metric_r
 }
 
 /* Does the metric show all that it should, and a little of the rest? */
-static bool is_right_with_some(const struct metric_role *role)
+static bool is_right_with_some(const struct view *view)
 {
-	const struct fit *fit = &role->shown->fit;
-	double all = role->wanted == SHAPE_READS ? fit->reads : fit->writes;
-	double rest = role->wanted == SHAPE_READS ? fit->writes : fit->reads;
+	const struct fit *fit = &view->shown.fit;
+	bool wants_reads = view->wanted == SHAPE_READS;
+	double all = wants_reads ? fit->reads : fit->writes;
+	double rest = wants_reads ? fit->writes : fit->reads;
 
-	return shape_is_near(all, 1, role->shown->tolerance) && rest > 0 && rest <= BESIDE_MOST;
+	return view->wanted != SHAPE_BOTH && shape_is_near(all, 1, view->shown.tolerance) &&
+	       rest > 0 && rest <= BESIDE_MOST;
 }
 
 static void explain_mixed(
-	const struct evidence *evidence, const struct metric_role *role, struct findings *findings)
+	const struct evidence *evidence, const struct view *view, struct findings *findings)
 {
-	double reads = shape_rounded(role->shown->fit.reads);
-	double writes = shape_rounded(role->shown->fit.writes);
+	double reads = shape_rounded(view->shown.fit.reads);
+	double writes = shape_rounded(view->shown.fit.writes);
 	struct channels channels;
 
-	channels_fit(evidence, role->series, &channels);
-	if (channels_differ(&channels, role->name, role->wanted, findings))
+	channels_fit(evidence, view->series, &channels);
+	if (channels_differ(&channels, view->metric, view->wanted, findings))
 		return;
-	if (is_right_with_some(role))
+	if (is_right_with_some(view))
 		findings_add(findings, OUTCOME_UNCLEAR,
 			"%s shows %.2f of the reads and %.2f of the writes: directories in memory "
 			"may add as much.",
-			role->name, reads, writes);
+			view->metric, reads, writes);
 	else
 		findings_add(findings, OUTCOME_DEFECT,
 			"%s shows %.2f of the reads and %.2f of the writes, which no known defect "
 			"does.",
-			role->name, reads, writes);
+			view->metric, reads, writes);
 }
 
 /* One metric, for itself. */
 static void explain_metric(
-	const struct evidence *evidence, const struct metric_role *role, struct findings *findings)
+	const struct evidence *evidence, const struct view *view, struct findings *findings)
 {
-	const struct shown *shown = role->shown;
+	const struct shown *shown = &view->shown;
 
-	if (shape_is_right(shown, role->wanted))
+	if (shape_is_right(shown, view->wanted))
 		return;
 	if (shown->shape == SHAPE_MIXED)
-		explain_mixed(evidence, role, findings);
-	else if (shown->shape != role->wanted)
-		findings_add(findings, OUTCOME_DEFECT, "%s shows %s in place of %s.", role->name,
-			shape_words(shown->shape), shape_words(role->wanted));
-	if (shown->shape != SHAPE_MIXED && shown->shape != SHAPE_NOTHING &&
-		!shape_is_near(shown->scale, 1, shown->tolerance))
-		explain_scale(evidence, role, role->name, findings);
+		explain_mixed(evidence, view, findings);
+	else if (shown->shape != view->wanted)
+		findings_add(findings, OUTCOME_DEFECT, "%s shows %s in place of %s.", view->metric,
+			shape_words(shown->shape), shape_words(view->wanted));
+	if (shown->shape != SHAPE_MIXED && shown->shape != SHAPE_NOTHING && !is_whole(shown))
+		explain_scale(evidence, view, view->metric, findings);
 }
 
-static bool same_scale(const struct pair_shown *pair)
+/* --- both metrics --- */
+
+/* Near each other, and both right or both wrong. */
+static bool have_same_scale(const struct shown *read, const struct shown *write)
 {
-	return shape_is_near(pair->read.scale / pair->write.scale, 1,
-		pair->read.tolerance + pair->write.tolerance);
+	return shape_is_near(read->scale / write->scale, 1, read->tolerance + write->tolerance) &&
+	       is_whole(read) == is_whole(write);
 }
 
 /* Defects that both metrics have together. */
 static bool explain_both(
-	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings)
+	const struct evidence *evidence, const struct views *views, struct findings *findings)
 {
 	static const struct {
 		enum shape read, write;
@@ -102,24 +102,19 @@ static bool explain_both(
 		{ SHAPE_BOTH, SHAPE_BOTH, "Both metrics count reads and writes together." },
 		{ SHAPE_READS, SHAPE_WRITES, NULL },
 	};
-	char metrics[METRICS_BYTES];
-	const struct metric_role role = { evidence->read_metric, SHAPE_READS, pair->read_series,
-		&pair->read };
+	const struct shown *read = &views->view[0].shown, *write = &views->view[1].shown;
+	char metrics[TIER_NAMES_BYTES];
 
-	if (!same_scale(pair))
+	if (!have_same_scale(read, write))
 		return false;
+	tier_names(&evidence->tier, metrics);
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
-		if (pair->read.shape != patterns[i].read || pair->write.shape != patterns[i].write)
+		if (read->shape != patterns[i].read || write->shape != patterns[i].write)
 			continue;
-		snprintf(metrics, sizeof metrics, "%s and %s", evidence->read_metric,
-			evidence->write_metric);
-		if (shape_is_near(pair->read.scale, 1, pair->read.tolerance) !=
-			shape_is_near(pair->write.scale, 1, pair->write.tolerance))
-			return false; /* near each other, but only one of them is right */
 		if (patterns[i].sentence)
 			findings_add(findings, OUTCOME_DEFECT, "%s", patterns[i].sentence);
-		if (!shape_is_near(pair->read.scale, 1, pair->read.tolerance))
-			explain_scale(evidence, &role, metrics, findings);
+		if (!is_whole(read))
+			explain_scale(evidence, &views->view[0], metrics, findings);
 		return true;
 	}
 	return false;
@@ -127,69 +122,55 @@ static bool explain_both(
 
 /* Somewhat too many reads, evenly over all channels, while the writes are right. */
 static bool is_overfetch(
-	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings)
+	const struct evidence *evidence, const struct views *views, struct findings *findings)
 {
-	double extra = pair->read.scale - 1;
+	const struct view *read = &views->view[0], *write = &views->view[1];
+	double extra = read->shown.scale - 1;
 	struct findings none = { 0 };
 	struct channels channels;
 
-	if (!shape_is_right(&pair->write, SHAPE_WRITES) || pair->read.shape != SHAPE_READS ||
-		shape_is_right(&pair->read, SHAPE_READS) || extra < 0 || extra > OVERFETCH_MOST)
+	if (!shape_is_right(&write->shown, SHAPE_WRITES) || read->shown.shape != SHAPE_READS ||
+		is_whole(&read->shown) || extra < 0 || extra > OVERFETCH_MOST)
 		return false;
-	channels_fit(evidence, pair->read_series, &channels);
-	if (channels_are_uneven(&channels, evidence->read_metric, pair->read.scale, &none))
+	channels_fit(evidence, read->series, &channels);
+	if (channels_are_uneven(&channels, read->metric, read->shown.scale, &none))
 		return false;
 	findings_add(findings, OUTCOME_UNCLEAR,
 		"%s shows %.0f %% more reads than the kernels need, and the writes are right: "
 		"prefetchers may fetch lines that nobody uses. Switch them off to know.",
-		evidence->read_metric, 100 * extra);
+		read->metric, 100 * extra);
 	return true;
 }
 
-enum { ROLES = 2 };
-
-static void roles_of(const struct evidence *evidence, const struct pair_shown *pair,
-	struct metric_role ret[ROLES])
-{
-	ret[0] = (struct metric_role){ evidence->read_metric, SHAPE_READS, pair->read_series,
-		&pair->read };
-	ret[1] = (struct metric_role){ evidence->write_metric, SHAPE_WRITES, pair->write_series,
-		&pair->write };
-}
-
 void causes_explain(
-	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings)
+	const struct evidence *evidence, const struct views *views, struct findings *findings)
 {
-	struct metric_role roles[ROLES];
-
-	if (is_overfetch(evidence, pair, findings) || explain_both(evidence, pair, findings))
+	if (views->n == 2 && (is_overfetch(evidence, views, findings) ||
+				     explain_both(evidence, views, findings)))
 		return;
-	roles_of(evidence, pair, roles);
-	for (unsigned i = 0; i < ROLES; i++)
-		explain_metric(evidence, &roles[i], findings);
+	for (unsigned i = 0; i < views->n; i++)
+		explain_metric(evidence, &views->view[i], findings);
 }
 
-/* Too many channels for one to move the sum by more than it may be off. */
-static void remark_on_silent(
-	const struct channels *channels, const struct metric_role *role, struct findings *findings)
+/* --- where the sums are right --- */
+
+static void check_channels(
+	const struct evidence *evidence, const struct view *view, struct findings *findings)
 {
-	if (channels->n_active * role->shown->tolerance >= 1)
-		channels_remark_on_silent(channels, role->name, findings);
+	struct channels channels;
+
+	channels_fit(evidence, view->series, &channels);
+	if (channels_differ(&channels, view->metric, view->wanted, findings) ||
+		channels_are_uneven(&channels, view->metric, view->shown.scale, findings))
+		return;
+	/* Among so many channels one moves the sum by less than it may be off. */
+	if (channels.n_active * view->shown.tolerance >= 1)
+		channels_remark_on_silent(&channels, view->metric, findings);
 }
 
 void causes_check_channels(
-	const struct evidence *evidence, const struct pair_shown *pair, struct findings *findings)
+	const struct evidence *evidence, const struct views *views, struct findings *findings)
 {
-	struct metric_role roles[ROLES];
-
-	roles_of(evidence, pair, roles);
-	for (unsigned i = 0; i < ROLES; i++) {
-		const struct metric_role *role = &roles[i];
-		struct channels channels;
-
-		channels_fit(evidence, role->series, &channels);
-		if (!channels_differ(&channels, role->name, role->wanted, findings) &&
-			!channels_are_uneven(&channels, role->name, role->shown->scale, findings))
-			remark_on_silent(&channels, role, findings);
-	}
+	for (unsigned i = 0; i < views->n; i++)
+		check_channels(evidence, &views->view[i], findings);
 }

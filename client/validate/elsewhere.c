@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/validate/elsewhere.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "client/validate/tier.h"
-
 /* What another socket may show without being mentioned. */
 static const double MENTIONED = 0.05;
 
 /* The share that another socket shows; 0: nothing worth a word. */
 static double share_of_socket(const struct evidence *evidence, uint32_t socket)
 {
-	struct pair_shown pair = evidence_pair(evidence, socket);
-	double share = fmax(pair.read.scale, pair.write.scale);
+	struct views views;
 
-	if (socket == evidence->socket || evidence_is_empty(&pair) || share < MENTIONED)
+	evidence_views(evidence, socket, &views);
+	if (socket == evidence->socket || views_are_empty(&views) ||
+		views_scale(&views) < MENTIONED)
 		return 0;
-	return share;
+	return views_scale(&views);
 }
 
 double elsewhere_in_part(const struct evidence *evidence, struct findings *findings)
@@ -54,22 +50,23 @@ static bool is_on_another_socket(const struct evidence *evidence, struct finding
 }
 
 /* HBM can be a cache of DRAM (KNL's cache mode, Xeon Max's): then DRAM is at rest, and rightly. */
-static void explain_tier(
+static void explain_other_memory(
 	const struct evidence *evidence, const struct tier *tier, struct findings *findings)
 {
+	char there[TIER_NAMES_BYTES], here[TIER_NAMES_BYTES];
+
+	tier_names(tier, there);
+	tier_names(&evidence->tier, here);
 	if (evidence->has_memory_nodes)
 		findings_add(findings, OUTCOME_DEFECT,
-			"The traffic of node %u shows on the counters of other memory: in %s and "
-			"%s, not in %s and %s.",
-			evidence->place->node, tier->read, tier->write, evidence->read_metric,
-			evidence->write_metric);
+			"The traffic of node %u shows on the counters of other memory: in %s, not "
+			"in %s.",
+			evidence->place->node, there, here);
 	else
 		findings_add(findings, OUTCOME_UNCLEAR,
-			"The traffic of node %u shows in %s and %s, not in %s and %s. That memory "
-			"may be a cache of this one, or the two are exchanged. Flat mode would "
-			"tell.",
-			evidence->place->node, tier->read, tier->write, evidence->read_metric,
-			evidence->write_metric);
+			"The traffic of node %u shows in %s, not in %s. That memory may be a cache "
+			"of this one, or the two are exchanged. Flat mode would tell.",
+			evidence->place->node, there, here);
 }
 
 static bool is_in_other_memory(const struct evidence *evidence, struct findings *findings)
@@ -78,14 +75,13 @@ static bool is_in_other_memory(const struct evidence *evidence, struct findings 
 
 	for (size_t i = 0; (tier = tier_nth(i)); i++) {
 		struct evidence other = *evidence;
-		struct pair_shown pair;
+		struct views views;
 
-		other.read_metric = tier->read;
-		other.write_metric = tier->write;
-		pair = evidence_pair(&other, evidence->socket);
-		if (!strcmp(tier->read, evidence->read_metric) || evidence_is_empty(&pair))
+		other.tier = *tier;
+		evidence_views(&other, evidence->socket, &views);
+		if (views_are_empty(&views) || views_scale(&views) < MENTIONED)
 			continue;
-		explain_tier(evidence, tier, findings);
+		explain_other_memory(evidence, tier, findings);
 		return true;
 	}
 	return false;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/validate/evidence.h"
 
+#include <math.h>
+
 struct shown evidence_show(const struct evidence *evidence, uint32_t series)
 {
 	struct fit fit = { 0 };
@@ -10,19 +12,31 @@ struct shown evidence_show(const struct evidence *evidence, uint32_t series)
 	return shape_of(&fit);
 }
 
-struct pair_shown evidence_pair(const struct evidence *evidence, uint32_t socket)
+void evidence_views(const struct evidence *evidence, uint32_t socket, struct views *ret)
 {
-	struct pair_shown pair = {
-		.read_series = meter_find(evidence->meter, socket, evidence->read_metric),
-		.write_series = meter_find(evidence->meter, socket, evidence->write_metric),
-	};
+	*ret = (struct views){ .n = evidence->tier.n };
+	for (unsigned i = 0; i < ret->n; i++) {
+		const struct tier_metric *metric = &evidence->tier.metric[i];
+		uint32_t series = meter_find(evidence->meter, socket, metric->name);
 
-	pair.read = evidence_show(evidence, pair.read_series);
-	pair.write = evidence_show(evidence, pair.write_series);
-	return pair;
+		ret->view[i] = (struct view){ metric->name, metric->wanted, series,
+			evidence_show(evidence, series) };
+	}
 }
 
-bool evidence_is_empty(const struct pair_shown *pair)
+bool views_are_empty(const struct views *views)
 {
-	return pair->read.shape == SHAPE_NOTHING && pair->write.shape == SHAPE_NOTHING;
+	for (unsigned i = 0; i < views->n; i++)
+		if (views->view[i].shown.shape != SHAPE_NOTHING)
+			return false;
+	return true;
+}
+
+double views_scale(const struct views *views)
+{
+	double scale = 0;
+
+	for (unsigned i = 0; i < views->n; i++)
+		scale = fmax(scale, views->view[i].shown.scale);
+	return scale;
 }

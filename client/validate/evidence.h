@@ -3,31 +3,42 @@
  * showed. */
 #pragma once
 
-#include "client/validate/shape.h"
+#include "client/validate/tier.h"
 
 enum { EVIDENCE_KERNELS_MAX = 8 };
 
 struct evidence {
 	const struct meter *meter;
 	const struct place *place;
-	uint32_t socket;                        /* uncored's number of it */
-	const char *read_metric, *write_metric; /* where the node's bytes should appear */
-	bool has_memory_nodes;                  /* the machine has nodes without CPUs */
+	uint32_t socket;       /* uncored's number of it */
+	struct tier tier;      /* where the node's bytes should appear */
+	bool has_memory_nodes; /* the machine has nodes without CPUs */
 	/* Those whose traffic no CPU may change: load, update, and then others. */
 	const struct measured *const *kernels;
 	unsigned n_kernels; /* at most EVIDENCE_KERNELS_MAX */
 };
 
-/* The two metrics of the node's memory on one socket. */
-struct pair_shown {
-	uint32_t read_series, write_series;
-	struct shown read, write;
+/* What one metric of the tier shows on one socket. */
+struct view {
+	const char *metric;
+	enum shape wanted;
+	uint32_t series;
+	struct shown shown;
+};
+
+/* All metrics of the tier. */
+struct views {
+	unsigned n;
+	struct view view[TIER_METRICS_MAX];
 };
 
 /* What @series shows; METER_NONE shows nothing. */
 struct shown evidence_show(const struct evidence *evidence, uint32_t series);
 
-struct pair_shown evidence_pair(const struct evidence *evidence, uint32_t socket);
+void evidence_views(const struct evidence *evidence, uint32_t socket, struct views *ret);
 
-/* Do both metrics show nothing? */
-bool evidence_is_empty(const struct pair_shown *pair);
+/* Do all metrics show nothing? */
+bool views_are_empty(const struct views *views);
+
+/* The largest scale that one of them shows. */
+double views_scale(const struct views *views);

@@ -115,8 +115,7 @@ static void judge(const struct session *session, struct judged_node *node)
 		.meter = &session->meter,
 		.place = node->place,
 		.socket = node->socket,
-		.read_metric = node->tier.read,
-		.write_metric = node->tier.write,
+		.tier = node->tier,
 		.has_memory_nodes = has_memory_nodes(&session->places),
 		.kernels = kernels,
 		.n_kernels = node->n_judged,
@@ -124,25 +123,27 @@ static void judge(const struct session *session, struct judged_node *node)
 
 	for (unsigned i = 0; i < node->n_judged; i++)
 		kernels[i] = &node->measured[i];
-	node->read = (struct judged_metric){ node->tier.read,
-		meter_find(&session->meter, node->socket, node->tier.read),
-		verdict_fit(&evidence, node->tier.read) };
-	node->write = (struct judged_metric){ node->tier.write,
-		meter_find(&session->meter, node->socket, node->tier.write),
-		verdict_fit(&evidence, node->tier.write) };
+	for (unsigned i = 0; i < node->tier.n; i++) {
+		const struct tier_metric *metric = &node->tier.metric[i];
+
+		node->metric[i] = (struct judged_metric){ metric->name, metric->wanted,
+			meter_find(&session->meter, node->socket, metric->name),
+			verdict_fit(&evidence, metric->name) };
+	}
 	verdict(&evidence, &node->findings);
 }
 
 static bool has_metrics(const struct session *session, struct judged_node *node)
 {
-	const char *const metrics[] = { node->tier.read, node->tier.write };
 	bool found = true;
 
-	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
-		if (meter_find(&session->meter, node->socket, metrics[i]) != METER_NONE)
+	for (unsigned i = 0; i < node->tier.n; i++) {
+		const char *name = node->tier.metric[i].name;
+
+		if (meter_find(&session->meter, node->socket, name) != METER_NONE)
 			continue;
 		findings_add(&node->findings, OUTCOME_ABSENT, "Platform %s has no metric %s.",
-			session->meter.machine.platform, metrics[i]);
+			session->meter.machine.platform, name);
 		found = false;
 	}
 	return found;
@@ -153,7 +154,7 @@ static bool can_be_judged(const struct session *session, struct judged_node *nod
 	if (node->socket == UINT32_MAX)
 		findings_add(&node->findings, OUTCOME_ABSENT,
 			"uncored reads no socket of package %u.", node->place->package);
-	else if (!node->tier.read)
+	else if (!node->tier.n)
 		findings_add(&node->findings, OUTCOME_ABSENT,
 			"No metric of this platform counts the memory of node %u, which has no "
 			"CPUs.",
@@ -192,11 +193,13 @@ void judged_done(struct judged_node *node)
 double judge_evaded(const struct judged_node *node, const struct measured *measured)
 {
 	const struct kernel_traffic *traffic = &measured->predicted;
+	const struct judged_metric *reads = &node->metric[0];
+	double all = shape_predicted(reads->wanted, traffic);
 
 	/* Only right counters can tell. */
 	if (traffic->allocated == 0 || node->findings.outcome != OUTCOME_RIGHT)
 		return NAN;
-	return 1 - (measured->bytes[node->read.series] - traffic->read) / traffic->allocated;
+	return (all - measured->bytes[reads->series]) / traffic->allocated;
 }
 
 double judge_peak(const struct judged_node *node)

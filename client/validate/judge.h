@@ -11,6 +11,7 @@ enum { JUDGE_KERNELS_MAX = 16 };
 /* A metric in which the node's bytes should appear. */
 struct judged_metric {
 	const char *name;
+	enum shape wanted; /* what it should show */
 	uint32_t series;
 	struct fit fit; /* what it shows */
 };
@@ -23,7 +24,7 @@ struct judged_node {
 	struct measured measured[JUDGE_KERNELS_MAX];
 	const struct place *neighbour; /* whose memory was used from here; NULL: there is none */
 	struct measured remote;
-	struct judged_metric read, write;
+	struct judged_metric metric[TIER_METRICS_MAX]; /* tier.n of them */
 	struct findings findings;
 };
 

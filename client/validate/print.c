@@ -42,7 +42,7 @@ static void print_bytes(FILE *out, double predicted, double shown)
 	format_bytes(shown, found);
 	if (predicted > 0)
 		snprintf(ratio, sizeof ratio, "%.3f", shown / predicted);
-	fprintf(out, "%10s %10s %6s", expected, found, ratio);
+	fprintf(out, "%10s %10s %6s  ", expected, found, ratio);
 }
 
 static void print_kernel(FILE *out, const struct judged_node *node, const struct measured *measured)
@@ -50,11 +50,13 @@ static void print_kernel(FILE *out, const struct judged_node *node, const struct
 	double evaded = judge_evaded(node, measured);
 
 	fprintf(out, "  %-9s %3u  ", measured->kernel->name, measured->n_threads);
-	print_bytes(out, measured->predicted.read + measured->predicted.allocated,
-		measured->bytes[node->read.series]);
-	fprintf(out, "  ");
-	print_bytes(out, measured->predicted.written, measured->bytes[node->write.series]);
-	fprintf(out, " %6.2f %7.2f %3u", 100 * measured->error, 100 * measured->background,
+	for (unsigned i = 0; i < node->tier.n; i++) {
+		const struct judged_metric *metric = &node->metric[i];
+
+		print_bytes(out, shape_predicted(metric->wanted, &measured->predicted),
+			measured->bytes[metric->series]);
+	}
+	fprintf(out, "%5.2f %7.2f %3u", 100 * measured->error, 100 * measured->background,
 		measured->n);
 	if (!isnan(evaded))
 		fprintf(out, "  evades %.0f %%", round(100 * evaded) + 0.0);
@@ -63,10 +65,13 @@ static void print_kernel(FILE *out, const struct judged_node *node, const struct
 
 static void print_table(FILE *out, const struct judged_node *node)
 {
-	fprintf(out, "                 %-29s %-28s %7s %7s\n", node->tier.read, node->tier.write,
-		"error", "others");
-	fprintf(out, "  kernel threads  predicted      shown  ratio   predicted      shown  ratio "
-		     "     %%       %%   n\n");
+	fprintf(out, "                 ");
+	for (unsigned i = 0; i < node->tier.n; i++)
+		fprintf(out, "%-30s", node->metric[i].name);
+	fprintf(out, "error  others\n  kernel threads ");
+	for (unsigned i = 0; i < node->tier.n; i++)
+		fprintf(out, " predicted      shown  ratio  ");
+	fprintf(out, "    %%       %%   n\n");
 	for (unsigned i = 0; i < node->n; i++)
 		print_kernel(out, node, &node->measured[i]);
 }
@@ -88,10 +93,10 @@ static void print_channels(FILE *out, const struct session *session, const struc
 	unsigned n = 0, n_silent = 0;
 
 	for (uint32_t i = 0; i < meter->n_series; i++)
-		if (meter_is_channel_of(meter, i, node->read.series))
+		if (meter_is_channel_of(meter, i, node->metric[0].series))
 			most = fmax(most, bytes[i]);
 	for (uint32_t i = 0; i < meter->n_series; i++) {
-		if (!meter_is_channel_of(meter, i, node->read.series))
+		if (!meter_is_channel_of(meter, i, node->metric[0].series))
 			continue;
 		if (bytes[i] > most / 20)
 			fprintf(out, "%s%s",
@@ -112,7 +117,7 @@ static void print_remote(FILE *out, const struct session *session, const struct 
 	fprintf(out, "  Reading the memory of node %u from here shows", node->neighbour->node);
 	for (uint32_t i = 0; i < meter->machine.n_sockets; i++) {
 		struct tier tier = session_tier(session, node->neighbour);
-		uint32_t series = tier.read ? meter_find(meter, i, tier.read) : METER_NONE;
+		uint32_t series = tier.n ? meter_find(meter, i, tier.metric[0].name) : METER_NONE;
 
 		if (series != METER_NONE)
 			fprintf(out, "%s %.2f of it on socket %u", i ? "," : "",
@@ -153,8 +158,8 @@ void print_node(FILE *out, const struct session *session, const struct judged_no
 		(double)session_cache(session, node->place) / (1 << 20));
 	if (node->n) {
 		print_table(out, node);
-		print_shown(out, &node->read);
-		print_shown(out, &node->write);
+		for (unsigned i = 0; i < node->tier.n; i++)
+			print_shown(out, &node->metric[i]);
 		print_channels(out, session, node);
 		print_remote(out, session, node);
 		print_peak(out, session, node);

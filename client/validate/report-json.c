@@ -154,15 +154,19 @@ static void add_kernel(struct json_object *list, const struct session *session,
 		add_number(object, "ns", measured->best_ns);
 }
 
-static void add_metric(
-	struct json_object *object, const char *key, const struct judged_metric *metric)
+static void add_metrics(struct json_object *object, const struct judged_node *node)
 {
-	struct json_object *member = add_object(object, key);
+	struct json_object *list = add_list(object, "metrics");
 
-	add_text(member, "metric", metric->name);
-	add_number(member, "reads", metric->fit.reads);
-	add_number(member, "writes", metric->fit.writes);
-	add_number(member, "error", metric->fit.error);
+	for (unsigned i = 0; i < node->tier.n; i++) {
+		const struct judged_metric *metric = &node->metric[i];
+		struct json_object *member = append_object(list);
+
+		add_text(member, "metric", metric->name);
+		add_number(member, "reads", metric->fit.reads);
+		add_number(member, "writes", metric->fit.writes);
+		add_number(member, "error", metric->fit.error);
+	}
 }
 
 static void add_channels(
@@ -171,7 +175,7 @@ static void add_channels(
 	struct json_object *channels = add_object(object, "channels");
 
 	for (uint32_t i = 0; i < session->meter.n_series; i++)
-		if (meter_is_channel_of(&session->meter, i, node->read.series))
+		if (meter_is_channel_of(&session->meter, i, node->metric[0].series))
 			add_number(channels, session->meter.series[i].name,
 				node->measured[0].bytes[i] / measured_total(&node->measured[0]));
 }
@@ -179,7 +183,7 @@ static void add_channels(
 static void add_calibration(
 	struct json_object *object, const struct session *session, const struct judged_node *node)
 {
-	struct calibration found[2];
+	struct calibration found[TIER_METRICS_MAX];
 	unsigned n = calibrate(session, node, found);
 	struct json_object *list = n ? add_list(object, "calibration") : NULL;
 
@@ -201,8 +205,7 @@ static void add_measurements(
 
 	for (unsigned i = 0; i < node->n; i++)
 		add_kernel(list, session, node, &node->measured[i]);
-	add_metric(object, "read", &node->read);
-	add_metric(object, "write", &node->write);
+	add_metrics(object, node);
 	add_channels(object, session, node);
 	if (node->neighbour) {
 		struct json_object *remote = add_object(object, "remote");

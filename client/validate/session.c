@@ -29,17 +29,26 @@ static bool has_metric(const struct session *session, uint32_t socket, const cha
 	return series != METER_NONE && !(session->meter.series[series].quality & UNCORE_ABSENT);
 }
 
+/* Does the platform count the tier on this socket? */
+static bool has_tier(const struct session *session, uint32_t socket, const struct tier *tier)
+{
+	for (unsigned i = 0; i < tier->n; i++)
+		if (has_metric(session, socket, tier->metric[i].name))
+			return true;
+	return false;
+}
+
 /* Memory without CPUs is HBM in flat mode, or persistent memory. */
 struct tier session_tier(const struct session *session, const struct place *place)
 {
-	const struct tier *tier;
+	static const struct tier none = { 0 };
 	uint32_t socket = session_socket(session, place);
+	const struct tier *tier;
 
-	for (size_t i = place->memory_only ? 1 : 0; (tier = tier_nth(i)); i++)
-		if (has_metric(session, socket, tier->read) ||
-			has_metric(session, socket, tier->write))
+	for (size_t i = 0; (tier = tier_nth(i)); i++)
+		if ((tier->can_be_a_node || !place->memory_only) && has_tier(session, socket, tier))
 			return *tier;
-	return place->memory_only ? (struct tier){ NULL, NULL } : *tier_nth(0);
+	return place->memory_only ? none : *tier_nth(0);
 }
 
 bool session_is_simulated(const struct session *session)

@@ -57,6 +57,14 @@ bool shape_is_right(const struct shown *shown, enum shape wanted)
 	return shown->shape == wanted && shape_is_near(shown->scale, 1, shown->tolerance);
 }
 
+double shape_predicted(enum shape wanted, const struct kernel_traffic *traffic)
+{
+	bool reads = wanted == SHAPE_READS || wanted == SHAPE_BOTH;
+	bool writes = wanted == SHAPE_WRITES || wanted == SHAPE_BOTH;
+
+	return (reads ? traffic->read + traffic->allocated : 0) + (writes ? traffic->written : 0);
+}
+
 double shape_rounded(double share)
 {
 	return round(100 * share) / 100 + 0.0;

@@ -30,5 +30,8 @@ const char *shape_words(enum shape shape);
 /* Does it show all of what is @wanted, and nothing else? */
 bool shape_is_right(const struct shown *shown, enum shape wanted);
 
+/* What a metric that shows @wanted should show of @traffic, in bytes, if nothing is evaded. */
+double shape_predicted(enum shape wanted, const struct kernel_traffic *traffic);
+
 /* A share for two decimals, without a sign in front of zero. */
 double shape_rounded(double share);

@@ -27,11 +27,12 @@ static double predicted_of(const struct session *session, const struct session_r
 {
 	struct tier tier = session_tier(session, run->memory);
 
-	if (!tier.read || series->socket != session_socket(session, run->memory))
+	if (series->socket != session_socket(session, run->memory))
 		return -1;
-	if (strcmp(series->name, tier.read) == 0)
-		return measured->predicted.read + measured->predicted.allocated;
-	return strcmp(series->name, tier.write) == 0 ? measured->predicted.written : -1;
+	for (unsigned i = 0; i < tier.n; i++)
+		if (strcmp(series->name, tier.metric[i].name) == 0)
+			return shape_predicted(tier.metric[i].wanted, &measured->predicted);
+	return -1;
 }
 
 static void print_row(FILE *out, const struct session *session, const struct session_run *run,

@@ -39,8 +39,7 @@ static bool is_absent(
 static bool is_flagged(
 	const struct evidence *evidence, const char *metric, struct findings *findings)
 {
-	static const uint32_t FLAGS =
-		UNCORE_PARTIAL | UNCORE_FROZEN | UNCORE_RESET | UNCORE_ESTIMATED;
+	static const uint32_t FLAGS = UNCORE_PARTIAL | UNCORE_FROZEN | UNCORE_RESET;
 	const struct meter *meter = evidence->meter;
 	uint32_t quality = meter->series[meter_find(meter, evidence->socket, metric)].quality;
 	char words[128];
@@ -55,11 +54,32 @@ static bool is_flagged(
 	return true;
 }
 
-static bool are_flagged(const struct evidence *evidence, struct findings *findings)
+/* Where events take turns at a counter, chance has more room. */
+static bool is_estimated(
+	const struct evidence *evidence, const char *metric, struct findings *findings)
 {
-	bool read = is_flagged(evidence, evidence->read_metric, findings);
+	const struct meter *meter = evidence->meter;
+	uint32_t quality = meter->series[meter_find(meter, evidence->socket, metric)].quality;
 
-	return is_flagged(evidence, evidence->write_metric, findings) || read;
+	if (!(quality & UNCORE_ESTIMATED))
+		return false;
+	findings_add(findings, OUTCOME_UNCLEAR,
+		"%s is estimated: more events than counters take turns. A longer --time may help.",
+		metric);
+	return true;
+}
+
+typedef bool (*hindrance)(
+	const struct evidence *evidence, const char *metric, struct findings *findings);
+
+static bool any_metric(
+	const struct evidence *evidence, hindrance is_hindered, struct findings *findings)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < evidence->tier.n; i++)
+		found |= is_hindered(evidence, evidence->tier.metric[i].name, findings);
+	return found;
 }
 
 static bool is_noisy(const struct measured *kernel, struct findings *findings)
@@ -98,40 +118,46 @@ enum { BASE_KERNELS = 2 }; /* load and update, which are enough for a fit */
 
 /* What @kernel shows of itself beyond what the other kernels let expect, as a share of what it
  * moves. */
-static double surplus(const struct measured *kernel, uint32_t series, const struct shown *expected)
+static double surplus_of(const struct measured *kernel, const struct view *expected)
 {
-	double predicted = expected->fit.reads * kernel->predicted.read +
-			   expected->fit.writes * kernel->predicted.written;
+	const struct fit *fit = &expected->shown.fit;
+	double predicted =
+		fit->reads * kernel->predicted.read + fit->writes * kernel->predicted.written;
 
-	return (kernel->bytes[series] - predicted) / measured_total(kernel);
+	return (kernel->bytes[expected->series] - predicted) / measured_total(kernel);
 }
 
 /*
- * Says what a kernel beside the first two shows that these do not let expect. Reads are known:
- * stores past the caches read on a full node of some CPUs (16 to 18 % in the CloverLeaf paper).
+ * Says what a kernel beside the first two shows that these, which show @base, do not let expect.
+ * Reads are known: stores past the caches read on a full node of some CPUs (16 to 18 % in the
+ * CloverLeaf paper).
  */
 static bool is_misfit(
-	const struct evidence *base, const struct measured *kernel, struct findings *findings)
+	const struct views *base, const struct measured *kernel, struct findings *findings)
 {
-	struct pair_shown pair = evidence_pair(base, base->socket);
-	double scale = fmax(pair.read.scale, pair.write.scale);
-	double reads = surplus(kernel, pair.read_series, &pair.read) / scale;
-	double writes = surplus(kernel, pair.write_series, &pair.write) / scale;
-	double tolerance =
-		MENTIONED + pair.read.tolerance + fabs(kernel->background) + 3 * kernel->error;
+	const char *name = kernel->kernel->name;
+	double scale = views_scale(base), noise = fabs(kernel->background) + 3 * kernel->error;
+	bool found = false;
 
-	if (fabs(reads) <= tolerance && fabs(writes) <= tolerance)
-		return false;
-	if (reads > 0 && reads <= NT_READS_MOST && fabs(writes) <= tolerance)
-		findings_add(findings, OUTCOME_RIGHT,
-			"Remark: %s also reads %.2f of what it writes. The verdict leaves it out.",
-			kernel->kernel->name, reads);
-	else
-		findings_add(findings, OUTCOME_DEFECT,
-			"%s does not fit the other kernels: of what it moves, %s shows %+.2f and "
-			"%s %+.2f too much.",
-			kernel->kernel->name, base->read_metric, reads, base->write_metric, writes);
-	return true;
+	for (unsigned i = 0; i < base->n; i++) {
+		const struct view *view = &base->view[i];
+		double surplus = surplus_of(kernel, view) / scale;
+
+		if (fabs(surplus) <= MENTIONED + view->shown.tolerance + noise)
+			continue;
+		found = true;
+		if (view->wanted != SHAPE_WRITES && surplus > 0 && surplus <= NT_READS_MOST)
+			findings_add(findings, OUTCOME_RIGHT,
+				"Remark: %s also reads %.2f of what it writes. The verdict leaves "
+				"it out.",
+				name, surplus);
+		else
+			findings_add(findings, OUTCOME_DEFECT,
+				"%s does not fit the other kernels: %s shows %+.2f too much of "
+				"what it moves.",
+				name, view->metric, surplus);
+	}
+	return found;
 }
 
 /* Copies to @ret those of the kernels that fit; it has room for all. */
@@ -139,15 +165,15 @@ static unsigned leave_out_misfits(
 	const struct evidence *evidence, const struct measured *ret[], struct findings *findings)
 {
 	struct evidence base = *evidence;
-	struct pair_shown pair;
+	struct views views;
 	unsigned n = 0;
 
 	if (base.n_kernels > BASE_KERNELS)
 		base.n_kernels = BASE_KERNELS;
-	pair = evidence_pair(&base, base.socket);
+	evidence_views(&base, base.socket, &views);
 	for (unsigned i = 0; i < evidence->n_kernels; i++)
-		if (i < BASE_KERNELS || evidence_is_empty(&pair) ||
-			!is_misfit(&base, evidence->kernels[i], findings))
+		if (i < BASE_KERNELS || views_are_empty(&views) ||
+			!is_misfit(&views, evidence->kernels[i], findings))
 			ret[n++] = evidence->kernels[i];
 	return n;
 }
@@ -168,11 +194,6 @@ static struct evidence without_claims(
 	return rest;
 }
 
-static bool is_a_sum(const char *metric)
-{
-	return strstr(metric, ".total");
-}
-
 /* What @metric should show of the kernels: metrics of other memory, and of claimed lines, nothing;
  * a second way to count the same, the same. */
 static enum shape expected_of(const struct evidence *evidence, const char *metric)
@@ -181,9 +202,10 @@ static enum shape expected_of(const struct evidence *evidence, const char *metri
 
 	if (strncmp(metric, check, sizeof check - 1) == 0)
 		metric += sizeof check - 1;
-	if (!strcmp(metric, evidence->read_metric))
-		return SHAPE_READS;
-	return strcmp(metric, evidence->write_metric) ? SHAPE_NOTHING : SHAPE_WRITES;
+	for (unsigned i = 0; i < evidence->tier.n; i++)
+		if (strcmp(metric, evidence->tier.metric[i].name) == 0)
+			return evidence->tier.metric[i].wanted;
+	return SHAPE_NOTHING;
 }
 
 static void remark_on(const struct evidence *evidence, uint32_t series, struct findings *findings)
@@ -210,27 +232,35 @@ static void remark_on_others(const struct evidence *evidence, struct findings *f
 		const struct meter_series *series = &meter->series[i];
 
 		if (series->socket == evidence->socket && !(series->quality & UNCORE_ABSENT) &&
-			strcmp(series->name, evidence->read_metric) &&
-			strcmp(series->name, evidence->write_metric) && !is_a_sum(series->name))
+			!tier_has(&evidence->tier, series->name))
 			remark_on(evidence, i, findings);
 	}
+}
+
+/* --- the verdict --- */
+
+/* Does each metric show here what it does not show elsewhere? */
+static bool is_all_elsewhere(const struct views *here, double elsewhere)
+{
+	for (unsigned i = 0; i < here->n; i++)
+		if (!shape_is_near(here->view[i].shown.scale + elsewhere, 1, MENTIONED))
+			return false;
+	return elsewhere > 0;
 }
 
 static void judge(const struct evidence *evidence, struct findings *ret)
 {
 	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
 	const struct evidence rest = without_claims(evidence, kernels);
-	struct pair_shown here = evidence_pair(evidence, evidence->socket);
-	double elsewhere;
+	struct views here;
 
-	if (evidence_is_empty(&here)) {
+	evidence_views(evidence, evidence->socket, &here);
+	if (views_are_empty(&here)) {
 		elsewhere_entirely(evidence, ret);
 		return;
 	}
-	elsewhere = elsewhere_in_part(evidence, ret);
 	/* What is missing here and shows there needs no other cause. */
-	if (elsewhere == 0 || !shape_is_near(here.read.scale + elsewhere, 1, MENTIONED) ||
-		!shape_is_near(here.write.scale + elsewhere, 1, MENTIONED))
+	if (!is_all_elsewhere(&here, elsewhere_in_part(evidence, ret)))
 		causes_explain(evidence, &here, ret);
 	if (ret->outcome == OUTCOME_RIGHT)
 		causes_check_channels(evidence, &here, ret);
@@ -241,11 +271,13 @@ void verdict(const struct evidence *evidence, struct findings *ret)
 {
 	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
 	struct evidence fitting = *evidence;
-	bool absent = is_absent(evidence, evidence->read_metric, ret);
 
-	absent |= is_absent(evidence, evidence->write_metric, ret);
-	if (absent || are_flagged(evidence, ret) || are_noisy(evidence, ret))
+	if (any_metric(evidence, is_absent, ret) || any_metric(evidence, is_flagged, ret))
 		return;
+	if (are_noisy(evidence, ret)) {
+		any_metric(evidence, is_estimated, ret);
+		return;
+	}
 	fitting.kernels = kernels;
 	fitting.n_kernels = leave_out_misfits(evidence, kernels, ret);
 	/* Counters that are no sum of reads and writes have no cause that is known here. */

@@ -15,14 +15,17 @@ enum {
 	CHANNELS = 8,
 	BOXES = 12, /* of a socket; those past the channels count nothing, as on Ice Lake */
 	MANY = 32,  /* channels, of a machine of its own */
-	METRICS = 6,
+	METRICS = 7,
 	SERIES = SOCKETS * (METRICS + 2 * MANY),
 	KERNELS = 3,
 };
 
-enum { READ, WRITE, ITOM, HBM_READ, HBM_WRITE, CHECK };
-static const char *const metric_names[METRICS] = { "dram.read", "dram.write", "itom", "hbm.read",
-	"hbm.write", "check.dram.read" };
+enum { READ, WRITE, TOTAL, ITOM, HBM_READ, HBM_WRITE, CHECK };
+static const char *const metric_names[METRICS] = { "dram.read", "dram.write", "dram.total", "itom",
+	"hbm.read", "hbm.write", "check.dram.read" };
+
+/* Where the node's bytes should appear: numbers of tier_nth(). */
+enum { BY_READS_AND_WRITES, BY_TOTAL, PMM = 3 };
 
 /* What box @box of @metric on @socket shows of @reads and @writes of a channel; the node is on
  * socket 0. */
@@ -41,6 +44,7 @@ struct scene {
 	struct findings findings;
 	uint32_t flags;        /* of all metrics */
 	bool has_memory_nodes; /* of HBM */
+	size_t tier;
 };
 
 /* --- counters --- */
@@ -49,9 +53,17 @@ static double right(unsigned socket, unsigned metric, unsigned box, const struct
 {
 	if (socket != 0 || box >= CHANNELS)
 		return 0;
-	if (metric == READ || metric == CHECK)
+	switch (metric) {
+	case READ:
+	case CHECK:
 		return lines->reads;
-	return metric == WRITE ? lines->writes : 0;
+	case WRITE:
+		return lines->writes;
+	case TOTAL:
+		return lines->reads + lines->writes;
+	default:
+		return 0;
+	}
 }
 
 static double swapped(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
@@ -156,6 +168,12 @@ static double itom_counts_writes(
 	return right(socket, metric == ITOM ? WRITE : metric, box, lines);
 }
 
+static double total_of_reads(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric == TOTAL ? READ : metric, box, lines);
+}
+
 static double slow(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
 {
 	return right(socket, metric, box, lines) * 0.83;
@@ -246,6 +264,16 @@ static void add_series(struct scene *scene, unsigned socket, unsigned metric, in
 		snprintf(series->name, sizeof series->name, "imc%d", box);
 }
 
+/* A machine counts the total, or reads and writes. */
+static bool has_metric(const struct scene *scene, unsigned metric)
+{
+	bool counts_total = scene->tier == BY_TOTAL;
+
+	return metric == TOTAL
+		       ? counts_total
+		       : !counts_total || (metric != READ && metric != WRITE && metric != CHECK);
+}
+
 /* @n_boxes of each socket are those that uncored found. */
 static void set_meter(struct scene *scene, unsigned n_boxes)
 {
@@ -254,10 +282,11 @@ static void set_meter(struct scene *scene, unsigned n_boxes)
 	scene->meter.machine.platform = "icelake-sp";
 	for (unsigned socket = 0; socket < SOCKETS; socket++)
 		for (unsigned metric = 0; metric < METRICS; metric++)
-			add_series(scene, socket, metric, -1);
+			if (has_metric(scene, metric))
+				add_series(scene, socket, metric, -1);
 	for (unsigned socket = 0; socket < SOCKETS; socket++)
-		for (unsigned metric = READ; metric <= WRITE; metric++)
-			for (unsigned box = 0; box < n_boxes; box++)
+		for (unsigned metric = READ; metric <= TOTAL; metric++)
+			for (unsigned box = 0; box < n_boxes && has_metric(scene, metric); box++)
 				add_series(scene, socket, metric, (int)box);
 }
 
@@ -290,8 +319,7 @@ static void judge(struct scene *scene, defect shows, unsigned n_boxes)
 	const struct evidence evidence = {
 		.meter = &scene->meter,
 		.place = &scene->place,
-		.read_metric = "dram.read",
-		.write_metric = "dram.write",
+		.tier = *tier_nth(scene->tier),
 		.kernels = scene->kernels,
 		.n_kernels = KERNELS,
 		.has_memory_nodes = scene->has_memory_nodes,
@@ -492,6 +520,34 @@ static void stores_past_the_caches_read_no_whole_array(void **state)
 	assert_int_equal(scene.findings.n, 1);
 }
 
+/* Zen 2 and 3 count reads and writes together. */
+static void a_total_is_judged(void **state)
+{
+	static const struct {
+		defect shows;
+		const char *words;
+	} rows[] = {
+		{ right, NULL },
+		{ half, "dram.total: a factor of 0.5." },
+		{ silent, "dram.total: 1 of 8 channels count nothing. Boxes that count nothing: "
+			  "imc3, imc8" },
+		{ elsewhere, "shows on another socket's counters: on socket 1" },
+		{ total_of_reads,
+			"dram.total shows the reads in place of reads and writes together." },
+		{ nothing, "Nothing is counted" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct scene scene = { .tier = BY_TOTAL };
+
+		judge(&scene, rows[i].shows, BOXES);
+		print_findings(&scene);
+		assert_int_equal(scene.findings.n, rows[i].words ? 1 : 0);
+		assert_true(!rows[i].words || says(&scene, rows[i].words));
+	}
+}
+
 static void other_memory_with_a_node_is_a_defect(void **state)
 {
 	struct scene scene = { .has_memory_nodes = true };
@@ -520,8 +576,7 @@ static void a_platform_without_the_metric_is_absent(void **state)
 	const struct evidence evidence = {
 		.meter = &scene.meter,
 		.place = &scene.place,
-		.read_metric = "pmm.read",
-		.write_metric = "pmm.write",
+		.tier = *tier_nth(PMM),
 	};
 
 	(void)state;
@@ -542,6 +597,7 @@ int main(void)
 			stores_past_the_caches_may_read),
 		CASE("stores past the caches do not read all that they write",
 			stores_past_the_caches_read_no_whole_array),
+		CASE("a metric of reads and writes together is judged", a_total_is_judged),
 		CASE("traffic on the counters of memory that is a node is a defect",
 			other_memory_with_a_node_is_a_defect),
 		CASE("flags of uncored leave no verdict", flags_of_uncored_leave_no_verdict),
