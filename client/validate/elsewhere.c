@@ -3,6 +3,8 @@
 
 /* What another socket may show without being mentioned. */
 static const double MENTIONED = 0.05;
+/* A share that others of the machine's programs do not move. */
+static const double MOST = 0.5;
 
 /* The share that another socket shows; 0: nothing worth a word. */
 static double share_of_socket(const struct evidence *evidence, uint32_t socket)
@@ -69,21 +71,42 @@ static void explain_other_memory(
 			evidence->place->node, there, here);
 }
 
+static double share_of_tier(const struct evidence *evidence, const struct tier *tier)
+{
+	struct evidence other = *evidence;
+	struct views views;
+
+	other.tier = *tier;
+	evidence_views(&other, evidence->socket, &views);
+	if (tier_has(&evidence->tier, tier->metric[0].name) || views_are_empty(&views) ||
+		views_scale(&views) < MENTIONED)
+		return 0;
+	return views_scale(&views);
+}
+
 static bool is_in_other_memory(const struct evidence *evidence, struct findings *findings)
 {
 	const struct tier *tier;
 
 	for (size_t i = 0; (tier = tier_nth(i)); i++) {
-		struct evidence other = *evidence;
-		struct views views;
-
-		other.tier = *tier;
-		evidence_views(&other, evidence->socket, &views);
-		if (views_are_empty(&views) || views_scale(&views) < MENTIONED)
+		if (share_of_tier(evidence, tier) == 0)
 			continue;
 		explain_other_memory(evidence, tier, findings);
 		return true;
 	}
+	return false;
+}
+
+bool elsewhere_is_most(const struct evidence *evidence)
+{
+	const struct tier *tier;
+
+	for (uint32_t i = 0; i < evidence->meter->machine.n_sockets; i++)
+		if (share_of_socket(evidence, i) > MOST)
+			return true;
+	for (size_t i = 0; (tier = tier_nth(i)); i++)
+		if (share_of_tier(evidence, tier) > MOST)
+			return true;
 	return false;
 }
 

@@ -5,8 +5,11 @@
 #include "client/validate/evidence.h"
 #include "client/validate/findings.h"
 
+/* Do the counters of another socket, or of other memory, show most of the traffic? */
+bool elsewhere_is_most(const struct evidence *evidence);
+
 /* Names the sockets that show a part of the traffic; returns how much they show. */
 double elsewhere_in_part(const struct evidence *evidence, struct findings *findings);
 
-/* Says where the traffic is of which the node's own metrics show nothing. */
+/* Says where the traffic is of which the node's own metrics show nothing, or next to nothing. */
 void elsewhere_entirely(const struct evidence *evidence, struct findings *findings);

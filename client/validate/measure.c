@@ -20,8 +20,9 @@ enum {
 	QUANTA = 200, /* in what a repetition moves, so that rounding is below half a percent */
 };
 
-/* Of what is predicted: a counter that shows less shows next to nothing. */
-static const double SHOWN_LEAST = 0.02;
+/* Of what is predicted: a counter that shows less shows a fraction, or next to nothing, and need
+ * not be known as well. */
+static const double SHOWN_LEAST = 0.1;
 static const uint64_t WINDOW_NS = 50000000;
 static const uint64_t IDLE_NS_MAX = 500000000;
 /* POWER9's counters are posted every 4 ms, and later where its controller is busy. */

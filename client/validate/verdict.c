@@ -172,7 +172,7 @@ static unsigned leave_out_misfits(
 		base.n_kernels = BASE_KERNELS;
 	evidence_views(&base, base.socket, &views);
 	for (unsigned i = 0; i < evidence->n_kernels; i++)
-		if (i < BASE_KERNELS || views_are_empty(&views) ||
+		if (i < BASE_KERNELS || views_scale(&views) < MENTIONED ||
 			!is_misfit(&views, evidence->kernels[i], findings))
 			ret[n++] = evidence->kernels[i];
 	return n;
@@ -255,7 +255,9 @@ static void judge(const struct evidence *evidence, struct findings *ret)
 	struct views here;
 
 	evidence_views(evidence, evidence->socket, &here);
-	if (views_are_empty(&here)) {
+	/* The little that shows here may be others', if most shows elsewhere. */
+	if (views_are_empty(&here) ||
+		(views_scale(&here) < MENTIONED && elsewhere_is_most(evidence))) {
 		elsewhere_entirely(evidence, ret);
 		return;
 	}
