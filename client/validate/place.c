@@ -156,6 +156,7 @@ static void drop_useless(struct places *places)
 	for (unsigned i = 0; i < places->n; i++)
 		if (places->place[i].n_cpus && places->place[i].free_bytes)
 			places->place[n++] = places->place[i];
+	places->n_left_out = places->n - n;
 	places->n = n;
 }
 

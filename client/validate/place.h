@@ -26,7 +26,7 @@ struct place {
 
 struct places {
 	hwloc_topology_t topology;
-	unsigned n;
+	unsigned n, n_left_out; /* nodes whose CPUs or memory this process may not use */
 	struct place place[PLACES_MAX];
 };
 

@@ -168,7 +168,8 @@ void print_node(FILE *out, const struct session *session, const struct judged_no
 	calibration_print(out, session, node);
 }
 
-void print_result(FILE *out, const struct judged_node nodes[], unsigned n)
+void print_result(
+	FILE *out, const struct session *session, const struct judged_node nodes[], unsigned n)
 {
 	unsigned counts[OUTCOME_DEFECT + 1] = { 0 };
 	const char *separator = "";
@@ -182,5 +183,8 @@ void print_result(FILE *out, const struct judged_node nodes[], unsigned n)
 				outcome_word((enum outcome)outcome));
 			separator = ", ";
 		}
+	if (session->places.n_left_out)
+		fprintf(out, "; %u left out, whose CPUs or memory this process may not use",
+			session->places.n_left_out);
 	fprintf(out, ".\n");
 }

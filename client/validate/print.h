@@ -10,4 +10,5 @@ void print_head(FILE *out, const struct session *session);
 void print_node(FILE *out, const struct session *session, const struct judged_node *node);
 
 /* The result of all nodes together. */
-void print_result(FILE *out, const struct judged_node nodes[], unsigned n);
+void print_result(
+	FILE *out, const struct session *session, const struct judged_node nodes[], unsigned n);

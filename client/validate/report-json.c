@@ -249,6 +249,7 @@ struct json_object *report_json(
 	add_integer(root, "format", FORMAT);
 	add_machine(root, session);
 	add_text(root, "outcome", outcome_word(judge_outcome(nodes, n)));
+	add_integer(root, "nodes_left_out", session->places.n_left_out);
 	list = add_list(root, "nodes");
 	for (unsigned i = 0; i < n; i++)
 		add_node(list, session, &nodes[i]);

@@ -217,7 +217,7 @@ static int validate(struct session *session, FILE *out)
 	if (judge_all(session, nodes, out) < 0)
 		return EXIT_NOT_MEASURED;
 	if (!session->options.json)
-		print_result(out, nodes->node, nodes->n);
+		print_result(out, session, nodes->node, nodes->n);
 	if (write_report(session, nodes, out) < 0)
 		return EXIT_NOT_MEASURED;
 	return statuses[judge_outcome(nodes->node, nodes->n)];
