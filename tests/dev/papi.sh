@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev papi: PAPI with its component pcp, which Debian's libpapi is built without, from Debian's source package.
+# ./dev papi: PAPI with its component pcp, which Debian's libpapi is built without, from Debian's source package; and a
+# comparison of the ways to read this machine's counters.
 #
 # build-papi/ holds  include/, lib/  PAPI itself
 #                    bin/            its tools that list components and events, and the programs of tests/papi/
@@ -13,6 +14,7 @@ PAPI_LINKED_WITH=(libpcp3-dev libpfm4-dev) # the component takes PCP's headers, 
 PAPI_COMPONENTS="pcp io sde"
 PAPI_TOOLS=(papi_component_avail papi_native_avail)
 PAPI_PROGRAMS=(papi-reader papi-timeline)
+PAPI_SCRIPTS=(papi-report three-ways)
 PAPI_FLAGS=(-g -O2 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wvla -Werror)
 
 papi_write_apt_conf() {
@@ -83,6 +85,7 @@ papi_make_programs() {
 		quietly "build $name" gcc "${PAPI_FLAGS[@]}" -I"$PAPI_FOLDER/include" -o "$PAPI_FOLDER/bin/$name" \
 			"tests/papi/$name.c" tests/papi/events.c -L"$PAPI_FOLDER/lib" -lpapi -lsde
 	done
+	cp "${PAPI_SCRIPTS[@]/#/tests/papi/}" "$PAPI_FOLDER/bin/"
 }
 
 # What the library is made by and of, but for the version of PAPI: delete the folder to get a newer one.
@@ -96,15 +99,24 @@ papi_make() {
 	setup_packages "${SETUP_TO_BUILD[@]}" "${PAPI_NEEDS[@]}"
 	mkdir -p "$PAPI_FOLDER"
 	guest_part "$PAPI_FOLDER/library.stamp" "$(guest_fingerprint -- "$(papi_recipe)")" papi_make_library
-	guest_part "$PAPI_FOLDER/programs.stamp" "$(guest_fingerprint tests/papi/*.[ch] "$PAPI_FOLDER/library.stamp" -- \
+	guest_part "$PAPI_FOLDER/programs.stamp" "$(guest_fingerprint tests/papi/* "$PAPI_FOLDER/library.stamp" -- \
 		"$(declare -f papi_make_programs)" "${PAPI_FLAGS[@]}")" papi_make_programs
 }
 
+# Runs a command, and compares the ways to read this machine's counters meanwhile; uncored and pmcd must run.
+papi_compare() {
+	build_run
+	as_root env PYTHONPATH=tests/harness LD_LIBRARY_PATH="$PAPI_FOLDER/lib" python3 -B \
+		"$PAPI_FOLDER/bin/three-ways" build/tests/pcp/uncore-reader "$PAPI_FOLDER/bin/papi-reader" "$@"
+}
+
+# [-- COMMAND [ARGS...]]
 papi_run() {
-	[[ $# -eq 0 ]] || {
-		say "./dev papi takes no arguments."
+	[[ $# -eq 0 || ($1 == -- && $# -gt 1) ]] || {
+		say "./dev papi takes nothing, or -- and a command."
 		exit 2
 	}
 	papi_make
 	say "PAPI is in $PAPI_FOLDER/."
+	[[ $# -eq 0 ]] || papi_compare "${@:2}"
 }

@@ -33,6 +33,7 @@ import tap
 from kernel import can_count
 from processes import NOBODY, as_user, wait_until
 from reading import is_served
+from talk import Talk
 
 DOMAIN = 470
 PCP_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"  # pmrep and pcp-dstat need Debian's own python3
@@ -396,21 +397,6 @@ class PrivatePcp:
             self.problems.append(f"{process.args[0]} had to be killed")
         elif expected is not None and process.returncode != expected:
             self.problems.append(f"{process.args[0]} ended with status {process.returncode}")
-
-
-class Talk:
-    """A talk with a program that answers every line by a line."""
-
-    def __init__(self, process):
-        self.process = process
-
-    def hear(self):
-        return self.process.stdout.readline().rstrip("\n")
-
-    def ask(self, line=""):
-        self.process.stdin.write(f"{line}\n")
-        self.process.stdin.flush()
-        return self.hear()
 
 
 # --- cases ---
