@@ -4,6 +4,7 @@
 # build-guest-x86/ holds  vmlinux, initrd.gz     from the kernel's package
 #                         base.squashfs          Debian, without anything of ours
 #                         tests.squashfs         uncored, the module and the suites; lies over the base
+#                         memory-controller.so   the plugin of QEMU that simulates memory traffic (tests/traffic)
 #                         product/               the build folder of what is installed
 
 GUEST_X86_NEEDS=(
@@ -12,7 +13,7 @@ GUEST_X86_NEEDS=(
 # The guest's packages beside Debian's minimum: systemd, PCP and the libraries that uncored is linked with.
 GUEST_X86_HAS=(
 	dbus kmod procps systemd-sysv udev
-	libhwloc15 libjson-c5 libpfm4 pcp
+	libhwloc15 libjson-c5 libpfm4 linux-perf pcp
 )
 # Modules for the initrd; modules that they depend on come with them.
 GUEST_X86_MODULES=(virtio_pci virtio_blk squashfs overlay)
@@ -108,13 +109,24 @@ guest_x86_install_product() {
 	fi
 }
 
+# Without PAPI its suite says so and skips.
+guest_x86_install_papi() {
+	if [[ -f $PAPI_FOLDER/programs.stamp ]]; then
+		mkdir "$1/papi"
+		cp -a "$PAPI_FOLDER"/{bin,lib} "$1/papi/"
+	fi
+}
+
 guest_x86_install_tests() {
 	local folder=$1 tests=$2/usr/lib/uncored-tests machine
 
 	mkdir -p "$tests/machines" "$2/usr/lib/sysusers.d" "$2/etc/systemd/system/multi-user.target.wants" \
 		"$2/etc/systemd/system/serial-getty@ttyS0.service.d"
-	cp tests/guests/x86/inside/*.py tests/harness/tap.py tests/machines/events.csv "$folder/module/test_pmu.ko" \
-		"$folder/intel-uncore.ko" "$folder/product/tests/pcp/papi-client" "$tests/"
+	cp tests/guests/x86/inside/*.py tests/guests/x86/simulated.py tests/harness/tap.py tests/machines/events.csv \
+		"$folder/module/test_pmu.ko" "$folder/intel-uncore.ko" "$folder/product/tests/pcp/papi-client" "$tests/"
+	cp "$folder/product/tests/traffic/kernel" "$folder/product/tests/pcp/uncore-reader" \
+		tests/harness/{talk,three_ways}.py "$tests/"
+	guest_x86_install_papi "$tests"
 	install -m 755 tests/guests/x86/inside/layout-init "$tests/"
 	for machine in "${GUEST_X86_MACHINES[@]}"; do
 		python3 tests/guests/x86/describe.py "$folder/product/tests/machines/$machine" >"$tests/machines/$machine"
@@ -134,6 +146,7 @@ guest_x86_make_tests() {
 	mkdir -p "$root"
 	guest_x86_install_product "$folder" "$root"
 	guest_x86_install_tests "$folder" "$root"
+	cp "$folder/product/tests/traffic/plugin/memory-controller.so" "$folder/"
 	quietly "pack uncored and the suites" mksquashfs "$root" "$folder/tests.squashfs" \
 		"${GUEST_X86_SQUASHFS[@]}" -all-root
 	rm -rf "$root"
@@ -142,6 +155,7 @@ guest_x86_make_tests() {
 guest_x86_make() {
 	local folder=$1 version
 
+	./dev papi || say "There will be no PAPI in the guest."
 	setup_packages "${SETUP_TO_BUILD[@]}" "${GUEST_X86_NEEDS[@]}"
 	version=$(cat "$folder/version" 2>/dev/null || guest_x86_newest_kernel)
 	setup_packages "linux-headers-$version"

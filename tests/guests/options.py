@@ -5,9 +5,9 @@ import pathlib
 import sys
 
 
-def parse(kind, suites):
+def parse(kind, suites, simulates=False):
     """images: a folder; suite: names, in the order in which they run, all if none was wanted; shell: yes or no;
-    limit: seconds, or None."""
+    limit: seconds, or None; where machines are simulated, all: yes or no, append: words."""
     parser = argparse.ArgumentParser(
         prog=f"./dev guest {kind}", allow_abbrev=False,
         description="Makes an emulated machine, boots it, runs suites in there and prints what they say as TAP. "
@@ -17,6 +17,10 @@ def parse(kind, suites):
     parser.add_argument("--limit", type=int, metavar="SECONDS",
                         help="give a boot up after this time, instead of the guest's own")
     parser.add_argument("--shell", action="store_true", help="no suites: its console on this terminal")
+    if simulates:
+        parser.add_argument("--all", action="store_true", help="simulate all machines and kernels, not only some")
+        parser.add_argument("--append", default="", metavar="WORDS",
+                            help="more words for the kernel's command line: uncored.repeat=10")
     parser.add_argument("--make", action="store_true", help="no more than make it")
     options = parser.parse_args()
     for name in options.suite:

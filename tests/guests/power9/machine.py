@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A POWER9 machine of two chips in QEMU, its console, and commands in there."""
+"""A POWER9 machine of two chips in QEMU, its console, and commands in there. Its memory controllers are simulated when
+a suite asks for it (simulation.py)."""
 import os
 import pathlib
 import re
@@ -8,11 +9,13 @@ import time
 
 import player
 from qemu import Failure, start_piped, stop
+from simulation import Simulation
 
 RAM_BYTES = 2 << 30
 BOOT_S = 300
 COMMAND_S = 120
 PROMPT = "@ready"
+PLUGIN = "memory-controller.so"  # among the images
 # The firmware writes to the same console at any time: "[ 27.233759881,3] SBE: Timer stuck".
 FIRMWARE = re.compile(r"\[ *\d+\.\d{9},\d\] [^\n]*\n")
 
@@ -22,7 +25,7 @@ def loader(address, value):
     return ["-device", f"loader,addr={address:#x},data={value:#x},data-be=on,data-len=8"]
 
 
-def command_line(images, memory, serial):
+def command_line(images, memory, serial, append):
     words = ["qemu-system-ppc64", "-accel", "tcg,thread=multi",
              "-machine", "powernv9,memory-backend=ram", "-m", f"{RAM_BYTES >> 20}M",
              "-smp", "4,sockets=2,cores=2,threads=1", "-nodefaults", "-nic", "none",
@@ -32,7 +35,7 @@ def command_line(images, memory, serial):
              "-bios", str(images / "skiboot.lid"),
              "-drive", f"file={images / 'flash.img'},format=raw,if=mtd,snapshot=on",
              "-kernel", str(images / "vmlinux"), "-initrd", str(images / "initrd.gz"),
-             "-append", "console=hvc0 quiet"]
+             "-append", f"console=hvc0 quiet {append}"]
     for homer in player.HOMERS:
         words += loader(homer + player.STATUS, player.RUNNING)
         words += loader(homer + player.AVAILABLE, player.UNITS)
@@ -42,7 +45,7 @@ def command_line(images, memory, serial):
 class Machine:
     """Boots at once. Its output goes to console.log."""
 
-    def __init__(self, images):
+    def __init__(self, images, append=""):
         self.images = pathlib.Path(images)
         self.memory = self.images / "memory"
         self.console = self.images / "console.log"
@@ -51,7 +54,10 @@ class Machine:
         with open(self.memory, "wb") as file:
             file.truncate(RAM_BYTES)
         self.log = open(self.console, "wb")
-        self.process = start_piped(command_line(self.images, self.memory, "stdio"), self.images / "qemu.log")
+        self.simulation = Simulation()
+        command = (command_line(self.images, self.memory, "stdio", append) +
+                   self.simulation.plugin(self.images / PLUGIN, RAM_BYTES))
+        self.process = start_piped(command, self.images / "qemu.log")
         self.player = player.Player(self.memory)
         os.set_blocking(self.process.stdout.fileno(), False)
         self.selector = selectors.DefaultSelector()

@@ -19,17 +19,16 @@ from qemu import Failure, console_end, end_by_signal, start, stop  # noqa: E402
 
 import suites  # noqa: E402
 
-LIMIT_S = 900
+LIMIT_S, LONG_S = 900, 3600
 
 
-def shell(images):
+def shell(images, append):
     """The console on this terminal, without a player; the guest ends with its shell, or by Ctrl-A X."""
     memory = images / "memory"
     with open(memory, "wb") as file:
         file.truncate(RAM_BYTES)
-    words = command_line(images, memory, "mon:stdio")
+    words = command_line(images, memory, "mon:stdio", f"shell {append}")
     words[words.index("-monitor"):words.index("-monitor") + 2] = []
-    words[words.index("-append") + 1] += " shell"
     process = start(words)
     try:
         return process.wait()
@@ -38,17 +37,18 @@ def shell(images):
         memory.unlink()
 
 
-def end_late(machine, limit_s):
+def ending(machine, why):
     """A signal handler that ends everything: an exception would only be one more failure of the running case."""
     def end(*_):
         machine.stop()
-        print(f"# The suites have not ended within {limit_s} s.", flush=True)
+        print("#", why, flush=True)
         os._exit(1)
     return end
 
 
 def run(machine, cases, limit_s):
-    signal.signal(signal.SIGALRM, end_late(machine, limit_s))
+    signal.signal(signal.SIGALRM, ending(machine, f"The suites have not ended within {limit_s} s."))
+    signal.signal(signal.SIGTERM, ending(machine, "The suites were told to end."))
     signal.alarm(limit_s)
     try:
         machine.wait_for_boot()
@@ -60,14 +60,16 @@ def run(machine, cases, limit_s):
 
 
 def main():
-    told = options.parse("power9", suites.SUITES)
+    told = options.parse("power9", suites.SUITES, simulates=True)
     if not (told.images / "complete").exists():
         tap.skip_all(f"there is no guest in {told.images}: `./dev guest power9` makes it")
     try:
         if told.shell:
-            return shell(told.images)
+            return shell(told.images, told.append)
+        if told.all:
+            suites.add_long()
         cases = [case for name in told.suite for case in suites.SUITES[name]]
-        return run(Machine(told.images), cases, told.limit or LIMIT_S)
+        return run(Machine(told.images, told.append), cases, told.limit or (LONG_S if told.all else LIMIT_S))
     except Failure as failure:
         for line in console_end(told.images / "console.log") + console_end(told.images / "qemu.log"):
             print("#", line)

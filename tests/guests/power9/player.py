@@ -3,10 +3,12 @@
 
 Each chip has a control block and an array of counters (skiboot include/imc.h; open-power/occ src/occ_gpe1/gpe1_24x7.c).
 The kernel's driver, through the firmware, asks the microcode to run when the first event of a chip is opened, and to
-pause when the last is closed. While it runs, it posts the counts every 4 ms. Here a test sets the counts.
+pause when the last is closed. While it runs, it posts the counts every 4 ms. Here a test sets the counts, or a
+simulation does (simulation.py).
 """
 import contextlib
 import mmap
+import os
 import struct
 import threading
 import time
@@ -19,30 +21,38 @@ RUNNING, PAUSED = 1, 2
 UNITS = 0xffff800000000000  # powerbus0, mcs0-7, mba0-7: one bit each from the left
 POST_S = 0.004
 CLOCK_HZ = 1_200_000_000
-WORD = struct.Struct(">Q")
+WORD_BYTES = 8
+
+
+def in_big_endian(value):
+    return struct.unpack("=Q", struct.pack(">Q", value))[0]
 
 
 class Chip:
     """The counts of one chip, whether posted or not: {offset: count}."""
 
-    def __init__(self, memory, homer):
-        self.memory = memory
+    def __init__(self, words, homer):
+        self.words = words  # the guest's memory
         self.homer = homer
         self.counts = {}
         self.clocks = []  # offsets of events that count time
+        self.source = tuple  # a function: pairs of an offset and what to add to its count
         self.is_broken = False
         self.n_posts = 0
         self.longest_gap_s = 0  # between two posts
 
     def read(self, offset):
-        return WORD.unpack_from(self.memory, self.homer + offset)[0]
+        return in_big_endian(self.words[(self.homer + offset) // WORD_BYTES])
 
     def write(self, offset, value):
-        WORD.pack_into(self.memory, self.homer + offset, value & (1 << 64) - 1)
+        """All eight bytes at once: the guest may be reading them."""
+        self.words[(self.homer + offset) // WORD_BYTES] = in_big_endian(value & (1 << 64) - 1)
 
     def post(self, elapsed_s):
         for offset in self.clocks:
             self.counts[offset] = self.counts.get(offset, 0) + int(elapsed_s * CLOCK_HZ)
+        for offset, n in self.source():
+            self.counts[offset] = self.counts.get(offset, 0) + n
         for offset, value in self.counts.items():
             self.write(COUNTERS + offset, value)
         self.n_posts += 1
@@ -57,19 +67,27 @@ class Chip:
             self.post(elapsed_s)
 
 
+def be_prompt():
+    """The controllers of a machine post in time, whatever runs on its CPUs. Without privilege a busy computer may delay
+    this thread."""
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+
+
 class Player:
     """All chips, every 4 ms, in a thread of its own until it is stopped."""
 
     def __init__(self, path):
         with open(path, "r+b") as file:
-            self.memory = mmap.mmap(file.fileno(), 0)
-        self.chips = [Chip(self.memory, homer) for homer in HOMERS]
+            words = memoryview(mmap.mmap(file.fileno(), 0)).cast("Q")
+        self.chips = [Chip(words, homer) for homer in HOMERS]
         self.lock = threading.Lock()
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self.play, daemon=True)
         self.thread.start()
 
     def play(self):
+        be_prompt()
         before = time.monotonic()
         while not self.is_over.wait(POST_S):
             now = time.monotonic()

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The boots of the x86 guest: one for each of its suites, and the one that gives a shell."""
 import dataclasses
+import os
 import pathlib
 
+import simulated
+
 SHORT_S, LONG_S = 600, 1800  # at most, on a busy computer
+PLAIN = ["-smp", "4,sockets=2,cores=2,threads=1", "-m", "1024"]
+PLUGIN = "memory-controller.so"
 
 
 @dataclasses.dataclass
@@ -11,6 +16,8 @@ class Suite:
     limit_s: int
     cpu: str = "Nehalem"
     append: str = "systemd.mask=serial-getty@ttyS0.service"  # to the kernel's command line
+    machines: tuple = ()  # of simulated.py, with a boot for each; the others are booted only if all are wanted
+    no_others: bool = False  # not even then
 
 
 SUITES = {
@@ -22,6 +29,10 @@ SUITES = {
     "policy": Suite(SHORT_S),
     "continuity": Suite(LONG_S),
     "restart": Suite(SHORT_S),
+    "traffic": Suite(LONG_S, machines=("icelake-sp", "knl")),
+    "validate": Suite(LONG_S, machines=("icelake-sp", "sapphire-rapids-snc")),
+    "papi": Suite(SHORT_S, machines=("icelake-sp",), no_others=True),
+    "tiers": Suite(SHORT_S, machines=("knl",), no_others=True),
     # The kernel's own driver for Ice Lake's memory controllers looks for them only where the processor shows no
     # hypervisor.
     "layout": Suite(SHORT_S, "Icelake-Server-v4,-hypervisor", "init=/usr/lib/uncored-tests/layout-init"),
@@ -30,7 +41,7 @@ SUITES = {
 
 @dataclasses.dataclass
 class Boot:
-    suite: str
+    name: str
     command: list             # of QEMU; the report comes on its stdout
     console: pathlib.Path     # output of the kernel and systemd
     complaints: pathlib.Path  # messages of QEMU itself
@@ -38,31 +49,53 @@ class Boot:
 
 
 class Guest:
-    """Two packages of two CPUs, Debian's kernel and systemd, uncored as installed, and PMUs of test_pmu.c."""
+    """Two packages of two CPUs unless a machine is simulated, Debian's kernel and systemd, uncored as installed, and
+    PMUs of the test module."""
 
-    def __init__(self, images):
+    def __init__(self, images, limit_s=None, append=""):
         self.images = images
+        self.limit_s = limit_s  # None: that of each suite
+        self.append = append    # to the kernel's command line
 
-    def qemu(self, cpu, serial, append):
+    def qemu(self, cpu, hardware, serial, append):
         return ["qemu-system-x86_64", "-accel", "tcg,thread=multi,tb-size=512", "-machine", "q35",
-                "-cpu", cpu, "-smp", "4,sockets=2,cores=2,threads=1", "-m", "1024", "-nodefaults",
+                "-cpu", cpu, *hardware, "-nodefaults",
                 "-nic", "none", "-display", "none", "-no-reboot", *serial,
                 "-kernel", str(self.images / "vmlinux"), "-initrd", str(self.images / "initrd.gz"),
                 *self.disk("base.squashfs"), *self.disk("tests.squashfs"),
-                "-append", f"console=ttyS0 panic=-1 mitigations=off {append}"]
+                "-append", f"console=ttyS0 panic=-1 mitigations=off {append} {self.append}"]
 
     def disk(self, name):
         return ["-drive", f"file={self.images / name},format=raw,if=virtio,readonly=on"]
 
-    def boot(self, name, limit_s=None):
-        suite = SUITES[name]
+    def simulated(self, machine):
+        """The counts lie in a file without a name, which is gone when this process and QEMU are."""
+        counters = os.memfd_create("counters")
+        os.ftruncate(counters, simulated.COUNTERS_BYTES)
+        path = f"/proc/{os.getpid()}/fd/{counters}"
+        return [*simulated.topology(machine), *simulated.simulator(machine, self.images / PLUGIN, path)]
+
+    def boot(self, suite, append, hardware, name):
         console = self.images / f"console-{name}.log"
         serial = ["-serial", f"file:{console}", "-serial", "stdio"]
-        return Boot(name, self.qemu(suite.cpu, serial, f"uncored.suite={name} {suite.append}"),
-                    console, self.images / f"qemu-{name}.log", limit_s or suite.limit_s)
+        return Boot(name, self.qemu(suite.cpu, hardware, serial, f"{append} {suite.append}"),
+                    console, self.images / f"qemu-{name}.log", self.limit_s or suite.limit_s)
+
+    @staticmethod
+    def machines(suite, all_machines):
+        return simulated.MACHINES if suite.machines and all_machines and not suite.no_others else suite.machines
+
+    def boots(self, name, all_machines=False):
+        """The boots of a suite."""
+        suite = SUITES[name]
+        if not suite.machines:
+            yield self.boot(suite, f"uncored.suite={name}", PLAIN, name)
+        for machine in self.machines(suite, all_machines):
+            yield self.boot(suite, f"uncored.suite={name} uncored.machine={machine} uncored.all={int(all_machines)}",
+                            self.simulated(simulated.MACHINES[machine]), f"{name}-{machine}")
 
     def shell(self):
         """The command line of QEMU; Ctrl-A X ends it."""
         serial = ["-serial", "mon:stdio", "-serial", "null"]
         append = "systemd.mask=uncored-tests.service systemd.wants=serial-getty@ttyS0.service"
-        return self.qemu("Nehalem", serial, append)
+        return self.qemu("Nehalem", PLAIN, serial, append)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns the uncore PMUs of a machine's tree into the definitions that test_pmu.c takes: see "define" there.
+"""Turns the uncore PMUs of a machine's tree into the definitions that the test module takes ("define" in
+module/main.c).
 
 usage: describe.py TREE >DEFINITIONS
 

@@ -64,10 +64,10 @@ def lines_of(process, boot, tap):
     while True:
         now = time.monotonic()
         if now - began > boot.limit_s:
-            raise Failure(f"The guest has not ended within {boot.limit_s} s ({boot.suite}).")
+            raise Failure(f"The guest has not ended within {boot.limit_s} s ({boot.name}).")
         if now - said > SAY_AFTER_S:
             said = now
-            tap.comment(f"{boot.suite}: {now - began:.0f} s of at most {boot.limit_s} s")
+            tap.comment(f"{boot.name}: {now - began:.0f} s of at most {boot.limit_s} s")
         if not selector.select(1):
             continue
         data = process.stdout.read()
@@ -89,9 +89,9 @@ def run_boot(boot, tap):
     finally:
         stop(process)
     if plan is None:
-        raise Failure(f"The guest has ended without a report ({boot.suite}).")
+        raise Failure(f"The guest has ended without a report ({boot.name}).")
     if plan != tap.n - before:
-        raise Failure(f"The guest planned {plan} cases and ran {tap.n - before} ({boot.suite}).")
+        raise Failure(f"The guest planned {plan} cases and ran {tap.n - before} ({boot.name}).")
 
 
 def run(boots):
@@ -104,7 +104,7 @@ def run(boots):
                 tap.comment(line)
             tap.comment(f"The whole console is in {boot.console}.")
             tap.comment(failure)
-            tap.case(True, f"{boot.suite}: the guest runs to its end")
+            tap.case(True, f"{boot.name}: the guest runs to its end")
     return tap.end()
 
 
@@ -117,14 +117,14 @@ def wait_for_shell(command):
 
 
 def main():
-    told = options.parse("x86", SUITES)
+    told = options.parse("x86", SUITES, simulates=True)
     if not (told.images / "complete").exists():
         print(f"1..0 # SKIP there is no guest in {told.images}: `./dev guest x86` makes it")
         return True
-    guest = Guest(told.images)
+    guest = Guest(told.images, told.limit, told.append)
     if told.shell:
         return wait_for_shell(guest.shell())
-    return run(guest.boot(name, told.limit) for name in told.suite)
+    return run(boot for name in told.suite for boot in guest.boots(name, told.all))
 
 
 signal.signal(signal.SIGTERM, end_by_signal)

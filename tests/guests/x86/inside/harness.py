@@ -30,10 +30,10 @@ def identity(user):
     return {"user": user, "group": user, "extra_groups": []} if user else {}
 
 
-def run(*words, user=None, check=True, cwd="/"):
+def run(*words, user=None, check=True, cwd="/", seconds=COMMAND_S):
     """Runs a command, as root unless told; the result has its output."""
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, cwd=cwd,
-                          timeout=COMMAND_S, stdin=subprocess.DEVNULL, **identity(user))
+                          timeout=seconds, stdin=subprocess.DEVNULL, **identity(user))
     if check and done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, words))} ended with {done.returncode}:\n"
                              f"{done.stdout}{done.stderr}")
@@ -58,15 +58,16 @@ def is_loaded():
     return pathlib.Path("/sys/module/test_pmu").exists()
 
 
-def load_machine(name, platform=None):
-    """Loads the PMUs of tests/machines/NAME.machine; uncored is stopped but enabled. The guest has another processor,
-    so the configuration names the platform."""
+def load_machine(name, platform=None, without=()):
+    """Loads the PMUs of tests/machines/NAME.machine, but not those of some names; uncored is stopped but enabled. The
+    guest has another processor, so the configuration names the platform."""
     stop_uncored()
     if is_loaded():
         run("rmmod", "test_pmu")
     run("insmod", HERE / "test_pmu.ko")
     for definition in (HERE / "machines" / name).read_text().split("\n\n"):
-        (PMUS / "define").write_text(definition)
+        if definition.split()[1] not in without:
+            (PMUS / "define").write_text(definition)
     CONFIG.write_text(f"[platform]\nname = {platform or name}\n{BUDGET}")
 
 

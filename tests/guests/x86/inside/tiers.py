@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures 2 and 3 of the SCIPHI paper on a simulated machine with two kinds of memory: how much of each a program uses
+over time, and what the same program moves with its arrays in DDR and in MCDRAM."""
+import json
+
+from harness import HERE, VISITOR, Case, run, sysctl_paranoid
+from wiring import calm_down, machine, machine_name, say, simulate, start_machine
+
+ARRAY_MIB, PASSES = 16, 8
+MIB = 1 << 20
+TIERS = ("dram", "hbm")
+# Of what the copies write: the interpreter's own memory, and ends of the arrays in the caches.
+TOLERANCE = 0.02
+MEMORY_MIB = 1  # by which the program's memory may grow beside its arrays
+
+
+def bytes_of(region):
+    """{metric: bytes of all sockets} of a region of a report."""
+    found = {}
+    for socket in region["sockets"]:
+        for name, value in socket["metrics"].items():
+            found[name] = found.get(name, 0) + value.get("bytes", 0)
+    return found
+
+
+class Run:
+    """The program with its arrays on one node."""
+
+    def __init__(self, number):
+        said = run("python3", HERE / "tiers_program.py", number, ARRAY_MIB, PASSES, user=VISITOR).stdout
+        *phases, report = (json.loads(line) for line in said.splitlines())
+        self.mib = {phase["phase"]: [phase["mib"].get(str(n), 0) for n in range(len(TIERS))] for phase in phases}
+        self.moved = {region["name"]: bytes_of(region) for region in report["regions"]}
+        self.say(TIERS[number])
+
+    def say(self, tier):
+        for phase, mib in self.mib.items():
+            moved = self.moved[phase]
+            say(f"arrays in {tier}: after {phase:8} " +
+                ", ".join(f"{size:5.1f} MiB in {name}" for name, size in zip(TIERS, mib)) + "; in it " +
+                ", ".join(f"{name}.{kind} {moved[f'{name}.{kind}'] / MIB:6.1f} MiB"
+                          for name in TIERS for kind in ("read", "write")))
+
+
+class Tiers(Case):
+    about = f"{machine_name()}: "
+
+    @classmethod
+    def setUpClass(cls):
+        sysctl_paranoid(2)
+        calm_down()
+        start_machine()
+        assert [node.tier for node in machine().nodes] == list(TIERS)
+        simulate(True)
+        cls.runs = [Run(number) for number in range(len(TIERS))]
+
+    def test_memory_over_time(self):
+        """figure 2: memory of a tier is used from its allocation to its release, and of the other tier none"""
+        for number, found in enumerate(self.runs):
+            for n in range(len(TIERS)):
+                before, after = found.mib["free"][n], found.mib["allocate"][n]
+                with self.subTest(arrays_on=TIERS[number], tier=TIERS[n]):
+                    self.assertAlmostEqual(after - before, 2 * ARRAY_MIB if n == number else 0, delta=MEMORY_MIB)
+                    self.assertAlmostEqual(found.mib["copy"][n], after, delta=MEMORY_MIB)
+
+    def test_bytes_move_over(self):
+        """figure 3: with the arrays in MCDRAM the bytes are those of the run in DDR, in hbm.* in place of dram.*"""
+        written = ARRAY_MIB * MIB * PASSES
+        for number, found in enumerate(self.runs):
+            here, there = TIERS[number], TIERS[1 - number]
+            moved = found.moved["copy"]
+            with self.subTest(arrays_on=here, moved=moved):
+                self.assertAlmostEqual(moved[f"{here}.write"] / written, 1, delta=TOLERANCE)
+                self.assertGreaterEqual(moved[f"{here}.read"] / written, 1 - TOLERANCE)
+                self.assertLessEqual(moved[f"{there}.read"] + moved[f"{there}.write"], 2 * TOLERANCE * written)
+        ddr, mcdram = (found.moved["copy"] for found in self.runs)
+        for kind in ("read", "write"):
+            ratio = mcdram[f"hbm.{kind}"] / ddr[f"dram.{kind}"]
+            say(f"copy, {kind}: hbm.{kind} of the one run / dram.{kind} of the other {ratio:.4f}")
+            self.assertAlmostEqual(ratio, 1, delta=TOLERANCE)
+
+
+CASES = [Tiers]

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A user's program with two arrays on the NUMA node of its argument: it allocates them, copies one to the other some
+times, and frees them.
+
+Each of these phases is a region. After each the program prints a line of JSON: the phase, and the MiB of its memory on
+each node as the kernel tells. Its last line is the report of the regions.
+"""
+import ctypes
+import json
+import mmap
+import os
+import pathlib
+import re
+import sys
+
+NODE, ARRAY_MIB, PASSES = (int(word) for word in sys.argv[1:])
+SYS_MBIND, MPOL_BIND = 237, 2  # x86-64
+MIB = 1 << 20
+
+LIBRARY = ctypes.CDLL("libuncore.so.0")
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def array():
+    """Memory that comes from NODE when it is touched: (object that keeps it, address)."""
+    memory = mmap.mmap(-1, ARRAY_MIB * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    mask = ctypes.c_ulong(1 << NODE)
+    if LIBC.syscall(SYS_MBIND, ctypes.c_void_p(address), ctypes.c_ulong(ARRAY_MIB * MIB), MPOL_BIND,
+                    ctypes.byref(mask), ctypes.c_ulong(64), 0):
+        raise OSError(ctypes.get_errno(), f"memory of node {NODE} cannot be had")
+    return memory, address
+
+
+def mib_of_nodes():
+    """{node: MiB}, what `numastat -p` shows."""
+    mib = {}
+    for line in pathlib.Path("/proc/self/numa_maps").read_text().splitlines():
+        page_kib = int(re.search(r"kernelpagesize_kB=(\d+)", line)[1]) if "kernelpagesize_kB" in line else 0
+        for node, pages in re.findall(r" N(\d+)=(\d+)", line):
+            mib[int(node)] = mib.get(int(node), 0) + int(pages) * page_kib / 1024
+    return mib
+
+
+def allocate(arrays):
+    for _ in range(2):
+        arrays.append(array())
+        ctypes.memset(arrays[-1][1], 1, ARRAY_MIB * MIB)
+
+
+def copy(arrays):
+    (_, source), (_, target) = arrays
+    for _ in range(PASSES):
+        ctypes.memmove(target, source, ARRAY_MIB * MIB)
+
+
+def free(arrays):
+    arrays.clear()
+
+
+def main():
+    arrays = []
+    for phase in (allocate, copy, free):
+        LIBRARY.uncore_region_begin(phase.__name__.encode())
+        phase(arrays)
+        LIBRARY.uncore_region_end(phase.__name__.encode())
+        print(json.dumps({"phase": phase.__name__, "mib": mib_of_nodes()}), flush=True)
+    path = pathlib.Path(f"/tmp/tiers-{os.getpid()}.json")
+    if LIBRARY.uncore_region_report(str(path).encode()) < 0:
+        sys.exit("The regions gave no report.")
+    print(json.dumps(json.loads(path.read_text())))
+    path.unlink()
+
+
+main()

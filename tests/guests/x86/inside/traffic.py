@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What programs move between the simulated caches and memory is what a user sees through uncored: so many bytes as the
+loops of the programs say, on the socket of the memory, and nothing elsewhere."""
+import csv
+import ctypes
+import io
+import json
+import subprocess
+
+from harness import COMMAND_S, HERE, VISITOR, Case, identity, measure, metrics_of, run, sysctl_paranoid
+from wiring import (KINDS, LINE, LINES_AT, calm_down, cpus_near, is_all_wanted, lines, machine, machine_name, say,
+                    simulate, start_machine, validate, words)
+
+ELEMENT, PAGE = 8, 4096
+# Of what a kernel moves in all. No model has the lines of uncored, of the guest's kernel and of the measuring program
+# itself, of page tables, and of the ends of the arrays.
+TOLERANCE = 0.02
+# The arrays of all threads together are so many times as large as the last cache. Between the passes others throw out
+# of it what the kernel has written: of 4 caches that were 2 to 5 %, which the kernel's own passes do not show.
+ARRAYS_CACHES = 32
+TIME_S = 1  # for one measurement, or as long as three repetitions take
+REMOTE_CACHES = 4
+REMOTE_PASSES = 1, 9  # of two runs, whose difference is measured: what it takes to begin and to end is in both
+
+# Arrays that a kernel has, and those that a pass reads, claims without reading, and writes. A store reads its line
+# before; a non-temporal store does not, and `rep stos` claims whole lines.
+STREAMS = {
+    "load": (1, 1, 0, 0),
+    "update": (1, 1, 0, 1),
+    "store1": (1, 1, 0, 1),
+    "store3": (3, 3, 0, 3),
+    "storent1": (1, 0, 0, 1),
+    "storent3": (3, 0, 0, 3),
+    "fill": (1, 0, 1, 1),
+    "copy": (2, 2, 0, 1),
+    "copynt": (2, 1, 0, 1),
+    "triad": (3, 3, 0, 1),
+}
+# What these move is no number of arrays, and taken from the models of `uncore validate`.
+GRIDS = {"halocopy": ("--halo", "5"), "stencil": ()}
+
+SYS_SET_MEMPOLICY, MPOL_BIND = 238, 2  # x86-64
+
+
+def nodes():
+    return list(enumerate(machine().nodes))
+
+
+def nodes_for(kernel):
+    """Nodes take turns with the kernels, unless all is wanted."""
+    turns = list(STREAMS) + list(GRIDS)
+    return nodes() if is_all_wanted() else [nodes()[turns.index(kernel) % len(nodes())]]
+
+
+def shown_by(node, read, claimed, written):
+    """{(socket, metric): bytes} that a kernel on this node should show; other metrics should show nothing."""
+    shown = {(node.socket, "itom"): claimed}
+    for prefix in ("", "check."):
+        shown[node.socket, f"{prefix}{node.tier}.read"] = read
+        shown[node.socket, f"{prefix}{node.tier}.write"] = written
+    return shown
+
+
+def bind_memory(node):
+    """Memory of this process comes from this node only."""
+    mask = ctypes.c_ulong(1 << node)
+    if ctypes.CDLL(None, use_errno=True).syscall(SYS_SET_MEMPOLICY, MPOL_BIND, ctypes.byref(mask), 64):
+        raise OSError(ctypes.get_errno(), f"memory of node {node} cannot be had")
+
+
+class Simulated(Case):
+    about = f"{machine_name()}: "
+
+
+class Begin(Simulated):
+    @classmethod
+    def setUpClass(cls):
+        sysctl_paranoid(2)
+        calm_down()
+        start_machine()
+
+    def test_waits(self):
+        """until the guest asks for the simulation nothing is counted, and the guest runs at full speed"""
+        self.assertEqual(sum(words()[LINES_AT // 8:]), 0)
+
+    def test_begins(self):
+        """the simulation begins when the guest asks for it"""
+        simulate(True)
+        self.assertGreater(sum(words()[LINES_AT // 8:]), 0)
+
+    def test_every_count(self):
+        """`uncore stat` shows every line that was counted while it measured, and no other"""
+        def all_lines():
+            return {(number, kind): lines(number, kind) for number, _ in nodes() for kind in KINDS}
+
+        def act():
+            inner.append(all_lines())
+            run(HERE / "kernel", "copy", "passes=1")
+            inner.append(all_lines())
+        inner, outer = [], [all_lines()]
+        found = metrics_of(measure(act))
+        outer.append(all_lines())
+        for socket, tier, kind in {(node.socket, node.tier, kind) for _, node in nodes() for kind in ("read", "write")}:
+            least, most = (sum(LINE * (end[number, kind] - begin[number, kind]) for number, node in nodes()
+                               if (node.socket, node.tier) == (socket, tier)) for begin, end in (inner, outer))
+            shown = found[socket, f"{tier}.{kind}"]["bytes"]
+            with self.subTest(socket=socket, metric=f"{tier}.{kind}", shown=shown, least=least, most=most):
+                self.assertTrue(least <= shown <= most)
+
+
+class Kernels(Simulated):
+    """A kernel runs with all threads of a node."""
+
+    def measure(self, kernel, number, *options):
+        said = validate("--kernel", kernel, "--node", number, "--time", TIME_S, "--csv", *options).stdout
+        return [{**row, "socket": int(row["socket"]), "bytes": int(row["bytes"])}
+                for row in csv.DictReader(io.StringIO(said))]
+
+    def compare(self, rows, expected, moved):
+        """Each metric of each socket."""
+        worst = 0
+        for row in rows:
+            wanted = expected.get((row["socket"], row["metric"]), 0)
+            off = (row["bytes"] - wanted) / moved
+            worst = max(worst, off, key=abs)
+            with self.subTest(node=row["node"], socket=row["socket"], metric=row["metric"], shown=row["bytes"],
+                              expected=wanted):
+                self.assertLessEqual(abs(off), TOLERANCE)
+        ratios = [f"{row['metric']} {row['bytes'] / wanted:.4f}" for row in rows
+                  if (wanted := expected.get((row["socket"], row["metric"]))) and "check." not in row["metric"]]
+        say(f"node {rows[0]['node']} {rows[0]['kernel']:9} {' '.join(ratios)}; worst {100 * worst:+.2f} %")
+
+    def check_streams(self, kernel):
+        arrays, read, claimed, written = STREAMS[kernel]
+        for number, node in nodes_for(kernel):
+            threads = len(cpus_near(number))
+            n = ARRAYS_CACHES * machine().ll_bytes // (threads * arrays * PAGE) * PAGE // ELEMENT
+            rows = self.measure(kernel, number, "--size", n)
+            metric, streams = (f"{node.tier}.write", written) if written else (f"{node.tier}.read", read)
+            predicted, = (int(row["predicted"]) for row in rows
+                          if (row["socket"], row["metric"]) == (node.socket, metric))
+            passes, rest = divmod(predicted, streams * n * threads * ELEMENT)
+            self.assertEqual(rest, 0, "uncore validate predicts whole passes")
+            array = passes * n * threads * ELEMENT
+            self.compare(rows, shown_by(node, read * array, claimed * array, written * array), (read + written) * array)
+
+    def check_grid(self, kernel):
+        for number, node in nodes_for(kernel):
+            rows = self.measure(kernel, number, *GRIDS[kernel])
+            predicted = {row["metric"]: int(row["predicted"]) for row in rows if row["predicted"]}
+            read, written = (predicted[f"{node.tier}.{kind}"] for kind in ("read", "write"))
+            self.compare(rows, shown_by(node, read, 0, written), read + written)
+
+
+def add_case(kernel, check):
+    def test(self):
+        check(self, kernel)
+    test.__doc__ = (f"{kernel} shows what its loop says, to {100 * TOLERANCE:.0f} %, where its memory is, and nothing "
+                    "elsewhere")
+    setattr(Kernels, f"test_{kernel}", test)
+
+
+for name in STREAMS:
+    add_case(name, Kernels.check_streams)
+for name in GRIDS:
+    add_case(name, Kernels.check_grid)
+
+
+class Remote(Simulated):
+    def stat(self, cpu, number, passes):
+        """{(socket, metric): bytes} of a program that runs here and whose memory lies there."""
+        done = subprocess.run(
+            ["taskset", "-c", str(cpu), "uncore", "stat", "--json", "--", HERE / "kernel", "update",
+             f"number={REMOTE_CACHES * machine().ll_bytes // ELEMENT}", f"passes={passes}"], cwd="/",
+            capture_output=True, text=True, check=True, timeout=COMMAND_S, preexec_fn=lambda: bind_memory(number),
+            **identity(VISITOR))
+        return {key: value["bytes"] for key, value in metrics_of(json.loads(done.stderr)).items() if "bytes" in value}
+
+    def check(self, cpu, number):
+        fewer, more = (self.stat(cpu, number, passes) for passes in REMOTE_PASSES)
+        each = (REMOTE_PASSES[1] - REMOTE_PASSES[0]) * REMOTE_CACHES * machine().ll_bytes
+        wanted = shown_by(machine().nodes[number], each, 0, each)
+        worst = 0
+        for key in more:
+            off = (more[key] - fewer[key] - wanted.get(key, 0)) / (2 * each)
+            worst = max(worst, off, key=abs)
+            with self.subTest(cpu=cpu, memory_of=number, metric=key, off=off):
+                self.assertLessEqual(abs(off), TOLERANCE)
+        node = machine().nodes[number]
+        shares = [f"{node.tier}.{kind} {(more[key] - fewer[key]) / each:.4f}" for kind in ("read", "write")
+                  for key in [(node.socket, f"{node.tier}.{kind}")]]
+        say(f"CPU {cpu} memory of node {number}: {' '.join(shares)}; worst {100 * worst:+.2f} %")
+
+    def test_remote(self):
+        """what a program moves to and from the memory of another node shows where that is, and not where it runs"""
+        for number, node in nodes():
+            for cpu in {other.cpus[0] for _, other in nodes() if other.cpus and other is not node}:
+                self.check(cpu, number)
+
+
+CASES = [Begin, Kernels, Remote]
