@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The POWER9 guest: Debian's ppc64el kernel with its own driver of the nest counters, on emulated bare metal.
 #
-# build-guest-power9/ holds  vmlinux      from the kernel's package
-#                            skiboot.lid  QEMU's firmware, which finds the controllers' memory where homer.s says
-#                            flash.img    with the catalogue of counters
-#                            initrd.gz    the whole guest: busybox, uncored and its libraries
+# build-guest-power9/ holds  vmlinux               from the kernel's package
+#                            skiboot.lid           QEMU's firmware, which finds the controllers' memory where
+#                                                  homer.s says
+#                            flash.img             with the catalogue of counters
+#                            initrd.gz             the whole guest: busybox, uncored and its libraries
+#                            memory-controller.so  the plugin of QEMU that simulates memory traffic (tests/traffic)
+#                            accesses-power        a program that tries it
 
 GUEST_POWER9_NEEDS=(cpio device-tree-compiler qemu-system-ppc)
 # The machines that the unit tests read.
@@ -100,6 +103,13 @@ guest_power9_make_initrd() {
 	rm -rf "$root"
 }
 
+guest_power9_add_simulator() {
+	local folder=$1 plugin=tests/traffic/plugin/memory-controller.so
+
+	build_in build "$plugin"
+	install "build/$plugin" "$CROSS_FOLDER/tests/traffic/accesses-power" "$folder/"
+}
+
 guest_power9_make() {
 	local folder=$1
 
@@ -110,4 +120,5 @@ guest_power9_make() {
 	guest_power9_make_firmware "$folder"
 	python3 tests/guests/power9/catalog.py "$CROSS_FOLDER/tests/machines/power9" "$folder/flash.img"
 	guest_power9_make_initrd "$folder"
+	guest_power9_add_simulator "$folder"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev papi: PAPI with its component pcp, which Debian's libpapi is built without, from Debian's source package; and a
-# comparison of the ways to read this machine's counters.
+# ./dev papi: PAPI with its component pcp, which Debian's libpapi is built without, from Debian's source package; and
+# comparisons of the ways to read counters: this machine's, or those of the POWER9 guest.
 #
 # build-papi/ holds  include/, lib/  PAPI itself
 #                    bin/            its tools that list components and events, and the programs of tests/papi/
@@ -15,7 +15,12 @@ PAPI_COMPONENTS="pcp io sde"
 PAPI_TOOLS=(papi_component_avail papi_native_avail)
 PAPI_PROGRAMS=(papi-reader papi-timeline)
 PAPI_SCRIPTS=(papi-report three-ways)
+PAPI_CC=gcc
+PAPI_CONFIGURE=() # of another architecture
 PAPI_FLAGS=(-g -O2 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wvla -Werror)
+
+# shellcheck source=/dev/null
+source tests/papi/power9/make.sh
 
 papi_write_apt_conf() {
 	local state=$PWD/$PAPI_WORK/apt
@@ -47,7 +52,7 @@ papi_build() {
 	cd "$1" || return
 	./configure --with-components="$PAPI_COMPONENTS" --with-perf-events --with-pfm-incdir=/usr/include \
 		--with-pfm-libdir="/usr/lib/$(gcc -print-multiarch)" --with-shared-lib=yes --with-static-lib=no \
-		--with-shlib-tools --with-tests=no
+		--with-shlib-tools --with-tests=no "${PAPI_CONFIGURE[@]}"
 	make -j"$(nproc)" shared
 	make libsde
 	make -C utils "${PAPI_TOOLS[@]}"
@@ -72,8 +77,8 @@ papi_make_library() {
 	mkdir -p "$PAPI_WORK"
 	papi_fetch
 	source=$(echo "$PAPI_WORK"/papi-*/src)
-	quietly "build PAPI" bash -c "$(declare -f papi_build); $(declare -p PAPI_COMPONENTS PAPI_TOOLS)
-		set -e; papi_build '$source'"
+	quietly "build PAPI" bash -c "$(declare -f papi_build); $(declare -p PAPI_COMPONENTS PAPI_CONFIGURE PAPI_TOOLS)
+		set -e; export CC='$PAPI_CC'; papi_build '$source'"
 	papi_copy "$source"
 	rm -rf "$PAPI_WORK"
 }
@@ -82,7 +87,7 @@ papi_make_programs() {
 	local name
 
 	for name in "${PAPI_PROGRAMS[@]}"; do
-		quietly "build $name" gcc "${PAPI_FLAGS[@]}" -I"$PAPI_FOLDER/include" -o "$PAPI_FOLDER/bin/$name" \
+		quietly "build $name" "$PAPI_CC" "${PAPI_FLAGS[@]}" -I"$PAPI_FOLDER/include" -o "$PAPI_FOLDER/bin/$name" \
 			"tests/papi/$name.c" tests/papi/events.c -L"$PAPI_FOLDER/lib" -lpapi -lsde
 	done
 	cp "${PAPI_SCRIPTS[@]/#/tests/papi/}" "$PAPI_FOLDER/bin/"
@@ -91,7 +96,7 @@ papi_make_programs() {
 # What the library is made by and of, but for the version of PAPI: delete the folder to get a newer one.
 papi_recipe() {
 	declare -f papi_write_apt_conf papi_fetch papi_build papi_copy
-	declare -p PAPI_COMPONENTS PAPI_TOOLS
+	declare -p PAPI_CC PAPI_COMPONENTS PAPI_CONFIGURE PAPI_TOOLS
 	dpkg-query -W "${PAPI_LINKED_WITH[@]}"
 }
 
@@ -99,7 +104,8 @@ papi_make() {
 	setup_packages "${SETUP_TO_BUILD[@]}" "${PAPI_NEEDS[@]}"
 	mkdir -p "$PAPI_FOLDER"
 	guest_part "$PAPI_FOLDER/library.stamp" "$(guest_fingerprint -- "$(papi_recipe)")" papi_make_library
-	guest_part "$PAPI_FOLDER/programs.stamp" "$(guest_fingerprint tests/papi/* "$PAPI_FOLDER/library.stamp" -- \
+	guest_part "$PAPI_FOLDER/programs.stamp" "$(guest_fingerprint \
+		tests/papi/*.[ch] "${PAPI_SCRIPTS[@]/#/tests/papi/}" "$PAPI_FOLDER/library.stamp" -- \
 		"$(declare -f papi_make_programs)" "${PAPI_FLAGS[@]}")" papi_make_programs
 }
 
@@ -110,13 +116,18 @@ papi_compare() {
 		"$PAPI_FOLDER/bin/three-ways" build/tests/pcp/uncore-reader "$PAPI_FOLDER/bin/papi-reader" "$@"
 }
 
-# [-- COMMAND [ARGS...]]
+# [-- COMMAND [ARGS...] | power9]
 papi_run() {
-	[[ $# -eq 0 || ($1 == -- && $# -gt 1) ]] || {
-		say "./dev papi takes nothing, or -- and a command."
+	if [[ $# -eq 0 ]]; then
+		papi_make
+		say "PAPI is in $PAPI_FOLDER/."
+	elif [[ $1 == -- && $# -gt 1 ]]; then
+		papi_make
+		papi_compare "${@:2}"
+	elif [[ $* == power9 ]]; then
+		papi_power9_run
+	else
+		say "./dev papi takes nothing, or -- and a command, or 'power9'."
 		exit 2
-	}
-	papi_make
-	say "PAPI is in $PAPI_FOLDER/."
-	[[ $# -eq 0 ]] || papi_compare "${@:2}"
+	fi
 }

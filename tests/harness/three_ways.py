@@ -159,8 +159,7 @@ class PerfStat(Way):
 
     def counts(self, first, last):
         self.close()
-        said = [json.loads(line) for line in self.report.read_text().splitlines() if line.startswith("{")]
-        values = {(event["cpu"], event["event"]): float(event["counter-value"]) for event in said}
+        values = values_of_perf(self.report.read_text())
         return [round(values[place] / scale) for place, scale in zip(self.places, self.scales)]
 
     def tell(self, command):
@@ -183,6 +182,12 @@ class PerfStat(Way):
         self.answer.close()
 
 
+def values_of_perf(report):
+    """{(CPU, event): value}, of the output of `perf stat -j -A`."""
+    said = [json.loads(line) for line in report.splitlines() if line.startswith("{")]
+    return {(event["cpu"], event["event"]): float(event["counter-value"]) for event in said}
+
+
 def open_fifo(path):
     """Open at both ends, so that nobody waits for the other end."""
     path.unlink(missing_ok=True)
@@ -199,7 +204,8 @@ class Measured:
     counts: list
     first: Reading
     last: Reading
-    took_ns: list  # of many readings
+    took_ns: list     # of many readings
+    step_ns: int = 0  # the counters go in steps: so old may a count be
 
     def window_ns(self, socket):
         """From the middle of one reading to the middle of the other."""
@@ -208,7 +214,7 @@ class Measured:
     def error(self, socket):
         """By how much of itself a count of steady traffic may be off."""
         lengths = [end - begin for begin, end in (self.first.span(socket), self.last.span(socket))]
-        return sum(lengths) / 2 / self.window_ns(socket)
+        return (sum(lengths) / 2 + self.step_ns) / self.window_ns(socket)
 
     def time_of_read_us(self):
         return statistics.median(self.took_ns) / 1000
