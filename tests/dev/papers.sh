@@ -23,7 +23,7 @@ papers_run_guests() {
 
 	say "Now whole machines: every kernel and every planted defect on each of them"
 	./dev guest x86 --all traffic validate tiers papi || status=1
-	./dev guest power9 traffic || status=1
+	./dev guest power9 --all traffic || status=1
 	return $status
 }
 
