@@ -70,22 +70,36 @@ static hwloc_nodeset_t node_set(unsigned node)
 	return set;
 }
 
+/*
+ * Binds @memory, and moves what is there already: a huge page of its neighbour, another thread's
+ * stack, may reach into it, and that page lies where the stack was touched first.
+ */
+static bool bind(hwloc_topology_t topology, unsigned node, void *memory, size_t bytes)
+{
+	hwloc_nodeset_t nodes = node_set(node);
+	bool bound =
+		nodes && hwloc_set_area_membind(topology, memory, bytes, nodes, HWLOC_MEMBIND_BIND,
+				 HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_STRICT |
+					 HWLOC_MEMBIND_MIGRATE) == 0;
+
+	hwloc_bitmap_free(nodes);
+	return bound;
+}
+
 /* NULL, and errno, if there is no such memory. */
 static void *allocate_on(hwloc_topology_t topology, unsigned node, size_t bytes)
 {
-	hwloc_nodeset_t nodes;
-	void *memory;
+	void *memory = hwloc_alloc(topology, bytes);
+	int error;
 
 	/* With a single node nothing is bound: kernels without NUMA could not. */
-	if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) == 1)
-		return hwloc_alloc(topology, bytes);
-	nodes = node_set(node);
-	if (!nodes)
-		return NULL;
-	memory = hwloc_alloc_membind(topology, bytes, nodes, HWLOC_MEMBIND_BIND,
-		HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_STRICT);
-	hwloc_bitmap_free(nodes);
-	return memory;
+	if (!memory || hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) == 1 ||
+		bind(topology, node, memory, bytes))
+		return memory;
+	error = errno;
+	hwloc_free(topology, memory, bytes);
+	errno = error;
+	return NULL;
 }
 
 static int allocate(struct worker *worker)
