@@ -74,7 +74,7 @@ static hwloc_nodeset_t node_set(unsigned node)
  * Binds @memory, and moves what is there already: a huge page of its neighbour, another thread's
  * stack, may reach into it, and that page lies where the stack was touched first.
  */
-static bool bind(hwloc_topology_t topology, unsigned node, void *memory, size_t bytes)
+static bool bind_area(hwloc_topology_t topology, unsigned node, void *memory, size_t bytes)
 {
 	hwloc_nodeset_t nodes = node_set(node);
 	bool bound =
@@ -94,7 +94,7 @@ static void *allocate_on(hwloc_topology_t topology, unsigned node, size_t bytes)
 
 	/* With a single node nothing is bound: kernels without NUMA could not. */
 	if (!memory || hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) == 1 ||
-		bind(topology, node, memory, bytes))
+		bind_area(topology, node, memory, bytes))
 		return memory;
 	error = errno;
 	hwloc_free(topology, memory, bytes);
