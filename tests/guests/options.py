@@ -22,7 +22,7 @@ def parse(kind, suites, simulates=False):
         parser.add_argument("--append", default="", metavar="WORDS",
                             help="more words for the kernel's command line: uncored.repeat=10")
     parser.add_argument("--make", action="store_true", help="no more than make it")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     for name in options.suite:
         if name not in suites:
             parser.error(f"there is no suite {name!r} in this guest; there are: {' '.join(suites)}")
