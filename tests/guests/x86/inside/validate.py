@@ -21,7 +21,7 @@ OTHER_KIND = {"read": "write", "write": "read"}
 SILENT, ABSENT, DOUBLE = 3, 1, 0  # boxes, which the first node of every machine has
 CACHES = 4                        # see validate() of wiring.py
 NEIGHBOUR_S = 3                   # for each kernel: beside a heavy one all time is spent, and in vain
-NEIGHBOURS_ON = "icelake-sp"      # what others move is the same on every machine
+WHOLE_ON = "icelake-sp"           # all defects; and neighbours, whose traffic is the same on every machine
 
 
 # --- wires ---
@@ -130,6 +130,8 @@ if machine().sockets > 1:
 if SECOND_OF_SOCKET:
     DEFECTS.append(Defect("half of a socket", first_nodes_only, ("Half of the socket is not seen",),
                           nodes=(SECOND_OF_SOCKET,), right_nodes=(0,)))
+# These show traffic in another place.
+WHERE = ("another socket's counters", "half of a socket", "swapped reads and writes of HBM")
 if HBM:
     DEFECTS.append(Defect("swapped reads and writes of HBM", lambda: swapped("hbm"), ("Reads and writes are swapped",),
                           nodes=(HBM,), right_nodes=(0,)))
@@ -253,11 +255,18 @@ def defects_beside(neighbour):
     return (RIGHT, SILENT_CHANNEL) if neighbour.what == "light" else (SILENT_CHANNEL,)
 
 
+def defects_here():
+    """Where not all are wanted, other machines have those that depend on their sockets and nodes."""
+    if machine_name() == WHOLE_ON or is_all_wanted():
+        return DEFECTS
+    return [defect for defect in DEFECTS if defect is SILENT_CHANNEL or defect.what in WHERE]
+
+
 def add_cases():
     add_case("right", "right counters are right on every node", RIGHT)
-    for number, defect in enumerate(DEFECTS):
+    for number, defect in enumerate(defects_here()):
         add_case(f"defect_{number}", f"{defect.what}: named, and nothing else", defect)
-    for neighbour in NEIGHBOURS if machine_name() == NEIGHBOURS_ON else ():
+    for neighbour in NEIGHBOURS if machine_name() == WHOLE_ON else ():
         for number, defect in enumerate(defects_beside(neighbour)):
             add_case(f"{neighbour.what}_{number}",
                      f"{defect.what} beside a {neighbour.what} program: no wrong cause is named",
