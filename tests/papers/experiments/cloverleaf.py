@@ -92,7 +92,7 @@ def stencil_row(what, machine, rows_read, published):
 def caches_of(n_ranks):
     """(last level, rows that fill both levels) so that layer conditions hold in every rank."""
     columns = max(ranks.columns(n_ranks))
-    ll = power_of_two(int(1.25 * n_ranks * LIVE.live_bytes(columns)))
+    ll = power_of_two(int(1.5 * n_ranks * LIVE.live_bytes(columns)))
     row_bytes = ELEMENT * (columns + MARGIN) * min(loop.arrays for loop in LOOPS.values())
     # A line that is written stays in the first level, and then in the last one, which it enters anew.
     return ll, ll // (row_bytes * n_ranks) + L1 // row_bytes + 4
