@@ -2,7 +2,6 @@
 #include "client/validate/calibration.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "client/validate/shape.h"
 
@@ -46,24 +45,12 @@ static bool calibrate_metric(
 	return true;
 }
 
-/* Is nothing wrong but one factor of all metrics? */
-static bool is_only_a_scale(const struct judged_node *node)
-{
-	const struct findings *findings = &node->findings;
-	char metrics[TIER_NAMES_BYTES];
-
-	tier_names(&node->tier, metrics);
-	return findings->outcome == OUTCOME_DEFECT && findings->n == 1 &&
-	       strncmp(findings->text[0], metrics, strlen(metrics)) == 0 &&
-	       strstr(findings->text[0], ": a factor of ");
-}
-
 unsigned calibrate(const struct session *session, const struct judged_node *node,
 	struct calibration ret[TIER_METRICS_MAX])
 {
 	unsigned n = 0;
 
-	if (node->findings.outcome != OUTCOME_RIGHT && !is_only_a_scale(node))
+	if (node->findings.outcome != OUTCOME_RIGHT && !findings_are_factors(&node->findings))
 		return 0;
 	for (unsigned i = 0; i < node->tier.n; i++)
 		n += calibrate_metric(session, &node->metric[i], &ret[n]);

@@ -24,7 +24,7 @@ static void explain_scale(const struct evidence *evidence, const struct view *vi
 
 	channels_fit(evidence, view->series, &channels);
 	if (!channels_explain(&channels, metrics, scale, findings))
-		findings_add(findings, OUTCOME_DEFECT,
+		findings_add_factor(findings,
 			"%s: a factor of %.3f, which no known defect has. One count is worth %.3f "
 			"times the bytes that uncored takes it for.",
 			metrics, scale, 1 / scale);

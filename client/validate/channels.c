@@ -132,7 +132,7 @@ static void explain_power(const struct channels *channels, const char *metrics, 
 			n_real - channels->n_active, n_real);
 	else if (power == 0.5)
 		snprintf(other, sizeof other, ", or half of the channels have no counter box");
-	findings_add(findings, OUTCOME_DEFECT,
+	findings_add_factor(findings,
 		"%s: a factor of %g. One count is worth %g times the bytes that uncored takes it "
 		"for%s.",
 		metrics, power, 1 / power, other);

@@ -16,18 +16,27 @@ enum outcome {
 	OUTCOME_DEFECT,
 };
 
+struct finding {
+	enum outcome outcome; /* OUTCOME_RIGHT: a remark */
+	bool is_factor;       /* what the counters show times a number is right */
+	char text[FINDING_BYTES];
+};
+
 struct findings {
 	enum outcome outcome;
 	unsigned n;
-	char text[FINDINGS_MAX][FINDING_BYTES];
+	struct finding finding[FINDINGS_MAX];
 };
 
 /* Adds a sentence; those past FINDINGS_MAX are left out. */
 _printf_(3, 4) void findings_add(
 	struct findings *findings, enum outcome outcome, const char *format, ...);
 
-/* Does the sentence say no more than what is worth knowing? */
-bool findings_is_remark(const char *text);
+/* Adds the defect that counters show a factor too little or too much. */
+_printf_(2, 3) void findings_add_factor(struct findings *findings, const char *format, ...);
+
+/* Is nothing wrong but factors? */
+bool findings_are_factors(const struct findings *findings);
 
 /* "right", "defect", ... */
 const char *outcome_word(enum outcome outcome);

@@ -50,7 +50,7 @@ bool fit_series(
 	for (unsigned i = 0; i < n; i++) {
 		shares(kernels[i], series, share);
 		add(&sums, share[0], share[1], share[2]);
-		error = fmax(error, kernels[i]->error * fabs(share[2]));
+		error = fmax(error, kernels[i]->errors[series] / measured_total(kernels[i]));
 	}
 	if (!solve(&sums, ret))
 		return false;

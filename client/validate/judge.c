@@ -108,19 +108,24 @@ static bool has_memory_nodes(const struct places *places)
 	return false;
 }
 
-static void judge(const struct session *session, struct judged_node *node)
+static struct evidence evidence_of(const struct session *session, const struct judged_node *node)
 {
-	const struct measured *kernels[JUDGE_KERNELS_MAX];
-	struct evidence evidence = {
+	return (struct evidence){
 		.meter = &session->meter,
 		.place = node->place,
 		.socket = node->socket,
 		.tier = node->tier,
 		.has_memory_nodes = has_memory_nodes(&session->places),
-		.kernels = kernels,
-		.n_kernels = node->n_judged,
 	};
+}
 
+static void judge(const struct session *session, struct judged_node *node)
+{
+	const struct measured *kernels[JUDGE_KERNELS_MAX];
+	struct evidence evidence = evidence_of(session, node);
+
+	evidence.kernels = kernels;
+	evidence.n_kernels = node->n_judged;
 	for (unsigned i = 0; i < node->n_judged; i++)
 		kernels[i] = &node->measured[i];
 	for (unsigned i = 0; i < node->tier.n; i++) {
@@ -133,24 +138,10 @@ static void judge(const struct session *session, struct judged_node *node)
 	verdict(&evidence, &node->findings);
 }
 
-static bool has_metrics(const struct session *session, struct judged_node *node)
-{
-	bool found = true;
-
-	for (unsigned i = 0; i < node->tier.n; i++) {
-		const char *name = node->tier.metric[i].name;
-
-		if (meter_find(&session->meter, node->socket, name) != METER_NONE)
-			continue;
-		findings_add(&node->findings, OUTCOME_ABSENT, "Platform %s has no metric %s.",
-			session->meter.machine.platform, name);
-		found = false;
-	}
-	return found;
-}
-
 static bool can_be_judged(const struct session *session, struct judged_node *node)
 {
+	struct evidence evidence = evidence_of(session, node);
+
 	if (node->socket == UINT32_MAX)
 		findings_add(&node->findings, OUTCOME_ABSENT,
 			"uncored reads no socket of package %u.", node->place->package);
@@ -160,7 +151,7 @@ static bool can_be_judged(const struct session *session, struct judged_node *nod
 			"CPUs.",
 			node->place->node);
 	else
-		return has_metrics(session, node);
+		return !verdict_is_absent(&evidence, &node->findings);
 	return false;
 }
 

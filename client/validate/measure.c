@@ -40,10 +40,10 @@ struct course {
 	double *idle, *busy;                     /* bytes of each series */
 	double *idle_window, *busy_window;       /* ns of each socket */
 	double *net;                             /* [repetition][series] */
-	double *errors;                          /* of the median of each series */
 	double background[REPETITIONS_MAX];      /* bytes of others */
 	double best_ns;
 	uint64_t deadline_ns;
+	uint64_t moved; /* pages, by the kernel, until the last repetition */
 };
 
 /* --- pages that the kernel moves --- */
@@ -111,7 +111,7 @@ static int repeat(struct course *course, unsigned n, bool *ret_dropped)
 {
 	struct meter *meter = course->meter;
 	struct meter_reading spare = course->before;
-	uint64_t moved = pages_moved();
+	uint64_t moved = course->moved;
 	int r;
 
 	course->before = course->end;
@@ -133,7 +133,8 @@ static int repeat(struct course *course, unsigned n, bool *ret_dropped)
 		return r;
 	course->background[n] =
 		subtract_background(course, course->net + (size_t)n * meter->n_series);
-	*ret_dropped = pages_moved() != moved;
+	course->moved = pages_moved();
+	*ret_dropped = course->moved != moved;
 	return 0;
 }
 
@@ -207,14 +208,14 @@ static void evaluate(const struct course *course, struct measured *ret)
 	for (uint32_t i = 0; i < n_series; i++) {
 		for (unsigned k = 0; k < ret->n; k++)
 			values[k] = course->net[(size_t)k * n_series + i];
-		ret->bytes[i] = statistics_median(values, ret->n, &course->errors[i]);
+		ret->bytes[i] = statistics_median(values, ret->n, &ret->errors[i]);
 	}
 	largest = largest_series(course, ret);
 	socket = course->meter->series[largest].socket;
 	for (uint32_t i = 0; i < n_series; i++)
 		if (!course->meter->series[i].is_channel &&
 			course->meter->series[i].socket == socket)
-			errors_most = fmax(errors_most, course->errors[i]);
+			errors_most = fmax(errors_most, ret->errors[i]);
 	memcpy(values, course->background, ret->n * sizeof *values);
 	ret->background =
 		statistics_median(values, ret->n, NULL) / whole_of(ret, ret->bytes[largest]);
@@ -273,15 +274,14 @@ static int course_new(struct meter *meter, struct course *ret)
 	if (r == 0)
 		r = meter_reading_new(meter, &ret->end);
 	ret->numbers =
-		calloc((size_t)n * (REPETITIONS_MAX + 4) + 2 * (size_t)n_sockets, sizeof(double));
+		calloc((size_t)n * (REPETITIONS_MAX + 2) + 2 * (size_t)n_sockets, sizeof(double));
 	if (r < 0 || !ret->numbers)
 		return -ENOMEM;
 	ret->idle = ret->numbers;
 	ret->busy = ret->idle + n;
 	ret->idle_window = ret->busy + n;
 	ret->busy_window = ret->idle_window + n_sockets;
-	ret->errors = ret->busy_window + n_sockets;
-	ret->net = ret->errors + n;
+	ret->net = ret->busy_window + n_sockets;
 	return 0;
 }
 
@@ -294,14 +294,16 @@ int measure(struct meter *meter, const struct workers_job *job, const struct mea
 	*ret = (struct measured){ .kernel = job->kernel, .n_threads = job->n_threads };
 	if (r < 0)
 		return r;
-	ret->bytes = calloc(meter->n_series, sizeof *ret->bytes);
+	ret->bytes = calloc(2 * (size_t)meter->n_series, sizeof *ret->bytes);
 	if (!ret->bytes)
 		return -ENOMEM;
+	ret->errors = ret->bytes + meter->n_series;
 	r = workers_start(job, &course.workers);
 	if (r < 0)
 		return r;
 	plan_repetitions(&course, ret);
 	course.deadline_ns = clock_now_ns() + (uint64_t)(rules->time_s * 1e9);
+	course.moved = pages_moved();
 	sleep_ns(SETTLE_NS);
 	r = meter_read(meter, &course.end);
 	return r < 0 ? r : repeat_until_known(&course, ret);

@@ -29,6 +29,7 @@ struct measured {
 	double background;               /* bytes of others, as a share */
 	double best_ns;                  /* the shortest time of one repetition's passes */
 	double *bytes;                   /* medians, of each series of the meter */
+	double *errors;                  /* of these, standard; a part of the same memory */
 	bool is_known;                   /* .error is within the rules */
 };
 

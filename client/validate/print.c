@@ -111,12 +111,13 @@ static void print_channels(FILE *out, const struct session *session, const struc
 static void print_remote(FILE *out, const struct session *session, const struct judged_node *node)
 {
 	const struct meter *meter = &session->meter;
+	struct tier tier;
 
 	if (!node->neighbour)
 		return;
+	tier = session_tier(session, node->neighbour);
 	fprintf(out, "  Reading the memory of node %u from here shows", node->neighbour->node);
 	for (uint32_t i = 0; i < meter->machine.n_sockets; i++) {
-		struct tier tier = session_tier(session, node->neighbour);
 		uint32_t series = tier.n ? meter_find(meter, i, tier.metric[0].name) : METER_NONE;
 
 		if (series != METER_NONE)
@@ -140,11 +141,8 @@ static void print_findings(FILE *out, const struct findings *findings)
 		fprintf(out, "  RIGHT\n");
 	for (unsigned i = 0; i < findings->n; i++)
 		fprintf(out, "  %s%s\n",
-			findings->outcome == OUTCOME_DEFECT &&
-					!findings_is_remark(findings->text[i])
-				? "DEFECT: "
-				: "",
-			findings->text[i]);
+			findings->finding[i].outcome == OUTCOME_DEFECT ? "DEFECT: " : "",
+			findings->finding[i].text);
 }
 
 void print_node(FILE *out, const struct session *session, const struct judged_node *node)

@@ -236,7 +236,8 @@ static void add_node(
 	add_text(object, "outcome", outcome_word(node->findings.outcome));
 	findings = add_list(object, "findings");
 	for (unsigned i = 0; i < node->findings.n; i++)
-		json_object_array_add(findings, json_object_new_string(node->findings.text[i]));
+		json_object_array_add(
+			findings, json_object_new_string(node->findings.finding[i].text));
 	if (node->n)
 		add_measurements(object, session, node);
 }

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/macro.h"
-
 static const uint64_t CACHE_UNKNOWN = 32 << 20; /* where the machine does not tell its caches */
 
 uint32_t session_socket(const struct session *session, const struct place *place)

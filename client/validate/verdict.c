@@ -269,12 +269,17 @@ static void judge(const struct evidence *evidence, struct findings *ret)
 	remark_on_others(&rest, ret);
 }
 
+bool verdict_is_absent(const struct evidence *evidence, struct findings *ret)
+{
+	return any_metric(evidence, is_absent, ret);
+}
+
 void verdict(const struct evidence *evidence, struct findings *ret)
 {
 	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
 	struct evidence fitting = *evidence;
 
-	if (any_metric(evidence, is_absent, ret) || any_metric(evidence, is_flagged, ret))
+	if (verdict_is_absent(evidence, ret) || any_metric(evidence, is_flagged, ret))
 		return;
 	if (are_noisy(evidence, ret)) {
 		any_metric(evidence, is_estimated, ret);

@@ -9,6 +9,9 @@
 #include "client/validate/evidence.h"
 #include "client/validate/findings.h"
 
+/* Says in @ret which metrics of the node's memory are absent, and why; false: none is. */
+bool verdict_is_absent(const struct evidence *evidence, struct findings *ret);
+
 /* Adds to @ret, which begins as zero. */
 void verdict(const struct evidence *evidence, struct findings *ret);
 
