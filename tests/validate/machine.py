@@ -71,14 +71,14 @@ class Served:
         self.folder = folder
         self.environment = {**os.environ, "UNCORE_SOCKET": str(folder / "socket")}
 
-    def simulated(self):
-        """The words before a program that runs on one CPU of the machine."""
+    def simulated(self, pinned=True):
+        """The words before a program that runs on one CPU of the machine, or on any."""
         plugin = ",".join([str(BUILD / "tests/traffic/plugin/memory-controller.so"),
                            f"counters={self.folder / 'counters'}", "sockets=2", f"ll={CACHE}"])
-        return ["taskset", "-c", "0", run.QEMU, "-cpu", "max", "-plugin", plugin]
+        return [*(["taskset", "-c", "0"] if pinned else []), run.QEMU, "-cpu", "max", "-plugin", plugin]
 
-    def command(self, *words):
-        return [*self.simulated(), str(BUILD / "client/uncore"), "validate", "--cache", CACHE, *words]
+    def command(self, *words, pinned=True):
+        return [*self.simulated(pinned), str(BUILD / "client/uncore"), "validate", "--cache", CACHE, *words]
 
     def kill(self):
         """Kills this uncored, which its socket's path tells from others."""

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -17,6 +18,10 @@ from machine import NOT_MEASURED, RIGHT, Machine
 
 USAGE = 2
 ROWS = 2 * 4  # of one measurement: two sockets, four metrics
+LIMIT_MB = 200  # of a cgroup; the emulator itself takes 50
+# The files of a cgroup, by what they set.
+V1 = {"limit": "memory.limit_in_bytes", "cpus": "cpuset.cpus", "mems": "cpuset.mems"}
+V2 = {"limit": "memory.max", "cpus": "cpuset.cpus", "mems": "cpuset.mems"}
 SPREAD = 0.02  # of a kernel's bytes: the ends of its arrays, and the program around it
 
 
@@ -118,10 +123,82 @@ def too_much():
         says(validate("--node", "7", served=served), NOT_MEASURED, "there is no such NUMA node")
 
 
+@contextlib.contextmanager
+def cgroup(controller, **settings):
+    """Yields the words that run a command in a group of its own. Both versions of cgroups are known."""
+    for root, names in ((pathlib.Path("/sys/fs/cgroup"), V2), (pathlib.Path("/sys/fs/cgroup", controller), V1)):
+        if (root / "cgroup.procs").exists():
+            break
+    group = root / f"uncored-validate-{os.getpid()}"
+    group.mkdir()
+    try:
+        for name, text in settings.items():
+            (group / names[name]).write_text(text)
+        yield ["sh", "-c", f'echo $$ >{group}/cgroup.procs && exec "$@"', "sh"]
+    finally:
+        group.rmdir()
+
+
+def memory_limit():
+    """The memory limit of a cgroup is kept: larger arrays are refused with a sentence that names it"""
+    with machine.serving(Machine()) as served, cgroup("memory", limit=str(LIMIT_MB * 1000000)) as inside:
+        done = subprocess.run([*inside, *served.command("-k", "load", "--size", str(LIMIT_MB * 1000000 // 8))],
+                              env=served.environment, capture_output=True, text=True, check=False,
+                              timeout=machine.SECONDS)
+    says(done, NOT_MEASURED, "or of what the limit of this cgroup leaves")
+    most = int(re.search(r"need more than the (\d+) MB", done.stderr)[1])
+    tap.check(0 < most <= LIMIT_MB // 2, f"{most} MB may be used of a limit of {LIMIT_MB} MB")
+
+
+def cpuset():
+    """Of the cores that a cpuset leaves, each is used, and no other"""
+    with machine.serving(Machine()) as served, cgroup("cpuset", mems="0", cpus="0") as inside:
+        done = subprocess.run([*inside, *served.command("-k", "load", "--size", "65536", "--csv", pinned=False)],
+                              env=served.environment, capture_output=True, text=True, check=False,
+                              timeout=machine.SECONDS)
+    says(done, 0)
+    tap.equal({row["threads"] for row in rows_of(done.stdout)}, {"1"}, "threads")
+    with machine.serving(Machine()) as served:
+        done = subprocess.run(served.command("-k", "load", "--size", "65536", "--csv", pinned=False),
+                              env=served.environment, capture_output=True, text=True, check=False,
+                              timeout=machine.SECONDS)
+    tap.equal({row["threads"] for row in rows_of(done.stdout)}, {str(os.cpu_count())}, "threads without a cpuset")
+
+
 def standin():
     """The stand-in machine is refused: its values are no memory traffic"""
     with machine.serving(Machine(name="standin")) as served:
         says(validate(served=served), NOT_MEASURED, "there is nothing to validate")
+
+
+def absent():
+    """Where a metric is absent nothing is measured in vain, and the report says why it is absent"""
+    events = {**Machine().events, "write": ["nothing"]}
+    with machine.serving(Machine(events=events)) as served:
+        done = validate("--json", served=served)
+    tap.equal(done.returncode, NOT_MEASURED, f"{done.stderr}{done.stdout}status")
+    node = json.loads(done.stdout)["nodes"][0]
+    tap.equal((node["outcome"], "kernels" in node), ("absent", False), f"{node}")
+    tap.check("dram.write is absent: " in node["findings"][0], f"{node['findings']}")
+
+
+def calibration():
+    """For uncalibrated metrics it says the factor and the lines for uncored.conf, unless they are wrong otherwise"""
+    halved = Machine(scales={"read": 32, "write": 32}, more="uncalibrated = yes\n")
+    with machine.serving(halved) as served:
+        text, (status, found) = validate("--quick", served=served), served.judge("--quick")
+    says(text, machine.DEFECT, "a factor of 0.5.", "For uncored.conf:\n    [calibration]\n", "    dram.read = 64\n",
+         "    dram.write = 64\n")
+    factors = re.findall(r"dram\.(?:read|write) is uncalibrated; what it shows times (\S+) \(\+- (\S+)\)", text.stdout)
+    tap.equal((status, len(factors)), (machine.DEFECT, 2), f"{text.stdout}")
+    for factor, error in factors:
+        tap.check(abs(float(factor) - 2) < 2 * SPREAD and float(error) < SPREAD, f"{factor} +- {error}")
+    tap.equal([row["bytes"] for row in found["nodes"][0]["calibration"]], [64, 64], "calibration")
+    swapped = Machine(events={**Machine().events, "read": ["write"], "write": ["read"]}, more="uncalibrated = yes\n")
+    with machine.serving(swapped) as served:
+        text = validate("--quick", served=served)
+    says(text, machine.DEFECT, "Reads and writes are swapped.")
+    tap.check("uncored.conf" not in text.stdout, text.stdout)
 
 
 def only_one():
@@ -188,5 +265,5 @@ def kept():
 
 
 tap.run_functions([(body.__doc__, body) for body in (
-    options, helps, no_uncored, report, json_report, one_kernel, too_much, standin, only_one, interrupted,
-    uncored_goes, output, kept)])
+    options, helps, no_uncored, report, json_report, one_kernel, too_much, memory_limit, cpuset, standin, absent,
+    calibration, only_one, interrupted, uncored_goes, output, kept)])
