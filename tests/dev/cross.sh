@@ -16,27 +16,7 @@ CROSS_HAS=(
 
 # Runs apt-get for the other architecture.
 cross_apt() {
-	APT_CONFIG=$PWD/$CROSS_SYSTEM/apt.conf apt-get -q "$@"
-}
-
-cross_write_apt_conf() {
-	local state=$PWD/$CROSS_SYSTEM/apt
-
-	mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
-	: >"$state/status"
-	guest_apt_sources >"$state/sources.list"
-	cat >"$CROSS_SYSTEM/apt.conf" <<-END
-		APT::Architecture "ppc64el";
-		APT::Architectures { "ppc64el"; };
-		APT::Install-Recommends "false";
-		APT::Sandbox::User "";
-		Acquire::Languages "none";
-		Dir::State "$state";
-		Dir::State::status "$state/status";
-		Dir::Cache "$state/cache";
-		Dir::Etc::sourcelist "$state/sources.list";
-		Dir::Etc::sourceparts "/dev/null";
-	END
+	APT_CONFIG=$PWD/$CROSS_SYSTEM/apt/apt.conf apt-get -q "$@"
 }
 
 # Makes links relative: absolute links would lead out of the folder.
@@ -60,7 +40,8 @@ cross_unpack() {
 cross_make_system() {
 	say "Fetching Debian's ppc64el libraries"
 	rm -rf "$CROSS_SYSTEM/apt"
-	cross_write_apt_conf
+	apt_write_conf "$CROSS_SYSTEM/apt" deb 'APT::Architecture "ppc64el";' 'APT::Architectures { "ppc64el"; };' \
+		'APT::Install-Recommends "false";'
 	cross_apt update >/dev/null 2>&1 || true
 	quietly "fetch ppc64el packages" cross_apt --download-only -y install "${CROSS_HAS[@]}"
 	quietly "unpack ppc64el packages" cross_unpack
@@ -93,7 +74,7 @@ cross_build() {
 	guest_check_machine
 	setup_packages "${SETUP_TO_BUILD[@]}" "${CROSS_NEEDS[@]}"
 	mkdir -p "$CROSS_SYSTEM"
-	guest_part "$CROSS_SYSTEM/stamp" "$(guest_fingerprint tests/dev/cross.sh)" cross_make_system
+	guest_part "$CROSS_SYSTEM/stamp" "$(guest_fingerprint tests/dev/{apt,cross}.sh)" cross_make_system
 	cross_write_meson_file
 	say "Building into $CROSS_FOLDER/"
 	build_in "$CROSS_FOLDER"

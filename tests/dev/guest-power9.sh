@@ -21,13 +21,13 @@ GUEST_POWER9_FIRMWARE=/usr/share/qemu/skiboot.lid
 guest_power9_unpack_kernel() {
 	local folder=$1 version unpacked=$1/unpacked
 
-	version=$(APT_CONFIG=$PWD/$CROSS_SYSTEM/apt.conf apt-cache depends linux-image-powerpc64le |
+	version=$(APT_CONFIG=$PWD/$CROSS_SYSTEM/apt/apt.conf apt-cache depends linux-image-powerpc64le |
 		sed -n 's/.*Depends: linux-image-\([0-9].*\)/\1/p' | head -n 1)
 	[[ -n $version ]] || fail "apt knows no package linux-image-powerpc64le for ppc64el."
 	say "Fetching the kernel $version"
 	rm -rf "$unpacked"
 	mkdir -p "$unpacked"
-	(cd "$unpacked" && APT_CONFIG=$OLDPWD/$CROSS_SYSTEM/apt.conf quietly "fetch the kernel" \
+	(cd "$unpacked" && APT_CONFIG=$OLDPWD/$CROSS_SYSTEM/apt/apt.conf quietly "fetch the kernel" \
 		apt-get -q download "linux-image-$version")
 	quietly "unpack the kernel" dpkg -x "$unpacked"/linux-image-*.deb "$unpacked"
 	mv "$unpacked/boot/vmlinux-$version" "$folder/vmlinux"

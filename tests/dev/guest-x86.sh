@@ -65,7 +65,7 @@ guest_x86_make_base() {
 
 	say "Making the guest's Debian, about a minute"
 	packages=$(IFS=, && echo "${GUEST_X86_HAS[*]}")
-	guest_apt_sources >"$folder/sources.list"
+	apt_sources >"$folder/sources.list"
 	# shellcheck disable=SC2016
 	quietly "make the guest's Debian" as_root env SYSTEMD_OFFLINE=1 mmdebstrap --variant=minbase \
 		--include="$packages" --aptopt='Acquire::Languages "none"' \
@@ -125,7 +125,7 @@ guest_x86_install_tests() {
 	cp tests/guests/x86/inside/*.py tests/guests/x86/simulated.py tests/harness/tap.py tests/machines/events.csv \
 		"$folder/module/test_pmu.ko" "$folder/intel-uncore.ko" "$folder/product/tests/pcp/papi-client" "$tests/"
 	cp "$folder/product/tests/traffic/kernel" "$folder/product/tests/pcp/uncore-reader" \
-		tests/harness/{talk,three_ways}.py "$tests/"
+		tests/harness/{talk,three_ways,timeline}.py "$tests/"
 	guest_x86_install_papi "$tests"
 	install -m 755 tests/guests/x86/inside/layout-init "$tests/"
 	for machine in "${GUEST_X86_MACHINES[@]}"; do

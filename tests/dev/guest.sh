@@ -43,15 +43,6 @@ guest_check_machine() {
 		fail "The guests are made on an amd64 Debian 12, and this is $(dpkg --print-architecture)."
 }
 
-# The lines of sources.list that Debian's own packages come from, as this machine has them.
-guest_apt_sources() {
-	local keys=/usr/share/keyrings/debian-archive-keyring.gpg
-
-	apt-get indextargets --format "deb [signed-by=$keys] \$(SITE) \$(RELEASE) \$(COMPONENT)|\$(ORIGIN)" \
-		'Created-By: Packages' | sed -n 's/|Debian$//p' | sort -u | grep . ||
-		fail "apt knows no source of Debian packages here: see sources.list(5)."
-}
-
 # $1: kind
 guest_make() {
 	local folder=build-guest-$1

@@ -22,27 +22,10 @@ PAPI_FLAGS=(-g -O2 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wvla -Werror)
 # shellcheck source=/dev/null
 source tests/papi/power9/make.sh
 
-papi_write_apt_conf() {
-	local state=$PWD/$PAPI_WORK/apt
-
-	mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
-	: >"$state/status"
-	guest_apt_sources | sed 's/^deb /deb-src /' >"$state/sources.list"
-	cat >"$state/apt.conf" <<-END
-		APT::Sandbox::User "";
-		Acquire::Languages "none";
-		Dir::State "$state";
-		Dir::State::status "$state/status";
-		Dir::Cache "$state/cache";
-		Dir::Etc::sourcelist "$state/sources.list";
-		Dir::Etc::sourceparts "/dev/null";
-	END
-}
-
 papi_fetch() {
 	local apt=(env APT_CONFIG="$PWD/$PAPI_WORK/apt/apt.conf" apt-get -q)
 
-	papi_write_apt_conf
+	apt_write_conf "$PAPI_WORK/apt" deb-src
 	quietly "fetch the lists of Debian's source packages" "${apt[@]}" update
 	(cd "$PAPI_WORK" && quietly "fetch PAPI's source package" "${apt[@]}" source papi)
 }
@@ -87,7 +70,7 @@ papi_make_programs() {
 	local name
 
 	for name in "${PAPI_PROGRAMS[@]}"; do
-		quietly "build $name" "$PAPI_CC" "${PAPI_FLAGS[@]}" -I"$PAPI_FOLDER/include" -o "$PAPI_FOLDER/bin/$name" \
+		quietly "build $name" "$PAPI_CC" "${PAPI_FLAGS[@]}" -I. -I"$PAPI_FOLDER/include" -o "$PAPI_FOLDER/bin/$name" \
 			"tests/papi/$name.c" tests/papi/events.c -L"$PAPI_FOLDER/lib" -lpapi -lsde
 	done
 	cp "${PAPI_SCRIPTS[@]/#/tests/papi/}" "$PAPI_FOLDER/bin/"
@@ -95,7 +78,7 @@ papi_make_programs() {
 
 # What the library is made by and of, but for the version of PAPI: delete the folder to get a newer one.
 papi_recipe() {
-	declare -f papi_write_apt_conf papi_fetch papi_build papi_copy
+	declare -f apt_sources apt_write_conf papi_fetch papi_build papi_copy
 	declare -p PAPI_CC PAPI_COMPONENTS PAPI_CONFIGURE PAPI_TOOLS
 	dpkg-query -W "${PAPI_LINKED_WITH[@]}"
 }
@@ -105,7 +88,7 @@ papi_make() {
 	mkdir -p "$PAPI_FOLDER"
 	guest_part "$PAPI_FOLDER/library.stamp" "$(guest_fingerprint -- "$(papi_recipe)")" papi_make_library
 	guest_part "$PAPI_FOLDER/programs.stamp" "$(guest_fingerprint \
-		tests/papi/*.[ch] "${PAPI_SCRIPTS[@]/#/tests/papi/}" "$PAPI_FOLDER/library.stamp" -- \
+		tests/papi/*.[ch] tests/harness/program.h "${PAPI_SCRIPTS[@]/#/tests/papi/}" "$PAPI_FOLDER/library.stamp" -- \
 		"$(declare -f papi_make_programs)" "${PAPI_FLAGS[@]}")" papi_make_programs
 }
 

@@ -9,10 +9,8 @@
  * take. The program counts its own arithmetic as a software-defined event, sde:::phases::work.
  */
 #include <err.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -22,8 +20,10 @@
 #include <sde_lib/sde_lib.h>
 
 #include "events.h"
+#include "tests/harness/program.h"
 
 enum {
+	ROWS_MAX = 1 << 16,
 	STEPS = 4, /* of each phase */
 	POINTS = 1024,
 	PASSES = 2000,
@@ -148,20 +148,10 @@ static void run_step(const struct phase *phase, struct events *events, const str
 	printf("\n");
 }
 
-static void pin_to(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof set, &set) < 0)
-		err(1, "Cannot run on CPU %d", cpu);
-}
-
 static void prepare(const char *cpu, const char *n_rows)
 {
-	pin_to(atoi(cpu));
-	rows = strtoul(n_rows, NULL, 10);
+	program_run_on((int)program_number(cpu, CPU_SETSIZE - 1));
+	rows = program_number(n_rows, ROWS_MAX);
 	if (rows == 0)
 		errx(2, "ROWS must be a positive number.");
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)

@@ -5,9 +5,10 @@
 #include <err.h>
 #include <immintrin.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include "tests/harness/program.h"
 
 enum {
 	WORDS = LINE / 8, /* of a line */
@@ -233,20 +234,10 @@ static void store_past_in_threads(void)
 		pthread_join(threads[i], NULL);
 }
 
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof set, &set) < 0)
-		err(1, "This thread cannot run on CPU %d", cpu);
-}
-
 static void *load_on_1(void *unused)
 {
 	(void)unused;
-	run_on(1);
+	program_run_on(1);
 	load_lines();
 	return NULL;
 }
@@ -267,14 +258,14 @@ static void load_on_socket_1(void)
 /* Memory stays where it was touched first. */
 static void load_on_both_sockets(void)
 {
-	run_on(0);
+	program_run_on(0);
 	load_lines();
 	in_thread(load_on_1);
 }
 
 static void load_mapped_again(void)
 {
-	run_on(0);
+	program_run_on(0);
 	load_lines();
 	if (mmap(memory, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 		    0) != memory)

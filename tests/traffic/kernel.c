@@ -13,13 +13,13 @@
  * looks at the same passes.
  */
 #include <err.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/validate/kernels/kernel.h"
 #include "common/macro.h"
+#include "tests/harness/program.h"
 #include "tests/traffic/counts.h"
 
 enum { PAGE_BYTES = 4096, LINES_OF_PAGE = PAGE_BYTES / TRAFFIC_LINE_BYTES };
@@ -30,18 +30,6 @@ struct run {
 	double *arrays[KERNEL_ARRAYS_MAX];
 	uint64_t passes;
 };
-
-static uint64_t number_of(const char *text)
-{
-	unsigned long long n;
-	char *end;
-
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (errno || end == text || *end || *text == '-')
-		errx(2, "'%s' is no number.", text);
-	return n;
-}
 
 /* Returns the passes. */
 static uint64_t read_arguments(int argc, char *argv[], struct kernel_wish *ret)
@@ -64,7 +52,7 @@ static uint64_t read_arguments(int argc, char *argv[], struct kernel_wish *ret)
 			k++;
 		if (k == ARRAY_SIZE(keys))
 			errx(2, "'%s' is none of number=, halo=, cache= and passes=.", argv[i]);
-		*keys[k].value = number_of(argv[i] + strlen(keys[k].key));
+		*keys[k].value = program_number(argv[i] + strlen(keys[k].key), UINT64_MAX);
 	}
 	return passes;
 }

@@ -5,25 +5,14 @@
  */
 #include <err.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "client/uncore.h"
+#include "tests/harness/program.h"
 
 static size_t bytes;
 static volatile uint64_t sink;
-
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof set, &set) < 0)
-		err(1, "This thread cannot run on CPU %d", cpu);
-}
 
 static volatile uint64_t *new_array(void)
 {
@@ -61,7 +50,7 @@ static void *load(void *unused)
 	volatile uint64_t *from = new_array();
 
 	(void)unused;
-	run_on(1);
+	program_run_on(1);
 	begin("load");
 	for (size_t i = 0; i < bytes / sizeof *from; i++)
 		sink = from[i];
@@ -75,8 +64,8 @@ int main(int argc, char *argv[])
 
 	if (argc != 2)
 		errx(2, "Usage: regions BYTES");
-	bytes = strtoul(argv[1], NULL, 10);
-	run_on(0);
+	bytes = program_number(argv[1], SIZE_MAX);
+	program_run_on(0);
 	copy();
 	if (pthread_create(&thread, NULL, load, NULL) || pthread_join(thread, NULL))
 		errx(1, "There is no thread.");

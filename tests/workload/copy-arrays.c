@@ -7,36 +7,13 @@
  * one. The end of the target stays in the last cache. Both arrays are new memory, untouched before.
  */
 #include <err.h>
-#include <errno.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
+#include "tests/harness/program.h"
+
 enum { MIB_MAX = 1 << 14, MIB_BYTES = 1 << 20 };
-
-static long number(const char *text, long max)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (errno || end == text || *end || n < 0 || n > max)
-		errx(2, "'%s' is not a number from 0 to %ld.", text, max);
-	return n;
-}
-
-static void pin_to(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof set, &set) < 0)
-		err(1, "Cannot run on CPU %d", cpu);
-}
 
 /* Volatile, so that the copy stays a loop of loads and stores. */
 static volatile uint64_t *new_array(size_t size_bytes)
@@ -56,9 +33,9 @@ int main(int argc, char *argv[])
 
 	if (argc < 2 || argc > 3)
 		errx(2, "Usage: copy-arrays MIB [CPU]");
-	size_bytes = (size_t)number(argv[1], MIB_MAX) * MIB_BYTES;
+	size_bytes = (size_t)program_number(argv[1], MIB_MAX) * MIB_BYTES;
 	if (argc == 3)
-		pin_to((int)number(argv[2], CPU_SETSIZE - 1));
+		program_run_on((int)program_number(argv[2], CPU_SETSIZE - 1));
 	from = new_array(size_bytes);
 	to = new_array(size_bytes);
 	for (size_t i = 0; i < size_bytes / sizeof *to; i++)

@@ -7,35 +7,13 @@
  */
 #include <err.h>
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/harness/program.h"
+
 enum { COUNT_MAX = 1 << 24 };
-
-static long number(const char *text, long max)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (errno || end == text || *end || n < 0 || n > max)
-		errx(2, "'%s' is not a number from 0 to %ld.", text, max);
-	return n;
-}
-
-static void pin_to(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof set, &set) < 0)
-		err(1, "Cannot run on CPU %d", cpu);
-}
 
 static void touch(size_t n, size_t page_bytes)
 {
@@ -57,9 +35,9 @@ int main(int argc, char *argv[])
 
 	if (argc < 2 || argc > 3)
 		errx(2, "Usage: touch-pages N [CPU]");
-	n = (size_t)number(argv[1], COUNT_MAX);
+	n = (size_t)program_number(argv[1], COUNT_MAX);
 	if (argc == 3)
-		pin_to((int)number(argv[2], CPU_SETSIZE - 1));
+		program_run_on((int)program_number(argv[2], CPU_SETSIZE - 1));
 	if (n > 0)
 		touch(n, page_bytes);
 	printf("touched %zu new pages of %zu bytes", n, page_bytes);
