@@ -5,6 +5,7 @@ import csv
 import ctypes
 import io
 import json
+import statistics
 import subprocess
 
 from harness import COMMAND_S, HERE, VISITOR, Case, identity, measure, metrics_of, run, sysctl_paranoid
@@ -178,21 +179,31 @@ class Remote(Simulated):
             **identity(VISITOR))
         return {key: value["bytes"] for key, value in metrics_of(json.loads(done.stderr)).items() if "bytes" in value}
 
-    def check(self, cpu, number):
+    def off_once(self, cpu, number):
+        """{(socket, metric): how far it is off}, as a share of what the program moves."""
         fewer, more = (self.stat(cpu, number, passes) for passes in REMOTE_PASSES)
         each = (REMOTE_PASSES[1] - REMOTE_PASSES[0]) * REMOTE_CACHES * machine().ll_bytes
         wanted = shown_by(machine().nodes[number], each, 0, each, ("", "check."))
         self.assertLessEqual(set(wanted), set(more))
-        worst = 0
-        for key in more:
-            off = (more[key] - fewer[key] - wanted.get(key, 0)) / (2 * each)
-            worst = max(worst, off, key=abs)
+        return {key: (more[key] - fewer[key] - wanted.get(key, 0)) / (2 * each) for key in more}
+
+    def off(self, cpu, number):
+        """Now and then the guest itself moves memory during one of the runs. A median of three has none of that."""
+        found = [self.off_once(cpu, number)]
+        if any(abs(off) > TOLERANCE for off in found[0].values()):
+            say(f"CPU {cpu} memory of node {number}: {100 * max(found[0].values(), key=abs):+.2f} %; twice more")
+            found += [self.off_once(cpu, number) for _ in range(2)]
+        return {key: statistics.median(once[key] for once in found) for key in found[0]}
+
+    def check(self, cpu, number):
+        found = self.off(cpu, number)
+        for key, off in found.items():
             with self.subTest(cpu=cpu, memory_of=number, metric=key, off=off):
                 self.assertLessEqual(abs(off), TOLERANCE)
         node = machine().nodes[number]
-        shares = [f"{node.tier}.{kind} {(more[key] - fewer[key]) / each:.4f}" for kind in ("read", "write")
-                  for key in [(node.socket, f"{node.tier}.{kind}")]]
-        say(f"CPU {cpu} memory of node {number}: {' '.join(shares)}; worst {100 * worst:+.2f} %")
+        shares = [f"{name} {1 + 2 * found[node.socket, name]:.4f}"
+                  for name in (f"{node.tier}.read", f"{node.tier}.write")]
+        say(f"CPU {cpu} memory of node {number}: {' '.join(shares)}; worst {100 * max(found.values(), key=abs):+.2f} %")
 
     def test_remote(self):
         """what a program moves to and from the memory of another node shows where that is, and not where it runs"""
