@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #include "client/text.h"
 #include "common/macro.h"
@@ -130,6 +132,55 @@ void jsonwriter_number(struct jsonwriter *json, const char *key, uint64_t number
 		return;
 	begin_value(json, key);
 	fprintf(json->out, "%" PRIu64, number);
+}
+
+void jsonwriter_signed(struct jsonwriter *json, const char *key, int64_t number)
+{
+	if (!json->out)
+		return;
+	begin_value(json, key);
+	fprintf(json->out, "%" PRId64, number);
+}
+
+void jsonwriter_flag(struct jsonwriter *json, const char *key, bool flag)
+{
+	if (!json->out)
+		return;
+	begin_value(json, key);
+	fputs(flag ? "true" : "false", json->out);
+}
+
+/* printf(3) writes the locale's decimal point, which may be any text; JSON wants a point. */
+static void write_point(FILE *out, const char *digits)
+{
+	while (*digits) {
+		size_t n = strspn(digits, "+-0123456789e");
+
+		fwrite(digits, 1, n, out);
+		digits += n;
+		if (*digits)
+			fputc('.', out);
+		digits += strcspn(digits, "+-0123456789e");
+	}
+}
+
+void jsonwriter_real(struct jsonwriter *json, const char *key, double number)
+{
+	char digits[64];
+
+	if (!json->out)
+		return;
+	begin_value(json, key);
+	if (!isfinite(number)) {
+		fputs("null", json->out);
+		return;
+	}
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(digits, sizeof digits, "%.*g", precision, number);
+		if (strtod(digits, NULL) == number)
+			break;
+	}
+	write_point(json->out, digits);
 }
 
 void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text)

@@ -33,7 +33,12 @@ void jsonwriter_object(struct jsonwriter *json, const char *key);
 void jsonwriter_array(struct jsonwriter *json, const char *key);
 void jsonwriter_close(struct jsonwriter *json); /* the one opened last */
 void jsonwriter_number(struct jsonwriter *json, const char *key, uint64_t number);
+void jsonwriter_signed(struct jsonwriter *json, const char *key, int64_t number);
+void jsonwriter_flag(struct jsonwriter *json, const char *key, bool flag);
 void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text); /* NULL: null */
+
+/* With as few digits as give back the same number, 15 at least; null if it is not finite. */
+void jsonwriter_real(struct jsonwriter *json, const char *key, double number);
 
 /* *@ret_text is the caller's, without a final newline. 0, -ENOMEM. */
 int jsonwriter_finish(struct jsonwriter *json, char **ret_text);

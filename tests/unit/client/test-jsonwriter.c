@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <locale.h>
+#include <math.h>
 
 #include "common/macro.h"
 #include "tests/harness/test.h"
@@ -71,6 +73,53 @@ static void expect(const char *text, const char *written)
 	_cleanup_free_ char *found = write_text(text);
 
 	assert_string_equal(found, written);
+}
+
+static void expect_real(double number, const char *written)
+{
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+	_cleanup_free_ char *found = NULL;
+
+	assert_int_equal(jsonwriter_init(&json, false), 0);
+	jsonwriter_real(&json, NULL, number);
+	assert_int_equal(jsonwriter_finish(&json, &found), 0);
+	assert_string_equal(found, written);
+}
+
+static void reals_come_back_the_same_in_any_locale(void **state)
+{
+	static const char *const locales[] = { "C", "de_DE.UTF-8", "fa_IR.UTF-8", "ps_AF.UTF-8" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(locales); i++) {
+		if (!setlocale(LC_NUMERIC, locales[i]))
+			continue; /* not installed here */
+		expect_real(0, "0");
+		expect_real(0.1, "0.1");
+		expect_real(-2.5, "-2.5");
+		expect_real(1.0 / 3, "0.3333333333333333");
+		expect_real(1e300, "1e+300");
+		expect_real(2251799813685249.5, "2251799813685249.5");
+		expect_real(NAN, "null");
+		expect_real(-INFINITY, "null");
+	}
+	setlocale(LC_NUMERIC, "C");
+}
+
+static void signs_and_flags(void **state)
+{
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+	_cleanup_free_ char *found = NULL;
+
+	(void)state;
+	assert_int_equal(jsonwriter_init(&json, false), 0);
+	jsonwriter_array(&json, NULL);
+	jsonwriter_signed(&json, NULL, INT64_MIN);
+	jsonwriter_flag(&json, NULL, true);
+	jsonwriter_flag(&json, NULL, false);
+	jsonwriter_close(&json);
+	assert_int_equal(jsonwriter_finish(&json, &found), 0);
+	assert_string_equal(found, "[-9223372036854775808,true,false]");
 }
 
 static void texts_are_escaped(void **state)
@@ -151,6 +200,9 @@ int main(void)
 		CASE("a document in one line has no space", a_document_in_one_line_has_no_space),
 		CASE("a document for human readers has a line for each member",
 			a_document_for_people_has_a_line_for_each_member),
+		CASE("real numbers come back the same in any locale",
+			reals_come_back_the_same_in_any_locale),
+		CASE("numbers may have a sign, and flags are words", signs_and_flags),
 		CASE("texts are escaped", texts_are_escaped),
 		CASE("bytes that are not UTF-8 are replaced", what_is_no_utf_8_is_replaced),
 		CASE("a reader gets back what was written", a_reader_gets_back_what_was_written),
