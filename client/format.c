@@ -218,9 +218,8 @@ static void write_value(struct jsonwriter *json, const struct format_value *valu
 	jsonwriter_close(json);
 }
 
-void format_json(struct jsonwriter *json, const struct format_socket *socket)
+void format_json_members(struct jsonwriter *json, const struct format_socket *socket)
 {
-	jsonwriter_object(json, NULL);
 	jsonwriter_number(json, "socket", socket->socket);
 	jsonwriter_object(json, "metrics");
 	for (uint32_t i = 0; i < socket->n_values; i++)
@@ -228,6 +227,12 @@ void format_json(struct jsonwriter *json, const struct format_socket *socket)
 	jsonwriter_close(json);
 	jsonwriter_number(json, "window_ns", socket->window_ns);
 	jsonwriter_number(json, "skew_ns", socket->skew_ns);
+}
+
+void format_json(struct jsonwriter *json, const struct format_socket *socket)
+{
+	jsonwriter_object(json, NULL);
+	format_json_members(json, socket);
 	jsonwriter_close(json);
 }
 

@@ -72,6 +72,9 @@ void format_rows(FILE *out, const struct format_socket *socket);
 /* An element {"socket":0,"metrics":{..},"window_ns":..,"skew_ns":..}. */
 void format_json(struct jsonwriter *json, const struct format_socket *socket);
 
+/* The members of that element, in an object that is open. */
+void format_json_members(struct jsonwriter *json, const struct format_socket *socket);
+
 /* The members "platform" and "generation", which begin every document; @platform NULL: both null.
  */
 void format_json_origin(

@@ -1,192 +1,190 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report of regions: a table for people, JSON for programs. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "client/format.h"
-#include "client/internal.h"
-#include "client/jsonwriter.h"
-#include "client/region/launch.h"
-#include "client/region/regions.h"
+/* The report of a process alone: fills a record, and writes it as a table or as JSON. */
 #include "client/region/report.h"
 
-enum { NOTE_MAX = 256 };
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
 
-/* @region has sums. */
-static void show_socket(const struct regions *regions, const struct region *region, uint32_t socket,
-	struct format_socket *ret)
+#include "client/internal.h"
+#include "client/record/cpus.h"
+#include "client/record/json.h"
+#include "client/record/print.h"
+#include "client/region/launch.h"
+#include "client/region/regions.h"
+
+static int64_t loaded_s;
+
+__attribute__((constructor)) static void note_time(void)
 {
-	const struct region_sum *sum = &region->sums[socket];
+	loaded_s = time(NULL);
+}
 
-	*ret = (struct format_socket){
-		.socket = socket,
-		.n_values = regions->meter.n_metrics,
-		.window_ns = sum->window_ns,
-		.skew_ns = sum->skew_ns,
+/* --- the record --- */
+
+static void fill_process(struct record *record)
+{
+	cpu_set_t cpus;
+
+	record->members[0] = (struct record_member){
+		.rank = launch_rank(),
+		.pid = (int32_t)getpid(),
 	};
-	for (uint32_t i = 0; i < regions->meter.n_metrics; i++)
-		ret->values[i] = (struct format_value){
-			.name = regions->meter.names[i],
-			.unit = regions->meter.units[i],
-			.why = sum->values[i].why ? sum->values[i].why : "for an unknown reason",
-			.count = sum->values[i].count,
-			.rate = format_rate(sum->values[i].count, sum->window_ns),
-			.quality = sum->values[i].quality,
-		};
+	if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
+		cpus_list(&cpus, sizeof cpus, record->members[0].cpus);
+	launch_host(record->host);
+	snprintf(record->command, sizeof record->command, "%s", program_invocation_short_name);
+	snprintf(record->version, sizeof record->version, "%s", UNCORE_VERSION);
+	record->begun_s = loaded_s;
+	record->ended_s = time(NULL);
+	record->run = 1;
 }
 
-/* The mean of the sockets' windows, which differ by the length of a sweep at most. */
-static uint64_t mean_window_ns(const struct regions *regions, const struct region *region)
+static void fill_meter(const struct regions *regions, struct record *record)
 {
-	uint64_t sum_ns = 0;
+	const struct meter *meter = &regions->meter;
 
-	for (uint32_t i = 0; region->sums && i < regions->meter.n_sockets; i++)
-		sum_ns += region->sums[i].window_ns;
-	return regions->meter.n_sockets ? sum_ns / regions->meter.n_sockets : 0;
-}
-
-/* Passages that have not ended. */
-static uint64_t n_open(const struct region *region)
-{
-	return region->begun - region->count;
-}
-
-/* --- table --- */
-
-static void write_region(FILE *out, const struct regions *regions, const struct region *region)
-{
-	struct format_socket socket;
-
-	fprintf(out, " region %s: %" PRIu64 " passages", region->name, region->count);
-	if (region->count)
-		fprintf(out, ", %.6f s each",
-			(double)region->time_ns / 1e9 / (double)region->count);
-	if (region->failed)
-		fprintf(out, " (%" PRIu64 " failed and not counted below)", region->failed);
-	fprintf(out, "\n");
-	if (n_open(region))
-		fprintf(out, "   still open or never ended: %" PRIu64 "; not counted below\n",
-			n_open(region));
-	for (uint32_t i = 0; region->sums && i < regions->meter.n_sockets; i++) {
-		show_socket(regions, region, i, &socket);
-		format_rows(out, &socket);
-	}
-	if (!region->sums)
-		fprintf(out, "   no figures\n\n");
-}
-
-/* Names the process, on the line that has begun. */
-static void write_process(void)
-{
-	char host[LAUNCH_HOST_MAX];
-	int64_t rank = launch_rank();
-
-	launch_host(host);
-	fprintf(stderr, "Regions of %s (pid %d, host %s", program_invocation_short_name,
-		(int)getpid(), host);
-	if (rank >= 0)
-		fprintf(stderr, ", rank %" PRId64, rank);
-	fprintf(stderr, ")");
-}
-
-/* A program that never reached uncored gets one line, however many regions it has. */
-static void write_failure(const struct regions *regions)
-{
-	fprintf(stderr, "uncore: ");
-	write_process();
-	fprintf(stderr, " have no figures: %s\n", regions->failure.text);
-}
-
-static void write_regions(const struct regions *regions)
-{
-	fprintf(stderr, "\n ");
-	write_process();
-	fprintf(stderr, *regions->meter.platform ? ", platform %s:\n\n" : "%s:\n\n",
-		regions->meter.platform);
-	for (const struct region *r = regions->first; r; r = r->next)
-		write_region(stderr, regions, r);
+	snprintf(record->platform, sizeof record->platform, "%s", meter->platform);
+	memcpy(record->generation, meter->generation, sizeof record->generation);
+	record->n_metrics = meter->n_metrics;
+	memcpy(record->metrics, meter->names, sizeof record->metrics);
+	memcpy(record->units, meter->units, sizeof record->units);
 	if (regions->failure.error)
-		fprintf(stderr, " Last failure: %s\n", regions->failure.text);
-	format_caveats(stderr, regions->meter.platform, "this program");
+		snprintf(record->failure, sizeof record->failure, "%s", regions->failure.text);
+}
+
+/* By how much the site's rounding may change one difference; 0: not at all. */
+static uint64_t quantum_of(const struct meter *meter)
+{
+	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
+
+	if (!meter->handle || uncore_describe_daemon(meter->handle, &daemon) < 0)
+		return 0;
+	return daemon.quantum > 1 ? daemon.quantum : 0;
+}
+
+static int fill_socket(
+	const struct regions *regions, const struct region_sum *sum, struct record_socket *socket)
+{
+	socket->window_ns = sum->window_ns;
+	socket->skew_ns = sum->skew_ns;
+	for (uint32_t i = 0; i < regions->meter.n_metrics; i++) {
+		socket->values[i].count = sum->values[i].count;
+		socket->values[i].quality = sum->values[i].quality;
+		if (!(sum->values[i].quality & UNCORE_ABSENT) || !sum->values[i].why)
+			continue;
+		socket->values[i].why = strdup(sum->values[i].why);
+		if (!socket->values[i].why)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Overlapping passages share a difference, so there are at most as many of these as of those. */
+static int fill_region(
+	const struct regions *regions, const struct region *region, struct record_region *ret)
+{
+	uint64_t quantum = quantum_of(&regions->meter);
+
+	memcpy(ret->name, region->name, sizeof ret->name);
+	ret->n_passages = region->count;
+	ret->n_failed = region->failed;
+	ret->n_open = region->begun - region->count;
+	ret->n_ranks = 1;
+	ret->time_ns = region->time_ns;
+	if (!region->sums)
+		return 0;
+	ret->sockets = calloc(regions->meter.n_sockets, sizeof *ret->sockets);
+	if (!ret->sockets)
+		return -ENOMEM;
+	ret->n_sockets = regions->meter.n_sockets;
+	for (uint32_t i = 0; i < ret->n_sockets; i++) {
+		int r = fill_socket(regions, &region->sums[i], &ret->sockets[i]);
+
+		ret->sockets[i].socket = i;
+		ret->sockets[i].quantum_bytes = quantum * (region->count - region->failed);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int fill_regions(const struct regions *regions, struct record *record)
+{
+	uint32_t n = 0;
+
+	for (const struct region *region = regions->first; region; region = region->next)
+		n++;
+	record->regions = calloc(n ? n : 1, sizeof *record->regions);
+	record->members = calloc(1, sizeof *record->members);
+	if (!record->regions || !record->members)
+		return -ENOMEM;
+	record->n_members = 1;
+	for (const struct region *region = regions->first; region; region = region->next) {
+		int r = fill_region(regions, region, &record->regions[record->n_regions++]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* @ret is empty; the caller frees it also after a failure. */
+static int fill(const struct regions *regions, struct record *ret)
+{
+	int r;
+
+	fill_meter(regions, ret);
+	r = fill_regions(regions, ret);
+	if (r == 0)
+		fill_process(ret);
+	return r;
+}
+
+/* --- where it goes --- */
+
+/* By one call, if the stream takes all: the tables of several processes do not mix then. */
+static int write_at_once(int fd, const char *text, size_t size_bytes)
+{
+	while (size_bytes) {
+		ssize_t n = write(fd, text, size_bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		size_bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+static int print_to_text(const struct record *record, char **ret_text, size_t *ret_size_bytes)
+{
+	FILE *out = open_memstream(ret_text, ret_size_bytes);
+
+	if (!out)
+		return -ENOMEM;
+	record_print(out, record);
+	return fclose(out) == EOF ? -ENOMEM : 0;
 }
 
 int report_write_table(const struct regions *regions)
 {
-	if (!*regions->meter.platform && regions->failure.error)
-		write_failure(regions);
-	else
-		write_regions(regions);
-	return ferror(stderr) ? error_say(-EIO, "Cannot write the report to stderr.") : 0;
-}
+	_cleanup_(record_done) struct record record = { .host = "" };
+	_cleanup_free_ char *text = NULL;
+	size_t size_bytes = 0;
+	int r = fill(regions, &record);
 
-/* --- JSON --- */
-
-static void region_json(
-	struct jsonwriter *json, const struct regions *regions, const struct region *region)
-{
-	struct format_socket socket;
-
-	jsonwriter_object(json, NULL);
-	jsonwriter_text(json, "name", region->name);
-	jsonwriter_number(json, "count", region->count);
-	jsonwriter_number(json, "failed", region->failed);
-	jsonwriter_number(json, "open", n_open(region));
-	jsonwriter_number(json, "time_ns", region->time_ns);
-	jsonwriter_number(json, "window_ns", mean_window_ns(regions, region));
-	jsonwriter_array(json, "sockets");
-	for (uint32_t i = 0; region->sums && i < regions->meter.n_sockets; i++) {
-		show_socket(regions, region, i, &socket);
-		format_json(json, &socket);
-	}
-	jsonwriter_close(json);
-	jsonwriter_close(json);
-}
-
-static void process_json(struct jsonwriter *json)
-{
-	int64_t rank = launch_rank();
-	char host[LAUNCH_HOST_MAX];
-
-	launch_host(host);
-	jsonwriter_number(json, "pid", (uint64_t)getpid());
-	jsonwriter_text(json, "host", host);
-	if (rank >= 0)
-		jsonwriter_number(json, "rank", (uint64_t)rank);
-	else
-		jsonwriter_text(json, "rank", NULL);
-}
-
-static void note_json(struct jsonwriter *json, const struct regions *regions)
-{
-	const char *warning = format_warning(regions->meter.platform);
-	char note[NOTE_MAX];
-
-	snprintf(note, sizeof note,
-		"%s%sEverything that each socket did is counted, not only this program.",
-		warning ? warning : "", warning ? " " : "");
-	jsonwriter_text(json, "note", note);
-	if (regions->failure.error)
-		jsonwriter_text(json, "failure", regions->failure.text);
-}
-
-/* *@ret_text is the caller's. */
-static int document_json(const struct regions *regions, char **ret_text)
-{
-	_cleanup_(jsonwriter_done) struct jsonwriter json;
-	const char *platform = regions->meter.platform;
-
-	jsonwriter_init(&json, true);
-	jsonwriter_object(&json, NULL);
-	format_json_origin(&json, *platform ? platform : NULL, regions->meter.generation);
-	process_json(&json);
-	note_json(&json, regions);
-	jsonwriter_array(&json, "regions");
-	for (const struct region *r = regions->first; r; r = r->next)
-		region_json(&json, regions, r);
-	jsonwriter_close(&json);
-	jsonwriter_close(&json);
-	return jsonwriter_finish(&json, ret_text);
+	if (r == 0)
+		r = print_to_text(&record, &text, &size_bytes);
+	if (r == 0 && fflush(stderr) == EOF)
+		r = -errno;
+	if (r == 0)
+		r = write_at_once(fileno(stderr), text, size_bytes);
+	return r < 0 ? error_say(r, "Cannot write the report to stderr: %m.") : 0;
 }
 
 static int write_file(const char *path, const char *text)
@@ -205,6 +203,7 @@ static int write_file(const char *path, const char *text)
 
 int report_write_json(const struct regions *regions, const char *path)
 {
+	_cleanup_(record_done) struct record record = { .host = "" };
 	_cleanup_free_ char *expanded = NULL, *text = NULL;
 	int r = launch_expand(path, &expanded);
 
@@ -213,7 +212,9 @@ int report_write_json(const struct regions *regions, const char *path)
 			"%s is no name for a report: %m. Only %%p, %%h, %%r and %%%% "
 			"have a meaning.",
 			path);
-	r = document_json(regions, &text);
+	r = fill(regions, &record);
+	if (r == 0)
+		r = record_json(&record, &text);
 	if (r == 0)
 		r = write_file(expanded, text);
 	if (r < 0)

@@ -119,10 +119,13 @@ static void the_report_is_a_table_on_stderr(void **state)
 	(void)state;
 	start_with(&daemon, &(struct fake_options){ .platform = "standin" });
 	run_for_table(&daemon, text, sizeof text);
-	assert_non_null(strstr(text, "region solve: 1 passages, 0.0"));
-	assert_non_null(strstr(text, "2,000 bytes"));
+	assert_non_null(strstr(text, "\n Regions of test-region-report (pid "));
+	assert_non_null(strstr(text, ", platform standin:\n region  passages "));
+	assert_non_null(strstr(text, "\n solve          1  "));
+	assert_non_null(strstr(text, "  6.00 KB "));
 	assert_non_null(strstr(text, "absent: itom (this machine has no such event)"));
-	assert_non_null(strstr(text, "region wait: 0 passages\n   still open or never ended: 1"));
+	assert_non_null(strstr(text, "\n wait           0  "));
+	assert_non_null(strstr(text, "\n   still open or never ended: 1; no figures\n"));
 	assert_non_null(strstr(text, "Region wait was still open at exit."));
 	assert_non_null(strstr(text, "not only this program"));
 	assert_non_null(strstr(text, "nothing here is memory traffic"));
@@ -184,7 +187,7 @@ static void a_bad_name_for_the_report_costs_no_figures(void **state)
 		run_for_table(&daemon, text, sizeof text);
 		unsetenv("UNCORE_REPORT");
 		assert_non_null(strstr(text, "uncore: "));
-		assert_non_null(strstr(text, "region solve: 1 passages"));
+		assert_non_null(strstr(text, "\n solve          1  "));
 		stop(&daemon);
 	}
 }
@@ -245,12 +248,13 @@ static void write_all_kinds(struct fake_daemon *daemon)
 /* Compares the report with the same report written by json-c, numbers and escapes included. */
 static void another_writer_would_write_the_same_report(void **state)
 {
-	static const char *const keys[] = { "platform", "generation", "pid", "host", "rank", "note",
-		"failure", "regions" };
+	static const char *const keys[] = { "schema", "version", "platform", "generation", "pid",
+		"host", "rank", "note", "failure", "team", "run", "job", "command", "begun",
+		"begun_s", "ended", "ended_s", "expected", "members", "metrics", "regions" };
 	struct json_object_iterator at, end;
 	struct fake_daemon daemon;
 	struct json_object *report;
-	char path[128], text[16384];
+	char path[128], text[65536];
 	FILE *file;
 	size_t n = 0;
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A set of CPUs as Linux writes lists: "0-3,8". */
+#pragma once
+
+#include <sched.h>
+#include <stddef.h>
+
+enum { CPUS_TEXT_MAX = 64 }; /* bytes, with the final NUL */
+
+/* A list that is too long ends in "...". */
+void cpus_list(const cpu_set_t *cpus, size_t size_bytes, char ret_text[CPUS_TEXT_MAX]);

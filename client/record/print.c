@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/record/print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "client/format.h"
+#include "client/record/columns.h"
+#include "client/record/derived.h"
+#include "client/record/quantity.h"
+#include "client/text.h"
+#include "common/macro.h"
+
+/* Text from outside, which must not steer a terminal. */
+static void print_plain(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t n = text_plain_bytes(text);
+
+		if (n)
+			fwrite(text, 1, n, out);
+		else
+			fputc('?', out);
+		text += n ? n : 1;
+	}
+}
+
+/* --- second lines --- */
+
+/* Breaks @text at blanks, and indents each line. */
+static void print_wrapped(FILE *out, const char *text)
+{
+	unsigned column = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+		char word[256];
+		unsigned width;
+
+		snprintf(word, sizeof word, "%.*s", (int)n, text);
+		width = column_text_width(word);
+		if (column && column + 1 + width > COLUMNS_LINE_MAX) {
+			fputc('\n', out);
+			column = 0;
+		}
+		column += (unsigned)fprintf(out, column ? " " : "   ") + width;
+		print_plain(out, word);
+		text += n + strspn(text + n, " ");
+	}
+	if (column)
+		fputc('\n', out);
+}
+
+static void note_passages(
+	FILE *out, const struct record *record, const struct record_region *region)
+{
+	char lost[QUANTITY_MAX];
+
+	if (region->n_failed)
+		fprintf(out, "%" PRIu64 " of the passages failed and are not counted; ",
+			region->n_failed);
+	if (region->n_open)
+		fprintf(out, "still open or never ended: %" PRIu64 "; ", region->n_open);
+	if (region->n_died)
+		fprintf(out, "a process died inside: %" PRIu64 "; ", region->n_died);
+	if (region->lost_ns) {
+		quantity_time((double)region->lost_ns, lost);
+		fprintf(out, "not measured for %s; ", lost);
+	}
+	if (*record->team && region->n_ranks < record->n_members)
+		fprintf(out, "%" PRIu64 " of %" PRIu32 " ranks; ", region->n_ranks,
+			record->n_members);
+	if (!region->n_sockets)
+		fprintf(out, "no figures; ");
+}
+
+/* Counts that are not 0 and found no room as a column. */
+static void note_metrics(FILE *out, const struct record *record, const struct record_region *region,
+	const struct columns *columns)
+{
+	for (uint32_t i = 0; i < record->n_metrics; i++) {
+		struct derived total = derived_total(region, i);
+		char count[QUANTITY_MAX];
+
+		if (columns->has_metric[i] || format_is_check(record->metrics[i]) ||
+			!derived_is_known(&total) || !(total.value > 0))
+			continue;
+		if (strcmp(record->units[i], "bytes") == 0)
+			quantity_bytes(total.value, count);
+		else
+			quantity_plain(total.value, count);
+		fprintf(out, "%s %s; ", record->metrics[i], count);
+	}
+}
+
+static void note_work(FILE *out, const struct record *record, const struct record_region *region,
+	const struct columns *columns)
+{
+	struct derived volume = derived_volume(record, region);
+
+	for (size_t i = 0; i < RECORD_UNITS_MAX && *region->work[i].unit; i++) {
+		struct derived each = derived_per_work(&region->work[i], volume);
+		char text[QUANTITY_MAX];
+
+		if (strcmp(region->work[i].unit, columns->unit) == 0 ||
+			strcmp(region->work[i].unit, DERIVED_STORED) == 0 ||
+			!derived_is_known(&each))
+			continue;
+		quantity_bytes(each.value, text);
+		fprintf(out, "%s per %s; ", text, region->work[i].unit);
+	}
+}
+
+/* Why the region has no estimate, where others have one; the first reason. */
+static void note_estimate(FILE *out, const struct record *record,
+	const struct record_region *region, const struct columns *columns)
+{
+	if (!columns->has_estimates || !region->estimates)
+		return;
+	for (size_t i = 0; i < (size_t)region->n_sockets * record->n_metrics; i++) {
+		const struct record_estimate *estimate = &region->estimates[i];
+
+		if (!derived_is_memory(record->metrics[i % record->n_metrics]) || !estimate->why)
+			continue;
+		fprintf(out, estimate->is_known ? "estimate: %s; " : "no estimate: %s; ",
+			estimate->why);
+		return;
+	}
+}
+
+static void print_notes(FILE *out, const struct record *record, const struct record_region *region,
+	const struct columns *columns)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size_bytes = 0;
+	FILE *notes = open_memstream(&text, &size_bytes);
+
+	if (!notes)
+		return;
+	note_passages(notes, record, region);
+	note_metrics(notes, record, region, columns);
+	note_work(notes, record, region, columns);
+	note_estimate(notes, record, region, columns);
+	if (fclose(notes) == EOF || size_bytes < strlen("; "))
+		return;
+	text[size_bytes - strlen("; ")] = '\0';
+	print_wrapped(out, text);
+}
+
+/* --- rows --- */
+
+static void print_titles(FILE *out, const struct columns *columns)
+{
+	for (size_t i = 0; i < columns->n_columns; i++) {
+		const struct column *column = &columns->columns[i];
+		bool last = i + 1 == columns->n_columns;
+
+		if (i == 0)
+			fprintf(out, " %-*s", (int)column->width, column->title);
+		else
+			fprintf(out, "%*s", (int)column->width, column->title);
+		fputs(last ? "\n" : "  ", out);
+	}
+}
+
+static bool is_marked(const struct record *record, const struct record_region *region,
+	const struct column *column)
+{
+	return column->is_marked && columns_quality(record, region, column->metric);
+}
+
+/* The first cell begins at the left; a name that is too long for it has a line of its own. */
+static void print_name(FILE *out, const char *name, unsigned width)
+{
+	if (column_text_width(name) > width)
+		fprintf(out, " %s\n %*s", name, (int)width, "");
+	else
+		fprintf(out, " %s%*s", name, (int)(width - column_text_width(name)), "");
+}
+
+/* A star follows a figure that has flags. */
+static void print_row(FILE *out, const struct record *record, const struct record_region *region,
+	const struct columns *columns)
+{
+	bool marked = false;
+
+	for (size_t i = 0; i < columns->n_columns; i++) {
+		const struct column *column = &columns->columns[i];
+		char text[COLUMN_CELL_MAX];
+
+		column->cell(record, region, column, text);
+		if (i == 0) {
+			print_name(out, text, column->width);
+			continue;
+		}
+		fprintf(out, "%c %*s%s", marked ? '*' : ' ',
+			(int)(column->width - column_text_width(text)), "", text);
+		marked = is_marked(record, region, column);
+	}
+	fputs(marked ? "*\n" : "\n", out);
+	print_notes(out, record, region, columns);
+}
+
+void record_print_regions(FILE *out, const struct record *record)
+{
+	struct columns columns;
+
+	columns_choose(record, &columns);
+	print_titles(out, &columns);
+	for (uint32_t i = 0; i < record->n_regions; i++)
+		print_row(out, record, &record->regions[i], &columns);
+}
+
+/* --- below the table --- */
+
+static void print_marks(FILE *out, const struct record *record)
+{
+	for (uint32_t i = 0; i < record->n_metrics; i++) {
+		char words[FORMAT_QUALITY_MAX];
+		uint32_t quality = 0;
+
+		for (uint32_t k = 0; k < record->n_regions; k++)
+			quality |= columns_quality(record, &record->regions[k], i);
+		uncore_quality_words(quality, words, sizeof words);
+		if (quality && !format_is_check(record->metrics[i]))
+			fprintf(out, " * %s: %s\n", record->metrics[i], words);
+	}
+}
+
+/* The first reason why any region lacks @metric; NULL: each has it. */
+static const char *why_absent(const struct record *record, uint32_t metric)
+{
+	for (uint32_t i = 0; i < record->n_regions; i++) {
+		const struct record_region *region = &record->regions[i];
+		struct derived total = derived_total(region, metric);
+
+		if (region->n_sockets && !derived_is_known(&total))
+			return total.why;
+	}
+	return NULL;
+}
+
+static bool shares_reason(const struct record *record, uint32_t metric, const char *why)
+{
+	const char *other = why_absent(record, metric);
+
+	return other && !format_is_check(record->metrics[metric]) && strcmp(other, why) == 0;
+}
+
+/* One line per reason, with all metrics that share it. */
+static void print_absent(FILE *out, const struct record *record)
+{
+	for (uint32_t i = 0; i < record->n_metrics; i++) {
+		const char *why = why_absent(record, i);
+		bool told = false;
+
+		if (!why || format_is_check(record->metrics[i]))
+			continue;
+		for (uint32_t k = 0; k < i; k++)
+			told |= shares_reason(record, k, why);
+		if (told)
+			continue;
+		fprintf(out, " absent: %s", record->metrics[i]);
+		for (uint32_t k = i + 1; k < record->n_metrics; k++)
+			if (shares_reason(record, k, why))
+				fprintf(out, ", %s", record->metrics[k]);
+		fputs(" (", out);
+		print_plain(out, why);
+		fputs(")\n", out);
+	}
+}
+
+static void print_dead(FILE *out, const struct record *record)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < record->n_members; i++)
+		n += record->members[i].died;
+	if (n)
+		fprintf(out,
+			" %" PRIu32 " of %" PRIu32 " ranks died without leaving the team; the "
+			"figures are those up to the last reading before.\n",
+			n, record->n_members);
+}
+
+/* What the columns mean that not every table has. */
+static void print_meanings(FILE *out, const struct record *record)
+{
+	struct columns columns;
+	bool shared = false;
+
+	columns_choose(record, &columns);
+	for (uint32_t i = 0; i < record->n_regions; i++)
+		shared |= record->regions[i].shared_ns > 0;
+	if (shared)
+		fprintf(out, " shared: the part of its time in which other regions were open, too; "
+			     "all their bytes are in the figures.\n");
+	if (columns.has_estimates)
+		fprintf(out, " own: an estimate of the region's own bytes, and its standard "
+			     "error.\n");
+}
+
+void record_print_footnotes(FILE *out, const struct record *record)
+{
+	print_marks(out, record);
+	print_absent(out, record);
+	print_meanings(out, record);
+	print_dead(out, record);
+	if (*record->failure) {
+		fprintf(out, " Last failure: ");
+		print_plain(out, record->failure);
+		fputc('\n', out);
+	}
+	if (*record->warning) {
+		fputc(' ', out);
+		print_plain(out, record->warning);
+		fputc('\n', out);
+	}
+	format_caveats(out, record->platform, *record->team ? "this job" : "this program");
+}
+
+/* --- above the table --- */
+
+static void print_ranks(FILE *out, const struct record *record)
+{
+	fprintf(out, ", %" PRIu32, record->n_members);
+	if (record->n_expected)
+		fprintf(out, " of %" PRIu32, record->n_expected);
+	fprintf(out, " ranks");
+	if (record->run > 1)
+		fprintf(out, ", run %" PRIu32, record->run);
+}
+
+void record_print_origin(FILE *out, const struct record *record)
+{
+	const struct record_member *alone = record->n_members == 1 ? record->members : NULL;
+
+	print_plain(out, *record->command ? record->command : "unknown");
+	fputs(" (", out);
+	if (*record->team) {
+		fputs("team ", out);
+		print_plain(out, record->team);
+	} else if (alone) {
+		fprintf(out, "pid %" PRId32, alone->pid);
+	} else {
+		fprintf(out, "%" PRIu32 " processes", record->n_members);
+	}
+	fputs(", host ", out);
+	print_plain(out, *record->host ? record->host : "unknown");
+	if (*record->team)
+		print_ranks(out, record);
+	else if (alone && alone->rank >= 0)
+		fprintf(out, ", rank %" PRId64, alone->rank);
+	fputc(')', out);
+}
+
+/* A program that never reached uncored gets one line, however many regions it has. */
+static void print_failure(FILE *out, const struct record *record)
+{
+	fputs("uncore: Regions of ", out);
+	record_print_origin(out, record);
+	fputs(" have no figures: ", out);
+	print_plain(out, record->failure);
+	fputc('\n', out);
+}
+
+void record_print(FILE *out, const struct record *record)
+{
+	if (!*record->platform && *record->failure) {
+		print_failure(out, record);
+		return;
+	}
+	fputs("\n Regions of ", out);
+	record_print_origin(out, record);
+	if (*record->platform) {
+		fputs(", platform ", out);
+		print_plain(out, record->platform);
+	}
+	fputs(":\n", out);
+	record_print_regions(out, record);
+	record_print_footnotes(out, record);
+}

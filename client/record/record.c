@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/record/record.h"
+
+#include <stdlib.h>
+
+static void region_done(struct record_region *region, uint32_t n_metrics)
+{
+	for (uint32_t i = 0; region->sockets && i < region->n_sockets; i++)
+		for (uint32_t m = 0; m < n_metrics; m++)
+			free(region->sockets[i].values[m].why);
+	for (size_t i = 0; region->estimates && i < (size_t)region->n_sockets * n_metrics; i++)
+		free(region->estimates[i].why);
+	free(region->sockets);
+	free(region->estimates);
+}
+
+void record_done(struct record *record)
+{
+	for (uint32_t i = 0; record->regions && i < record->n_regions; i++)
+		region_done(&record->regions[i], record->n_metrics);
+	free(record->regions);
+	free(record->members);
+	*record = (struct record){};
+}
