@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/record/parse.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "client/format.h"
+#include "client/record/parse-region.h"
+#include "client/text.h"
+#include "common/macro.h"
+#include "common/number.h"
+
+/* Of what is believed. A file of the largest record that uncored makes is below. */
+enum {
+	FILE_MOST_BYTES = 256 << 20,
+	REGIONS_MOST = 4096,
+	MEMBERS_MOST = 65536,
+	DEPTH_MOST = 32,
+};
+
+static const int64_t SECONDS_MOST = 253402300799; /* the end of the year 9999 */
+
+/* --- parts --- */
+
+static void parse_generation(
+	struct members *members, struct json_object *object, uint64_t ret_generation[2])
+{
+	char digits[FORMAT_GENERATION_MAX], half[17] = "";
+
+	members_free_text(members, object, "generation", MEMBERS_TEXT(digits));
+	if (!*digits)
+		return;
+	if (strlen(digits) == FORMAT_GENERATION_MAX - 1) {
+		memcpy(half, digits, 16);
+		if (number_parse_whole(half, 16, UINT64_MAX, &ret_generation[0]) &&
+			number_parse_whole(digits + 16, 16, UINT64_MAX, &ret_generation[1]))
+			return;
+	}
+	members_fail(members, "generation", "is no 32 hexadecimal digits");
+}
+
+static void parse_metrics(
+	struct members *members, struct json_object *object, struct record *record)
+{
+	struct json_object *metrics = members_object(members, object, "metrics");
+	size_t entered = members_enter(members, "metrics");
+
+	if (metrics && json_object_object_length(metrics) > UNCORE_METRICS_MAX)
+		members_fail(members, NULL, "has too many metrics");
+	if (members_failed(members))
+		return;
+	json_object_object_foreach(metrics, name, unit)
+	{
+		uint32_t i = record->n_metrics++;
+
+		(void)unit;
+		if (strlen(name) >= UNCORE_NAME_MAX || !*name || !text_is_plain(name)) {
+			members_fail(members, NULL, "has a name that no metric has");
+			return;
+		}
+		strcpy(record->metrics[i], name);
+		members_text(members, metrics, name, MEMBERS_TEXT(record->units[i]));
+	}
+	members_leave(members, entered);
+}
+
+static void parse_members(
+	struct members *members, struct json_object *object, struct record *record)
+{
+	size_t n;
+	struct json_object *list = members_list(members, object, "members", MEMBERS_MOST, &n);
+
+	record->members = calloc(n ? n : 1, sizeof *record->members);
+	if (!record->members)
+		members_fail(members, "members", "is too long for the memory");
+	for (size_t i = 0; i < n && !members_failed(members); i++) {
+		struct json_object *element = json_object_array_get_idx(list, i);
+		struct record_member *member = &record->members[i];
+		size_t entered = members_enter_element(members, "members", i);
+
+		member->rank = members_number_or(members, element, "rank", INT32_MAX, -1);
+		member->pid = (int32_t)members_number(members, element, "pid", INT32_MAX);
+		member->died = members_flag(members, element, "died");
+		members_free_text(members, element, "cpus", MEMBERS_TEXT(member->cpus));
+		members_leave(members, entered);
+		record->n_members++;
+	}
+}
+
+static bool is_named_twice(const struct record *record, const char *name)
+{
+	for (uint32_t i = 0; i + 1 < record->n_regions; i++)
+		if (strcmp(record->regions[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void parse_regions(
+	struct members *members, struct json_object *object, struct record *record)
+{
+	size_t n;
+	struct json_object *list = members_list(members, object, "regions", REGIONS_MOST, &n);
+
+	record->regions = calloc(n ? n : 1, sizeof *record->regions);
+	if (!record->regions)
+		members_fail(members, "regions", "is too long for the memory");
+	for (size_t i = 0; i < n && !members_failed(members); i++) {
+		struct record_region *region = &record->regions[record->n_regions++];
+		size_t entered = members_enter_element(members, "regions", i);
+
+		parse_region(members, json_object_array_get_idx(list, i), record, region);
+		if (is_named_twice(record, region->name))
+			members_fail(members, "name", "is the name of another region, too");
+		members_leave(members, entered);
+	}
+}
+
+static void parse_process(struct members *members, struct json_object *object, struct record *ret)
+{
+	members_free_text(members, object, "host", MEMBERS_TEXT(ret->host));
+	members_free_text(members, object, "team", MEMBERS_TEXT(ret->team));
+	members_free_text(members, object, "job", MEMBERS_TEXT(ret->job));
+	members_free_text(members, object, "command", MEMBERS_TEXT(ret->command));
+	members_free_text(members, object, "version", MEMBERS_TEXT(ret->version));
+	members_free_text(members, object, "platform", MEMBERS_TEXT(ret->platform));
+	members_free_text(members, object, "failure", MEMBERS_TEXT(ret->failure));
+	members_free_text(members, object, "warning", MEMBERS_TEXT(ret->warning));
+	ret->begun_s = members_number_or(members, object, "begun_s", SECONDS_MOST, 0);
+	ret->ended_s = members_number_or(members, object, "ended_s", SECONDS_MOST, 0);
+	ret->run = (uint32_t)members_number(members, object, "run", UINT32_MAX);
+	ret->n_expected = (uint32_t)members_number_or(members, object, "expected", UINT32_MAX, 0);
+}
+
+/* --- the whole --- */
+
+/* Is it a record, and one that this release reads? */
+static int check_schema(struct json_object *object, char ret_why[MEMBER_WHY_MAX])
+{
+	struct json_object *schema = NULL, *regions = NULL;
+
+	if (!json_object_is_type(object, json_type_object) ||
+		!json_object_object_get_ex(object, "regions", &regions) ||
+		!json_object_object_get_ex(object, "schema", &schema)) {
+		snprintf(ret_why, MEMBER_WHY_MAX,
+			regions ? "is a report of a release before 0.2, which has no schema"
+				: "is no record of regions");
+		return -ENOMSG;
+	}
+	if (json_object_is_type(schema, json_type_int) &&
+		json_object_get_int64(schema) == RECORD_SCHEMA)
+		return 0;
+	snprintf(ret_why, MEMBER_WHY_MAX,
+		"has another schema than %d, the one that this release reads", RECORD_SCHEMA);
+	return -EPROTONOSUPPORT;
+}
+
+static int parse_object(
+	struct json_object *object, struct record *ret_record, char ret_why[MEMBER_WHY_MAX])
+{
+	_cleanup_(record_done) struct record record = { .host = "" };
+	struct members members = { .where = "" };
+	int r = check_schema(object, ret_why);
+
+	if (r < 0)
+		return r;
+	parse_generation(&members, object, record.generation);
+	parse_process(&members, object, &record);
+	parse_metrics(&members, object, &record);
+	parse_members(&members, object, &record);
+	parse_regions(&members, object, &record);
+	if (members_failed(&members)) {
+		snprintf(ret_why, MEMBER_WHY_MAX, "is no record that can be read: %s", members.why);
+		return -EBADMSG;
+	}
+	*ret_record = record;
+	record = (struct record){ .host = "" };
+	return 0;
+}
+
+/* Only blanks may follow the object. */
+static struct json_object *parse_all(struct json_tokener *tokener, const char *text)
+{
+	struct json_object *object;
+	size_t end;
+
+	if (strlen(text) >= INT32_MAX)
+		return NULL;
+	object = json_tokener_parse_ex(tokener, text, -1);
+	end = json_tokener_get_parse_end(tokener);
+	if (object && text[end + strspn(text + end, " \t\r\n")]) {
+		json_object_put(object);
+		return NULL;
+	}
+	return object;
+}
+
+int record_parse(const char *text, struct record *ret_record, char ret_why[MEMBER_WHY_MAX])
+{
+	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MOST);
+	struct json_object *object;
+	int r;
+
+	if (!tokener) {
+		snprintf(ret_why, MEMBER_WHY_MAX, "is too long for the memory");
+		return -ENOMEM;
+	}
+	object = parse_all(tokener, text);
+	if (object) {
+		r = parse_object(object, ret_record, ret_why);
+	} else {
+		snprintf(ret_why, MEMBER_WHY_MAX, "is no JSON, or was cut");
+		r = -EBADMSG;
+	}
+	json_object_put(object);
+	json_tokener_free(tokener);
+	return r;
+}
+
+/* --- files --- */
+
+static int read_all(int fd, char **ret_text)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size_bytes = 0, used = 0;
+	ssize_t n;
+
+	do {
+		if (used + 1 >= size_bytes) {
+			char *larger;
+
+			size_bytes = size_bytes ? 2 * size_bytes : 65536;
+			if (size_bytes > 2 * (size_t)FILE_MOST_BYTES)
+				return -EFBIG;
+			larger = realloc(text, size_bytes);
+			if (!larger)
+				return -ENOMEM;
+			text = larger;
+		}
+		n = read(fd, text + used, size_bytes - used - 1);
+		if (n < 0)
+			return -errno;
+		used += (size_t)n;
+	} while (n);
+	text[used] = '\0';
+	*ret_text = take_ptr(text);
+	return 0;
+}
+
+/* Neither a FIFO nor a terminal may make the command wait. */
+static int read_file(const char *path, char **ret_text)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
+	return read_all(fd, ret_text);
+}
+
+int record_read(const char *path, struct record *ret_record, char ret_why[MEMBER_WHY_MAX])
+{
+	_cleanup_free_ char *text = NULL;
+	int r = read_file(path, &text);
+
+	if (r < 0) {
+		snprintf(ret_why, MEMBER_WHY_MAX, "cannot be read: %s", strerror(-r));
+		return r;
+	}
+	return record_parse(text, ret_record, ret_why);
+}

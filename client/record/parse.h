@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The JSON of uncore-report(5), read back into a record. The text may come from anybody. Of the
+ * command alone: the library has no JSON reader.
+ */
+#pragma once
+
+#include "client/record/member.h"
+#include "client/record/record.h"
+
+/*
+ * 0; else *ret_record is untouched, and @ret_why is the part of a sentence that follows the name of
+ * the file: -ENOMSG: "is no record of regions", which any other JSON is; -EPROTONOSUPPORT: it has
+ * another schema; -EBADMSG: a member is wrong; -ENOMEM.
+ */
+int record_parse(const char *text, struct record *ret_record, char ret_why[MEMBER_WHY_MAX]);
+
+/* The same for the file @path. Also -EFBIG, and the errors of open(2) and read(2). */
+int record_read(const char *path, struct record *ret_record, char ret_why[MEMBER_WHY_MAX]);
