@@ -51,3 +51,27 @@ bool text_is_plain(const char *text)
 	}
 	return true;
 }
+
+void text_print_plain(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t n = text_plain_bytes(text);
+
+		if (n)
+			fwrite(text, 1, n, out);
+		else
+			fputc('?', out);
+		text += n ? n : 1;
+	}
+}
+
+void text_make_plain(char *text)
+{
+	while (*text) {
+		size_t n = text_plain_bytes(text);
+
+		if (!n)
+			*text = '?';
+		text += n ? n : 1;
+	}
+}

@@ -3,9 +3,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* How many bytes the character at @text has; 0: it is control, or no UTF-8. */
 size_t text_plain_bytes(const char *text);
 
 /* Is @text valid UTF-8 (RFC 3629) without control characters (C0, DEL, C1)? */
 bool text_is_plain(const char *text);
+
+/* Writes @text with "?" in the place of each byte that text_is_plain() refuses. */
+void text_print_plain(FILE *out, const char *text);
+
+/* The same in place. */
+void text_make_plain(char *text);

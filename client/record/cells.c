@@ -31,13 +31,7 @@ void cells_name(const struct record *record, const struct record_region *region,
 	(void)record;
 	(void)column;
 	snprintf(ret_text, COLUMN_CELL_MAX, "%s%s%s", quote, name, quote);
-	for (char *at = ret_text; *at;) {
-		size_t n = text_plain_bytes(at);
-
-		if (!n)
-			*at = '?';
-		at += n ? n : 1;
-	}
+	text_make_plain(ret_text);
 }
 
 void cells_passages(const struct record *record, const struct record_region *region,
@@ -112,6 +106,23 @@ void cells_metric(const struct record *record, const struct record_region *regio
 	}
 	quantity_rate(rate.value, speed);
 	snprintf(ret_text, COLUMN_CELL_MAX, "%s %9s", count, speed);
+}
+
+/* Of all memory together; a socket without a window has none. */
+void cells_rate(const struct record *record, const struct record_region *region,
+	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+{
+	struct derived volume = derived_volume(record, region);
+	uint64_t window_ns = derived_window_ns(region);
+	char speed[QUANTITY_MAX];
+
+	(void)column;
+	if (!derived_is_known(&volume) || !window_ns) {
+		write_none(ret_text);
+		return;
+	}
+	quantity_rate(volume.value / (double)window_ns, speed);
+	strcpy(ret_text, speed);
 }
 
 void cells_per_work(const struct record *record, const struct record_region *region,

@@ -7,5 +7,5 @@
 /* The region's name, in quotes if it has blanks; never a control character. */
 column_cell cells_name;
 
-column_cell cells_passages, cells_each, cells_window, cells_metric, cells_per_work,
+column_cell cells_passages, cells_each, cells_window, cells_metric, cells_rate, cells_per_work,
 	cells_store_ratio, cells_shared, cells_estimate, cells_split, cells_bound;

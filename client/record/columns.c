@@ -125,7 +125,8 @@ static void add_estimates(const struct record *record, struct columns *columns)
 	char title[COLUMN_CELL_MAX];
 
 	for (uint32_t i = 0; i < record->n_metrics; i++) {
-		if (!derived_is_memory(record->metrics[i]) || !has_estimate(record, i))
+		if (!derived_is_memory(record->metrics[i]) || !has_estimate(record, i) ||
+			!is_known_anywhere(record, i, false))
 			continue;
 		snprintf(title, sizeof title, "own %s", record->metrics[i]);
 		add(columns, cells_estimate, SHARED, title)->metric = i;
@@ -155,6 +156,7 @@ static void add_all(const struct record *record, struct columns *columns)
 	add(columns, cells_each, ALWAYS, "each");
 	add(columns, cells_window, WINDOW, "open for");
 	add_metrics(record, columns, true);
+	add(columns, cells_rate, MEMORY, "rate"); /* where the metrics have none */
 	add_metrics(record, columns, false);
 	add_work(record, columns);
 	if (any_shared(record))
@@ -195,11 +197,20 @@ static unsigned width_up_to(const struct columns *columns, unsigned rank)
 	return width - 2;
 }
 
+/* Either each metric of memory has its rate, or one column has the rate of all memory. */
 static void measure_all(const struct record *record, struct columns *columns, bool is_short)
 {
-	for (size_t i = 0; i < columns->n_columns; i++) {
-		columns->columns[i].is_short = is_short;
-		measure(record, &columns->columns[i]);
+	size_t n = columns->n_columns;
+
+	columns->n_columns = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct column column = columns->columns[i];
+
+		if (column.cell == cells_rate && !is_short)
+			continue;
+		column.is_short = is_short;
+		measure(record, &column);
+		columns->columns[columns->n_columns++] = column;
 	}
 }
 
@@ -230,8 +241,10 @@ void columns_choose(const struct record *record, struct columns *ret)
 {
 	add_all(record, ret);
 	measure_all(record, ret, false);
-	if (width_up_to(ret, SPLIT) > COLUMNS_LINE_MAX)
+	if (width_up_to(ret, SPLIT) > COLUMNS_LINE_MAX) {
+		add_all(record, ret);
 		measure_all(record, ret, true);
+	}
 	keep_fitting(ret);
 	for (size_t i = 0; i < ret->n_columns; i++)
 		if (ret->columns[i].cell == cells_metric)

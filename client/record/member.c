@@ -203,17 +203,6 @@ void members_text(struct members *members, struct json_object *object, const cha
 		*ret.text = '\0';
 }
 
-static void make_plain(char *text)
-{
-	while (*text) {
-		size_t n = text_plain_bytes(text);
-
-		if (!n)
-			*text = '?';
-		text += n ? n : 1;
-	}
-}
-
 void members_free_text(struct members *members, struct json_object *object, const char *key,
 	struct members_text ret)
 {
@@ -222,7 +211,7 @@ void members_free_text(struct members *members, struct json_object *object, cons
 	*ret.text = '\0';
 	if (member)
 		copy(members, member, key, ret);
-	make_plain(ret.text);
+	text_make_plain(ret.text);
 }
 
 char *members_copy_free_text(struct members *members, struct json_object *object, const char *key)
@@ -231,7 +220,7 @@ char *members_copy_free_text(struct members *members, struct json_object *object
 	char *copied = text ? strdup(text) : NULL;
 
 	if (copied)
-		make_plain(copied);
+		text_make_plain(copied);
 	else
 		members_fail(members, key, "is too long for the memory");
 	return copied;

@@ -8,23 +8,10 @@
 #include "client/format.h"
 #include "client/record/columns.h"
 #include "client/record/derived.h"
+#include "client/record/footnotes.h"
 #include "client/record/quantity.h"
 #include "client/text.h"
 #include "common/macro.h"
-
-/* Text from outside, which must not steer a terminal. */
-static void print_plain(FILE *out, const char *text)
-{
-	while (*text) {
-		size_t n = text_plain_bytes(text);
-
-		if (n)
-			fwrite(text, 1, n, out);
-		else
-			fputc('?', out);
-		text += n ? n : 1;
-	}
-}
 
 /* --- second lines --- */
 
@@ -45,7 +32,7 @@ static void print_wrapped(FILE *out, const char *text)
 			column = 0;
 		}
 		column += (unsigned)fprintf(out, column ? " " : "   ") + width;
-		print_plain(out, word);
+		text_print_plain(out, word);
 		text += n + strspn(text + n, " ");
 	}
 	if (column)
@@ -73,25 +60,6 @@ static void note_passages(
 			record->n_members);
 	if (!region->n_sockets)
 		fprintf(out, "no figures; ");
-}
-
-/* Counts that are not 0 and found no room as a column. */
-static void note_metrics(FILE *out, const struct record *record, const struct record_region *region,
-	const struct columns *columns)
-{
-	for (uint32_t i = 0; i < record->n_metrics; i++) {
-		struct derived total = derived_total(region, i);
-		char count[QUANTITY_MAX];
-
-		if (columns->has_metric[i] || format_is_check(record->metrics[i]) ||
-			!derived_is_known(&total) || !(total.value > 0))
-			continue;
-		if (strcmp(record->units[i], "bytes") == 0)
-			quantity_bytes(total.value, count);
-		else
-			quantity_plain(total.value, count);
-		fprintf(out, "%s %s; ", record->metrics[i], count);
-	}
 }
 
 static void note_work(FILE *out, const struct record *record, const struct record_region *region,
@@ -139,7 +107,6 @@ static void print_notes(FILE *out, const struct record *record, const struct rec
 	if (!notes)
 		return;
 	note_passages(notes, record, region);
-	note_metrics(notes, record, region, columns);
 	note_work(notes, record, region, columns);
 	note_estimate(notes, record, region, columns);
 	if (fclose(notes) == EOF || size_bytes < strlen("; "))
@@ -212,114 +179,6 @@ void record_print_regions(FILE *out, const struct record *record)
 		print_row(out, record, &record->regions[i], &columns);
 }
 
-/* --- below the table --- */
-
-static void print_marks(FILE *out, const struct record *record)
-{
-	for (uint32_t i = 0; i < record->n_metrics; i++) {
-		char words[FORMAT_QUALITY_MAX];
-		uint32_t quality = 0;
-
-		for (uint32_t k = 0; k < record->n_regions; k++)
-			quality |= columns_quality(record, &record->regions[k], i);
-		uncore_quality_words(quality, words, sizeof words);
-		if (quality && !format_is_check(record->metrics[i]))
-			fprintf(out, " * %s: %s\n", record->metrics[i], words);
-	}
-}
-
-/* The first reason why any region lacks @metric; NULL: each has it. */
-static const char *why_absent(const struct record *record, uint32_t metric)
-{
-	for (uint32_t i = 0; i < record->n_regions; i++) {
-		const struct record_region *region = &record->regions[i];
-		struct derived total = derived_total(region, metric);
-
-		if (region->n_sockets && !derived_is_known(&total))
-			return total.why;
-	}
-	return NULL;
-}
-
-static bool shares_reason(const struct record *record, uint32_t metric, const char *why)
-{
-	const char *other = why_absent(record, metric);
-
-	return other && !format_is_check(record->metrics[metric]) && strcmp(other, why) == 0;
-}
-
-/* One line per reason, with all metrics that share it. */
-static void print_absent(FILE *out, const struct record *record)
-{
-	for (uint32_t i = 0; i < record->n_metrics; i++) {
-		const char *why = why_absent(record, i);
-		bool told = false;
-
-		if (!why || format_is_check(record->metrics[i]))
-			continue;
-		for (uint32_t k = 0; k < i; k++)
-			told |= shares_reason(record, k, why);
-		if (told)
-			continue;
-		fprintf(out, " absent: %s", record->metrics[i]);
-		for (uint32_t k = i + 1; k < record->n_metrics; k++)
-			if (shares_reason(record, k, why))
-				fprintf(out, ", %s", record->metrics[k]);
-		fputs(" (", out);
-		print_plain(out, why);
-		fputs(")\n", out);
-	}
-}
-
-static void print_dead(FILE *out, const struct record *record)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < record->n_members; i++)
-		n += record->members[i].died;
-	if (n)
-		fprintf(out,
-			" %" PRIu32 " of %" PRIu32 " ranks died without leaving the team; the "
-			"figures are those up to the last reading before.\n",
-			n, record->n_members);
-}
-
-/* What the columns mean that not every table has. */
-static void print_meanings(FILE *out, const struct record *record)
-{
-	struct columns columns;
-	bool shared = false;
-
-	columns_choose(record, &columns);
-	for (uint32_t i = 0; i < record->n_regions; i++)
-		shared |= record->regions[i].shared_ns > 0;
-	if (shared)
-		fprintf(out, " shared: the part of its time in which other regions were open, too; "
-			     "all their bytes are in the figures.\n");
-	if (columns.has_estimates)
-		fprintf(out, " own: an estimate of the region's own bytes, and its standard "
-			     "error.\n");
-}
-
-void record_print_footnotes(FILE *out, const struct record *record)
-{
-	print_marks(out, record);
-	print_absent(out, record);
-	print_meanings(out, record);
-	print_dead(out, record);
-	if (*record->failure) {
-		fprintf(out, " Last failure: ");
-		print_plain(out, record->failure);
-		fputc('\n', out);
-	}
-	if (*record->warning) {
-		fputc(' ', out);
-		print_plain(out, record->warning);
-		fputc('\n', out);
-	}
-	format_caveats(out, record->platform, *record->team ? "this job" : "this program");
-}
-
 /* --- above the table --- */
 
 static void print_ranks(FILE *out, const struct record *record)
@@ -336,18 +195,18 @@ void record_print_origin(FILE *out, const struct record *record)
 {
 	const struct record_member *alone = record->n_members == 1 ? record->members : NULL;
 
-	print_plain(out, *record->command ? record->command : "unknown");
+	text_print_plain(out, *record->command ? record->command : "unknown");
 	fputs(" (", out);
 	if (*record->team) {
 		fputs("team ", out);
-		print_plain(out, record->team);
+		text_print_plain(out, record->team);
 	} else if (alone) {
 		fprintf(out, "pid %" PRId32, alone->pid);
 	} else {
 		fprintf(out, "%" PRIu32 " processes", record->n_members);
 	}
 	fputs(", host ", out);
-	print_plain(out, *record->host ? record->host : "unknown");
+	text_print_plain(out, *record->host ? record->host : "unknown");
 	if (*record->team)
 		print_ranks(out, record);
 	else if (alone && alone->rank >= 0)
@@ -361,7 +220,7 @@ static void print_failure(FILE *out, const struct record *record)
 	fputs("uncore: Regions of ", out);
 	record_print_origin(out, record);
 	fputs(" have no figures: ", out);
-	print_plain(out, record->failure);
+	text_print_plain(out, record->failure);
 	fputc('\n', out);
 }
 
@@ -375,9 +234,9 @@ void record_print(FILE *out, const struct record *record)
 	record_print_origin(out, record);
 	if (*record->platform) {
 		fputs(", platform ", out);
-		print_plain(out, record->platform);
+		text_print_plain(out, record->platform);
 	}
 	fputs(":\n", out);
 	record_print_regions(out, record);
-	record_print_footnotes(out, record);
+	footnotes_print(out, record);
 }

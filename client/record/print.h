@@ -16,8 +16,5 @@ void record_print(FILE *out, const struct record *record);
 /* The table alone. */
 void record_print_regions(FILE *out, const struct record *record);
 
-/* The lines below it: marks, absent metrics, the meaning of the columns. */
-void record_print_footnotes(FILE *out, const struct record *record);
-
 /* "lbm (team 4711.0, host n01, 4 of 4 ranks)" */
 void record_print_origin(FILE *out, const struct record *record);
