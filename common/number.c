@@ -41,6 +41,24 @@ const char *number_parse_range(
 	return text;
 }
 
+bool number_parse_percent(const char *text, double *ret)
+{
+	uint64_t whole, part = 0;
+	const char *rest = number_parse(text, 10, 100, &whole), *begin;
+	double scale = 1;
+
+	if (rest && *rest == '.') {
+		begin = rest + 1;
+		rest = number_parse(begin, 10, 999999, &part);
+		for (; rest && begin < rest; begin++)
+			scale /= 10;
+	}
+	if (!rest || *rest)
+		return false;
+	*ret = (double)whole + (double)part * scale;
+	return true;
+}
+
 bool number_parse_whole(const char *text, int base, uint64_t most, uint64_t *ret)
 {
 	uint64_t number;

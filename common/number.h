@@ -22,3 +22,7 @@ const char *number_parse_range(
 
 /* As number_parse(), for a @text that must hold nothing but the number. */
 bool number_parse_whole(const char *text, int base, uint64_t most, uint64_t *ret);
+
+/* For a @text that must hold nothing but a number like "0.5", with a point in any locale. The part
+ * before the point is at most 100. */
+bool number_parse_percent(const char *text, double *ret);

@@ -100,23 +100,14 @@ static bool parse_bytes(const char *text, uint64_t *ret)
 	return true;
 }
 
-/* Takes "0.5", whatever the locale. */
 static bool parse_percent(const char *text, double *ret)
 {
-	uint64_t whole, part = 0;
-	const char *rest = number_parse(text, 10, 100, &whole), *begin;
-	double scale = 1;
+	double percent;
 
-	if (rest && *rest == '.') {
-		begin = rest + 1;
-		rest = number_parse(begin, 10, 999999, &part);
-		for (; rest && begin < rest; begin++)
-			scale /= 10;
-	}
-	if (!rest || *rest)
+	if (!number_parse_percent(text, &percent) || percent < ERROR_LEAST || percent > ERROR_MOST)
 		return false;
-	*ret = (double)whole + (double)part * scale;
-	return *ret >= ERROR_LEAST && *ret <= ERROR_MOST;
+	*ret = percent;
+	return true;
 }
 
 static bool parse_time(const char *text, double *ret)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What counts as a number, and where it ends. */
+#include <math.h>
+
 #include "common/number.h"
 
 #include "common/macro.h"
@@ -74,6 +76,21 @@ static void a_range_has_two_ends(void **state)
 	assert_true(first == 9 && last == 9);
 }
 
+static void a_percentage_may_have_a_point(void **state)
+{
+	static const char *const refused[] = { "", ".5", "5.", "-1", "+1", "1e1", "1.5 ", "101",
+		"0.1000000", "1.-5", "1,5" };
+	double number = 7;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		assert_false(number_parse_percent(refused[i], &number));
+	assert_true(number == 7);
+	assert_true(number_parse_percent("12", &number) && number == 12);
+	assert_true(number_parse_percent("0.25", &number) && fabs(number - 0.25) < 1e-12);
+	assert_true(number_parse_percent("3.05", &number) && fabs(number - 3.05) < 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -81,6 +98,7 @@ int main(void)
 		CASE("signs, blanks and numbers above the limit are refused",
 			signs_blanks_and_large_numbers_are_refused),
 		CASE("a range has two ends", a_range_has_two_ends),
+		CASE("a percentage may have a point", a_percentage_may_have_a_point),
 		CASE("a whole text holds nothing else", a_whole_text_holds_nothing_else),
 	};
 
