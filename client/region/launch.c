@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/text.h"
 #include "common/macro.h"
 #include "common/number.h"
 
@@ -26,6 +27,37 @@ static const char *const rank_variables[] = {
 	"SLURM_PROCID",
 };
 
+/*
+ * In the same order. PMIx itself hands a local rank out by a call alone; some launchers on top of
+ * it set a variable. PMI_LOCAL_RANK is HPE's. Sources: docs.open-mpi.org, "Environment variables
+ * set for MPI applications"; the user guide of MVAPICH2, "MPIRUN_RSH Parameters"; the table in
+ * HPCToolkit's OSUtil.c; flux-core's src/shell/task.c; srun(1), "OUTPUT ENVIRONMENT VARIABLES".
+ */
+static const char *const local_rank_variables[] = {
+	"OMPI_COMM_WORLD_LOCAL_RANK", /* Open MPI */
+	"MV2_COMM_WORLD_LOCAL_RANK",  /* MVAPICH2 */
+	"MPI_LOCALRANKID",            /* Hydra: MPICH, Intel MPI */
+	"JSM_NAMESPACE_LOCAL_RANK",   /* IBM's jsrun */
+	"MPT_LRANK",                  /* HPE MPT */
+	"PMIX_LOCAL_RANK",
+	"PMI_LOCAL_RANK",
+	"PALS_LOCAL_RANKID", /* HPE PALS */
+	"FLUX_TASK_LOCAL_ID",
+	"SLURM_LOCALID",
+};
+
+/*
+ * Unlike ranks, from the outside in: the job that the batch system accounts for. Flux comes last
+ * because it often runs inside a job of another system. Grid Engine's JOB_ID is a common name, so
+ * no other variable is looked at for it.
+ */
+static const char *const job_variables[] = {
+	"SLURM_JOB_ID", "PBS_JOBID",                           /* PBS, Torque */
+	"LSB_JOBID",                                           /* LSF */
+	"PJM_JOBID",                                           /* Fujitsu */
+	"OAR_JOB_ID", "COBALT_JOBID", "FLUX_JOB_ID", "JOB_ID", /* Grid Engine */
+};
+
 enum { RANK_MAX = INT32_MAX }; /* MPI keeps a rank in an int */
 
 /* The value becomes a part of a file name, so it must be a number and nothing else. */
@@ -36,15 +68,46 @@ static int64_t parse_rank(const char *text)
 	return text && number_parse_whole(text, 10, RANK_MAX, &rank) ? (int64_t)rank : -1;
 }
 
-int64_t launch_rank(void)
+static int64_t first_rank(const char *const variables[], size_t n)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(rank_variables); i++) {
-		int64_t rank = parse_rank(secure_getenv(rank_variables[i]));
+	for (size_t i = 0; i < n; i++) {
+		int64_t rank = parse_rank(secure_getenv(variables[i]));
 
 		if (rank >= 0)
 			return rank;
 	}
 	return -1;
+}
+
+int64_t launch_rank(void)
+{
+	return first_rank(rank_variables, ARRAY_SIZE(rank_variables));
+}
+
+int64_t launch_local_rank(void)
+{
+	return first_rank(local_rank_variables, ARRAY_SIZE(local_rank_variables));
+}
+
+/* The id becomes a part of a file name: no folders, and nothing that a terminal obeys. */
+static bool is_job(const char *text)
+{
+	return text && *text && strlen(text) < LAUNCH_JOB_MAX && !strchr(text, '/') &&
+	       text_is_plain(text);
+}
+
+bool launch_job(char ret_id[LAUNCH_JOB_MAX])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(job_variables); i++) {
+		const char *id = secure_getenv(job_variables[i]);
+
+		if (is_job(id)) {
+			strcpy(ret_id, id);
+			return true;
+		}
+	}
+	*ret_id = '\0';
+	return false;
 }
 
 void launch_host(char ret_name[LAUNCH_HOST_MAX])
@@ -59,7 +122,7 @@ void launch_host(char ret_name[LAUNCH_HOST_MAX])
 static int expand_one(FILE *out, char letter)
 {
 	int64_t rank = launch_rank();
-	char host[LAUNCH_HOST_MAX];
+	char host[LAUNCH_HOST_MAX], job[LAUNCH_JOB_MAX];
 
 	switch (letter) {
 	case '%':
@@ -71,6 +134,9 @@ static int expand_one(FILE *out, char letter)
 		return 0;
 	case 'r':
 		fprintf(out, "%" PRId64, rank >= 0 ? rank : (int64_t)getpid());
+		return 0;
+	case 'j':
+		fputs(launch_job(job) ? job : "nojob", out);
 		return 0;
 	case 'p':
 		fprintf(out, "%d", (int)getpid());

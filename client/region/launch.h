@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rank that a parallel job's launcher gave this process, and file names made of it. */
+/* What a batch system and the launcher of a parallel job tell a process in its environment, and
+ * file names made of it. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LAUNCH_HOST_MAX = 256 }; /* bytes, with the final NUL */
+enum { LAUNCH_HOST_MAX = 256, LAUNCH_JOB_MAX = 128 }; /* bytes, with the final NUL */
 
 /* The MPI rank of this process, or -1: no launcher has set one. */
 int64_t launch_rank(void);
+
+/* The number of this process among those of its job on this node, from 0; or -1. */
+int64_t launch_local_rank(void);
+
+/* The batch system's id of the job, for example "4711"; false, and "": there is none. */
+bool launch_job(char ret_id[LAUNCH_JOB_MAX]);
 
 /* This host's name, or "unknown". */
 void launch_host(char ret_name[LAUNCH_HOST_MAX]);
 
 /*
- * Expands %p (process id), %h (host), %r (rank, or process id if there is none) and %% in
- * @template; *@ret_path is the caller's. -EINVAL: any other %; -ENOMEM.
+ * Expands %p (process id), %h (host), %r (rank, or process id if there is none), %j (job, or
+ * "nojob") and %% in @template; *@ret_path is the caller's. -EINVAL: any other %; -ENOMEM.
  */
 int launch_expand(const char *template, char **ret_path);
 
