@@ -119,6 +119,17 @@ void format_row(FILE *out, const struct format_value *value, bool repeated)
 	fprintf(out, *words ? "  %s\n" : "\n", words);
 }
 
+/* A second line, because three more columns of 22 digits would not fit the first. */
+static void write_range(FILE *out, const struct format_value *value)
+{
+	char median[FORMAT_COUNT_MAX], min[FORMAT_COUNT_MAX], max[FORMAT_COUNT_MAX];
+
+	format_count(value->median, median);
+	format_count(value->min, min);
+	format_count(value->max, max);
+	fprintf(out, "     median %s, minimum %s, maximum %s\n", median, min, max);
+}
+
 bool format_is_check(const char *metric)
 {
 	return strncmp(metric, "check.", strlen("check.")) == 0;
@@ -171,6 +182,8 @@ void format_rows(FILE *out, const struct format_socket *socket)
 			continue;
 		fprintf(out, "   ");
 		format_row(out, &socket->values[i], socket->repeated);
+		if (socket->ranged)
+			write_range(out, &socket->values[i]);
 	}
 	write_absent(out, socket);
 	if (!all)
@@ -195,36 +208,55 @@ static void write_quality(struct jsonwriter *json, uint32_t quality)
 	jsonwriter_close(json);
 }
 
-static void write_figures(struct jsonwriter *json, const struct format_value *value, bool repeated)
+static void write_repeated(struct jsonwriter *json, const struct format_value *value, bool ranged)
+{
+	bool bytes = is_bytes(value);
+
+	jsonwriter_number(
+		json, bytes ? "bytes_stddev" : "value_stddev", (uint64_t)llround(value->deviation));
+	if (!ranged)
+		return;
+	jsonwriter_number(json, bytes ? "bytes_median" : "value_median", value->median);
+	jsonwriter_number(json, bytes ? "bytes_min" : "value_min", value->min);
+	jsonwriter_number(json, bytes ? "bytes_max" : "value_max", value->max);
+}
+
+static void write_figures(struct jsonwriter *json, const struct format_value *value,
+	const struct format_socket *socket)
 {
 	bool bytes = is_bytes(value);
 
 	jsonwriter_number(json, bytes ? "bytes" : "value", value->count);
 	if (!bytes)
 		jsonwriter_text(json, "unit", value->unit);
-	if (repeated)
-		jsonwriter_number(json, bytes ? "bytes_stddev" : "value_stddev",
-			(uint64_t)llround(value->deviation));
+	if (socket->repeated)
+		write_repeated(json, value, socket->ranged);
 	write_quality(json, value->quality);
 }
 
-static void write_value(struct jsonwriter *json, const struct format_value *value, bool repeated)
+static void write_value(struct jsonwriter *json, const struct format_value *value,
+	const struct format_socket *socket)
 {
 	jsonwriter_object(json, value->name);
 	if (is_absent(value))
 		jsonwriter_text(json, "absent", value->why);
 	else
-		write_figures(json, value, repeated);
+		write_figures(json, value, socket);
+	jsonwriter_close(json);
+}
+
+void format_json_metrics(struct jsonwriter *json, const struct format_socket *socket)
+{
+	jsonwriter_object(json, "metrics");
+	for (uint32_t i = 0; i < socket->n_values; i++)
+		write_value(json, &socket->values[i], socket);
 	jsonwriter_close(json);
 }
 
 void format_json_members(struct jsonwriter *json, const struct format_socket *socket)
 {
 	jsonwriter_number(json, "socket", socket->socket);
-	jsonwriter_object(json, "metrics");
-	for (uint32_t i = 0; i < socket->n_values; i++)
-		write_value(json, &socket->values[i], socket->repeated);
-	jsonwriter_close(json);
+	format_json_metrics(json, socket);
 	jsonwriter_number(json, "window_ns", socket->window_ns);
 	jsonwriter_number(json, "skew_ns", socket->skew_ns);
 }

@@ -25,8 +25,9 @@ struct format_value {
 	const char *unit; /* "bytes", "ns" */
 	const char *why;  /* where quality says absent */
 	uint64_t count;
-	double rate;      /* per ns; 0: the window is empty */
-	double deviation; /* standard deviation of the count */
+	double rate;               /* per ns; 0: the window is empty */
+	double deviation;          /* standard deviation of the count */
+	uint64_t median, min, max; /* of the counts of several runs */
 	uint32_t quality;
 };
 
@@ -36,6 +37,7 @@ struct format_socket {
 	uint64_t window_ns;
 	uint64_t skew_ns;
 	bool repeated;              /* deviations mean something */
+	bool ranged;                /* medians, minima and maxima do, too */
 	char note[FORMAT_NOTE_MAX]; /* a line below the figures; "": none */
 	struct format_value values[UNCORE_METRICS_MAX];
 };
@@ -74,6 +76,9 @@ void format_json(struct jsonwriter *json, const struct format_socket *socket);
 
 /* The members of that element, in an object that is open. */
 void format_json_members(struct jsonwriter *json, const struct format_socket *socket);
+
+/* The member "metrics" of such an element. */
+void format_json_metrics(struct jsonwriter *json, const struct format_socket *socket);
 
 /* The members "platform" and "generation", which begin every document; @platform NULL: both null.
  */

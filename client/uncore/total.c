@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "client/jsonwriter.h"
+#include "client/uncore/range.h"
 #include "common/macro.h"
 
 int total_init(struct total *ret, uint32_t n_sockets)
@@ -26,6 +27,40 @@ int total_init(struct total *ret, uint32_t n_sockets)
 void total_done(struct total *total)
 {
 	free(take_ptr(total->sockets));
+	free(take_ptr(total->history));
+}
+
+/* --- adding --- */
+
+static size_t history_stride(const struct total *total)
+{
+	return ((size_t)total->n_sockets + 1) * UNCORE_METRICS_MAX;
+}
+
+static int make_room(struct total *total)
+{
+	uint32_t runs = total->history_runs ? 2 * total->history_runs : 1;
+	uint64_t *history;
+
+	if (total->runs < total->history_runs)
+		return 0;
+	history =
+		reallocarray(total->history, runs, history_stride(total) * sizeof *total->history);
+	if (!history)
+		return -ENOMEM;
+	total->history = history;
+	total->history_runs = runs;
+	return 0;
+}
+
+/* Keeps what the run with the number total->runs counted in @socket. */
+static void keep(struct total *total, uint32_t socket, const struct uncore_delta *delta)
+{
+	uint64_t *row = total->history + (total->runs - 1) * history_stride(total) +
+			(size_t)socket * UNCORE_METRICS_MAX;
+
+	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++)
+		row[i] = i < delta->n_values ? delta->values[i].count : 0;
 }
 
 static void add_value(
@@ -41,12 +76,15 @@ static void add_value(
 	total->quality |= value->quality;
 }
 
-static void add_delta(struct total_socket *total, const struct uncore_delta *delta, uint32_t runs)
+static void add_delta(struct total *total, uint32_t socket, const struct uncore_delta *delta)
 {
-	total->window_ns += delta->window_ns;
-	total->skew_ns += delta->skew_ns;
+	struct total_socket *sums = &total->sockets[socket];
+
+	sums->window_ns += delta->window_ns;
+	sums->skew_ns += delta->skew_ns;
 	for (uint32_t i = 0; i < delta->n_values; i++)
-		add_value(&total->values[i], &delta->values[i], runs);
+		add_value(&sums->values[i], &delta->values[i], total->runs);
+	keep(total, socket, delta);
 }
 
 static void add_up(struct uncore_delta *all, const struct uncore_delta *delta)
@@ -64,26 +102,48 @@ int total_add(struct total *total, const struct uncore_sample before[],
 	const struct uncore_sample after[])
 {
 	struct uncore_delta delta = UNCORE_DELTA_INIT, all = UNCORE_DELTA_INIT;
+	int r = make_room(total);
 
-	for (uint32_t i = 0; i < total->n_sockets; i++) {
-		int r = uncore_delta(&before[i], &after[i], &delta);
-
-		if (r < 0)
-			return r;
-	}
+	for (uint32_t i = 0; r == 0 && i < total->n_sockets; i++)
+		r = uncore_delta(&before[i], &after[i], &delta);
+	if (r < 0)
+		return r;
 	total->runs++;
 	for (uint32_t i = 0; i < total->n_sockets; i++) {
 		uncore_delta(&before[i], &after[i], &delta); /* succeeded above */
-		add_delta(&total->sockets[i], &delta, total->runs);
+		add_delta(total, i, &delta);
 		add_up(&all, &delta);
 	}
-	add_delta(&total->sockets[total->n_sockets], &all, total->runs);
+	add_delta(total, total->n_sockets, &all);
 	return 0;
 }
+
+/* --- showing --- */
 
 static uint64_t mean_of(uint64_t sum, uint32_t runs)
 {
 	return runs ? (sum + runs / 2) / runs : 0;
+}
+
+/* Without memory for it, there is no range, and ret->ranged says so. */
+static void show_ranges(const struct total *total, uint32_t socket, struct format_socket *ret)
+{
+	_cleanup_free_ uint64_t *counts = calloc(total->runs, sizeof *counts);
+	struct range range;
+
+	if (!counts)
+		return;
+	for (uint32_t i = 0; i < ret->n_values; i++) {
+		const uint64_t *count = total->history + (size_t)socket * UNCORE_METRICS_MAX + i;
+
+		for (uint32_t k = 0; k < total->runs; k++)
+			counts[k] = count[k * history_stride(total)];
+		range_of(counts, total->runs, &range);
+		ret->values[i].median = range.median;
+		ret->values[i].min = range.min;
+		ret->values[i].max = range.max;
+	}
+	ret->ranged = true;
 }
 
 void total_show(const struct total *total, const struct uncore *handle, uint32_t socket,
@@ -111,6 +171,8 @@ void total_show(const struct total *total, const struct uncore *handle, uint32_t
 			.quality = value->quality,
 		};
 	}
+	if (ret->repeated)
+		show_ranges(total, socket, ret);
 }
 
 /* The sockets' windows differ a little, so rates are added and not divided anew. */
@@ -166,5 +228,11 @@ void total_json(struct jsonwriter *json, const struct total *total, const struct
 		total_show(total, handle, i, &socket);
 		format_json(json, &socket);
 	}
+	jsonwriter_close(json);
+	if (!total->runs)
+		return;
+	total_show_all(total, handle, &socket);
+	jsonwriter_object(json, "all_sockets");
+	format_json_metrics(json, &socket);
 	jsonwriter_close(json);
 }

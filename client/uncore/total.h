@@ -24,17 +24,20 @@ struct total {
 	uint32_t runs;
 	uint32_t n_sockets;
 	struct total_socket *sockets; /* and behind the last: all of them together */
+	uint64_t *history;            /* each run's count of each metric of each of these */
+	uint32_t history_runs;        /* for how many runs there is room */
 };
 
 /* 0, -ENOMEM. */
 int total_init(struct total *ret, uint32_t n_sockets);
 void total_done(struct total *total);
 
-/* Adds one run: the counts between two readings of all sockets. Errors as uncore_delta(). */
+/* Adds one run: the counts between two readings of all sockets. Errors as uncore_delta(); -ENOMEM.
+ */
 int total_add(struct total *total, const struct uncore_sample before[],
 	const struct uncore_sample after[]);
 
-/* Means of socket @socket; names belong to @handle. */
+/* Means of socket @socket, medians and ends; names belong to @handle. */
 void total_show(const struct total *total, const struct uncore *handle, uint32_t socket,
 	struct format_socket *ret);
 
@@ -43,8 +46,8 @@ void total_show_all(
 	const struct total *total, const struct uncore *handle, struct format_socket *ret);
 
 /*
- * The members "platform", "generation", "window_ns", "runs" and "sockets":[..] of an object,
- * without sockets if there was no run.
+ * The members "platform", "generation", "window_ns", "runs", "sockets":[..] and "all_sockets" of an
+ * object; no sockets if there was no run.
  */
 void total_json(struct jsonwriter *json, const struct total *total, const struct uncore *handle,
 	const struct uncore_machine *machine);

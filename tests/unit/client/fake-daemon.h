@@ -41,7 +41,8 @@ struct fake_options {
 	unsigned deaf_after;       /* sweeps; then it lets doorbells ring */
 	unsigned delay_ms;         /* before each answer */
 	uint64_t min_interval_ns;  /* in the page; it answers at once all the same */
-	unsigned retire_after;     /* sweeps; then a new page replaces this one, which is retired */
+	bool growing;          /* the first run of a command shows 3 steps, the next 7, 11 ... */
+	unsigned retire_after; /* sweeps; then a new page replaces this one, which is retired */
 };
 
 struct fake_daemon {

@@ -112,7 +112,7 @@ static void stat_prints_json(void **state)
 	document = json_tokener_parse(outcome.text);
 	assert_non_null(document);
 	assert_int_equal(outcome.status, 0);
-	assert_int_equal(json_object_object_length(document), 5);
+	assert_int_equal(json_object_object_length(document), 6);
 	assert_string_equal(json_object_get_string(FIND(document, "platform")), "icelake-sp");
 	assert_string_equal(json_object_get_string(FIND(document, "generation")),
 		"00000000000000010000000000000007");
@@ -129,6 +129,9 @@ static void stat_prints_json(void **state)
 	assert_int_equal(json_object_object_length(FIND(metrics, "itom")), 1);
 	assert_string_equal(json_object_get_string(FIND(metrics, "itom", "absent")),
 		"this machine has no such event");
+	metrics = FIND(document, "all_sockets", "metrics");
+	assert_int_equal(number(FIND(metrics, "dram.read", "bytes")), 3 * FAKE_STEP);
+	assert_int_equal(json_object_object_length(metrics), 3); /* a clock is no sum */
 	json_object_put(document);
 }
 
@@ -149,6 +152,32 @@ static void stat_repeats_with_mean_and_spread(void **state)
 	run_with(&outcome, NULL, "stat -r 3 true");
 	expect(&outcome, 0, "(mean and standard deviation of 3 runs)");
 	expect(&outcome, 0, "+-   0.00 %");
+}
+
+static void stat_shows_median_minimum_and_maximum(void **state)
+{
+	struct fake_options growing = { .growing = true };
+	struct json_object *document, *metric;
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &growing, "stat -r 3 true");
+	expect(&outcome, 0, "dram.read                     7,000 bytes      0.0");
+	expect(&outcome, 0, "+-  57.14 %\n     median 7,000, minimum 3,000, maximum 11,000\n");
+	expect(&outcome, 0, " all sockets\n   dram.read                    21,000 bytes");
+	expect(&outcome, 0, "     median 21,000, minimum 9,000, maximum 33,000\n");
+	run_with(&outcome, &growing, "stat -r 4 --json true");
+	document = json_tokener_parse(outcome.text);
+	metric = FIND(document, "sockets", "1", "metrics", "clock");
+	assert_int_equal(number(FIND(metric, "value")), 6 * 9 * FAKE_STEP);
+	assert_int_equal(number(FIND(metric, "value_median")), 6 * 9 * FAKE_STEP);
+	assert_int_equal(number(FIND(metric, "value_min")), 6 * 3 * FAKE_STEP);
+	assert_int_equal(number(FIND(metric, "value_max")), 6 * 15 * FAKE_STEP);
+	metric = FIND(document, "all_sockets", "metrics", "dram.write");
+	assert_int_equal(number(FIND(metric, "bytes_max")), 6 * 15 * FAKE_STEP);
+	json_object_put(document);
+	run_with(&outcome, &growing, "stat true");
+	assert_null(strstr(outcome.text, "median"));
 }
 
 static void expect_row(const struct format_value *value, const char *expected)
@@ -646,6 +675,8 @@ int main(void)
 			the_stand_in_is_never_called_memory_traffic),
 		CASE("stat prints JSON", stat_prints_json),
 		CASE("stat repeats with mean and spread", stat_repeats_with_mean_and_spread),
+		CASE("stat shows median, minimum and maximum of several runs",
+			stat_shows_median_minimum_and_maximum),
 		CASE("a spread around 0 is not shown as a share",
 			a_spread_around_nothing_is_no_share_of_it),
 		CASE("sockets are added up", sockets_are_added_up),
