@@ -49,6 +49,13 @@ void child_take_signals(struct child_signals *ret)
 	sigprocmask(SIG_BLOCK, &ret->awaited, &ret->mask);
 }
 
+void child_return_signals(const struct child_signals *signals)
+{
+	sigaction(SIGCHLD, &signals->chld, NULL);
+	sigaction(SIGPIPE, &signals->pipe, NULL);
+	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+}
+
 /* @pid 0: there is no command to pass the signal on to. */
 static void handle_signal(struct child_signals *signals, int number, pid_t pid)
 {
@@ -77,9 +84,7 @@ static void become_command(char **argv, const struct child_signals *signals, int
 	char go;
 	int error;
 
-	sigaction(SIGCHLD, &signals->chld, NULL);
-	sigaction(SIGPIPE, &signals->pipe, NULL);
-	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+	child_return_signals(signals);
 	if (read(gate, &go, 1) == 1) {
 		execvp(argv[0], argv);
 		error = errno;

@@ -28,6 +28,9 @@ struct child {
 /* To be called once. Signals that we ignored from the start stay ignored, by the command, too. */
 void child_take_signals(struct child_signals *ret);
 
+/* Undoes it, for a process that becomes the command itself. */
+void child_return_signals(const struct child_signals *signals);
+
 /* Has a signal asked for an end since the beginning? */
 bool child_told_to_stop(struct child_signals *signals);
 

@@ -5,14 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum stat_form { STAT_TABLE, STAT_JSON, STAT_CSV };
+
 struct stat_options {
 	const char *socket_path;
-	const char *output_path;
+	char *output_path;    /* expanded and owned; NULL: stderr */
 	uint64_t interval_ms; /* 0: none */
-	uint64_t repeat;
-	bool json;
+	uint64_t repeat;      /* with .until, at most */
+	double until;         /* repeat until all standard errors are below, in percent; 0: no */
+	enum stat_form form;
+	bool first_of_node;
+	bool anyway;
 	char **command;
 };
 
 /* Returns -1 to go on, or the exit status. */
 int stat_options_parse(int argc, char **argv, struct stat_options *ret);
+void stat_options_done(struct stat_options *options);

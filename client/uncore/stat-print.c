@@ -7,26 +7,22 @@
 #include <string.h>
 
 #include "client/format.h"
-#include "client/jsonwriter.h"
 #include "client/uncore/output.h"
+#include "client/uncore/stat-csv.h"
+#include "client/uncore/stat-json.h"
+#include "client/uncore/stat-reading.h"
 #include "client/uncore/validated.h"
+#include "client/uncore/wall.h"
 #include "common/macro.h"
 
 void stat_complain(struct stat_run *run, const char *text)
 {
+	bool told_later = run->options.anyway && !run->started_ns;
+	bool in_json = run->options.form == STAT_JSON && run->out == stderr;
+
 	snprintf(run->failure, sizeof run->failure, "%s", text);
-	if (!run->options.json || run->out != stderr)
+	if (!told_later && !in_json)
 		fprintf(stderr, "uncore stat: %s\n", text);
-}
-
-/* When a reading was complete. */
-uint64_t stat_reading_ns(const struct stat_run *run, const struct uncore_sample samples[])
-{
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; i < run->machine.n_sockets; i++)
-		ns = samples[i].end_ns > ns ? samples[i].end_ns : ns;
-	return ns;
 }
 
 void stat_flush(struct stat_run *run)
@@ -35,28 +31,6 @@ void stat_flush(struct stat_run *run)
 
 	if (!run->unwritten && output_check(run->out, "uncore stat", path ? path : "stderr") < 0)
 		run->unwritten = true;
-}
-
-/* Begins an object that the caller completes. */
-static void begin_json(
-	const struct stat_run *run, const struct total *total, bool pretty, struct jsonwriter *ret)
-{
-	jsonwriter_init(ret, pretty);
-	jsonwriter_object(ret, NULL);
-	total_json(ret, total, run->handle, &run->machine);
-}
-
-static void end_json(struct stat_run *run, struct jsonwriter *json)
-{
-	_cleanup_free_ char *text = NULL;
-
-	jsonwriter_close(json);
-	if (jsonwriter_finish(json, &text) == 0) {
-		fprintf(run->out, "%s\n", text);
-	} else {
-		fputs("uncore stat: no memory for the result.\n", stderr);
-		run->unwritten = true;
-	}
 }
 
 static void print_interval_rows(
@@ -79,18 +53,6 @@ static void print_interval_rows(
 	}
 }
 
-static void print_interval_json(
-	struct stat_run *run, const struct total *interval, uint64_t time_ns)
-{
-	_cleanup_(jsonwriter_done) struct jsonwriter json;
-
-	begin_json(run, interval, false, &json);
-	jsonwriter_number(&json, "interval", run->n_intervals);
-	jsonwriter_number(&json, "run", run->number);
-	jsonwriter_number(&json, "time_ns", time_ns);
-	end_json(run, &json);
-}
-
 /* Prints what passed since the last interval, up to run->now. */
 void stat_print_interval(struct stat_run *run)
 {
@@ -105,8 +67,10 @@ void stat_print_interval(struct stat_run *run)
 	}
 	memcpy(run->since, run->now, run->machine.n_sockets * sizeof *run->now);
 	run->n_intervals++;
-	if (run->options.json)
-		print_interval_json(run, &interval, time_ns);
+	if (run->options.form == STAT_JSON)
+		stat_json_interval(run, &interval, time_ns);
+	else if (run->options.form == STAT_CSV)
+		stat_csv_interval(run, &interval, time_ns);
 	else
 		print_interval_rows(run, &interval, time_ns);
 	stat_flush(run);
@@ -150,6 +114,23 @@ static void note_peak(struct json_object *validated, struct format_socket *socke
 			100 * rate / peak, peak);
 }
 
+static void print_wall(const struct stat_run *run)
+{
+	const struct format_value *wall;
+	struct format_socket socket;
+
+	wall_show(run->wall_ns, run->total.runs, &socket);
+	wall = &socket.values[0];
+	fprintf(run->out, " wall time %.6f s", (double)wall->count / 1e9);
+	if (socket.repeated)
+		fprintf(run->out, " +- %.2f %%", 100 * wall->deviation / (double)wall->count);
+	if (socket.ranged)
+		fprintf(run->out, ", median %.6f s, minimum %.6f s, maximum %.6f s",
+			(double)wall->median / 1e9, (double)wall->min / 1e9,
+			(double)wall->max / 1e9);
+	fprintf(run->out, "\n");
+}
+
 static void print_table(const struct stat_run *run)
 {
 	struct json_object *validated = validated_read(run->machine.platform);
@@ -166,26 +147,27 @@ static void print_table(const struct stat_run *run)
 		total_show_all(&run->total, run->handle, &socket);
 		format_rows(run->out, &socket);
 	}
+	if (run->total.runs)
+		print_wall(run);
+	if (run->options.until > 0)
+		until_tell(&run->until, run->out, " ");
 	if (*run->failure)
 		fprintf(run->out, " Failure: %s\n", run->failure);
 	format_caveats(run->out, run->machine.platform, "this command");
 }
 
-static void print_result_json(struct stat_run *run)
-{
-	_cleanup_(jsonwriter_done) struct jsonwriter json;
-
-	begin_json(run, &run->total, !run->options.interval_ms, &json);
-	if (*run->failure)
-		jsonwriter_text(&json, "failure", run->failure);
-	end_json(run, &json);
-}
-
 void stat_print_result(struct stat_run *run)
 {
-	if (run->options.json)
-		print_result_json(run);
+	if (run->options.form == STAT_JSON)
+		stat_json_result(run);
+	else if (run->options.form == STAT_CSV)
+		stat_csv_result(run);
 	else
 		print_table(run);
 	stat_flush(run);
+	/* The table and JSON have it; a JSON reader may be no person. */
+	if (run->options.until > 0 &&
+		(run->options.form == STAT_CSV ||
+			(run->options.form == STAT_JSON && run->out != stderr)))
+		until_tell(&run->until, stderr, "uncore stat: ");
 }

@@ -2,8 +2,8 @@
 /*
  * uncore stat: a reading of all sockets, the command, another reading. As with perf stat, figures
  * go to stderr, so that the command's own output is unchanged. A command that cannot be measured is
- * not run. Once it has run, the exit status is the command's, unless that is 0 and there are no
- * figures.
+ * not run, unless --anyway says so. Once it has run, the exit status is the command's, unless that
+ * is 0 and there are no figures.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,118 +12,87 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "client/renew.h"
+#include "client/region/launch.h"
 #include "client/uncore.h"
 #include "client/uncore/child.h"
 #include "client/uncore/command.h"
-#include "client/uncore/output.h"
 #include "client/uncore/stat-options.h"
 #include "client/uncore/stat-print.h"
-#include "client/uncore/total.h"
+#include "client/uncore/stat-progress.h"
+#include "client/uncore/stat-reading.h"
+#include "client/uncore/stat-run.h"
 #include "common/clock.h"
 #include "common/macro.h"
-
-/* A reading that fails costs a whole run, so a busy machine gets more time than by default. */
-enum { READ_ATTEMPTS = 10 };
-
-/* --- connection and readings --- */
-
-static int connect_again(struct stat_run *run)
-{
-	struct uncore_machine machine = UNCORE_MACHINE_INIT;
-	struct uncore *handle;
-	int r = uncore_open(run->options.socket_path, &handle);
-
-	if (r < 0)
-		return r;
-	uncore_describe(handle, &machine);
-	/* Tables and counts are the same as long as the generation is. */
-	if (run->handle &&
-		memcmp(machine.generation, run->machine.generation, sizeof machine.generation)) {
-		uncore_close(handle);
-		return -ESTALE;
-	}
-	uncore_close(run->handle);
-	run->handle = handle;
-	run->machine = machine;
-	return 0;
-}
-
-/*
- * Reads all sockets. The library's time limit is short, because other programs may wait for its
- * caller; here only the figures matter, so a reader that is late for once is asked again.
- */
-static int read_patiently(const struct stat_run *run, struct uncore_sample samples[])
-{
-	int r = -ETIMEDOUT;
-
-	for (int i = 0; i < READ_ATTEMPTS && r == -ETIMEDOUT; i++)
-		r = uncore_read_all(run->handle, UNCORE_FRESH, samples, run->machine.n_sockets);
-	return r;
-}
-
-/* A daemon that was restarted meanwhile is asked over a new connection. */
-static int take_reading(struct stat_run *run, struct uncore_sample samples[])
-{
-	int r = read_patiently(run, samples);
-
-	if (renew_may_help(r)) {
-		r = connect_again(run);
-		if (r == 0)
-			r = read_patiently(run, samples);
-	}
-	if (r < 0 && r != run->last_failure) /* once, not at every interval */
-		stat_complain(run, r == -ESTALE
-					   ? "uncored was restarted and lost its counts: there "
-					     "are no figures for this run."
-					   : uncore_error_text());
-	run->last_failure = r;
-	return r;
-}
-
-static struct uncore_sample *new_samples(uint32_t n)
-{
-	struct uncore_sample *samples = calloc(n, sizeof *samples);
-
-	for (uint32_t i = 0; samples && i < n; i++)
-		samples[i].size = sizeof samples[i];
-	return samples;
-}
-
-static int prepare(struct stat_run *run)
-{
-	if (connect_again(run) < 0) {
-		stat_complain(run, uncore_error_text());
-		return -1;
-	}
-	run->before = new_samples(run->machine.n_sockets);
-	run->since = new_samples(run->machine.n_sockets);
-	run->now = new_samples(run->machine.n_sockets);
-	if (!run->before || !run->since || !run->now ||
-		total_init(&run->total, run->machine.n_sockets) < 0) {
-		stat_complain(run, "out of memory.");
-		return -1;
-	}
-	run->out = stderr;
-	if (run->options.output_path)
-		run->out = fopen(run->options.output_path, "we");
-	if (!run->out) {
-		fprintf(stderr, "uncore stat: cannot write to %s: %s.\n", run->options.output_path,
-			strerror(errno));
-		return -1;
-	}
-	return 0;
-}
 
 static void run_done(struct stat_run *run)
 {
 	if (run->out && run->out != stderr)
 		fclose(run->out);
-	free(run->before);
-	free(run->since);
-	free(run->now);
-	total_done(&run->total);
-	uncore_close(run->handle);
+	stat_disconnect(run);
+	stat_options_done(&run->options);
+}
+
+static int open_output(struct stat_run *run)
+{
+	const char *path = run->options.output_path;
+	char text[512];
+
+	run->out = path ? fopen(path, "we") : stderr;
+	if (run->out)
+		return 0;
+	snprintf(text, sizeof text, "cannot write to %s: %s.", path, strerror(errno));
+	stat_complain(run, text);
+	return -1;
+}
+
+/* --- without measurement --- */
+
+static int status_of_error(int error)
+{
+	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+/* Becomes the command, so that its status and its signals are its own; returns if that fails. */
+static int become_command(struct stat_run *run)
+{
+	char *const *command = run->options.command;
+	int error;
+
+	if (run->signals_taken)
+		child_return_signals(&run->signals);
+	execvp(command[0], command);
+	error = -errno;
+	fprintf(stderr, "uncore stat: cannot run %s: %s.\n", command[0], strerror(-error));
+	return status_of_error(error);
+}
+
+/* Nothing was measured, for which @status stands: the exit status, unless this process is the
+ * command now. */
+static int give_up(struct stat_run *run, int status)
+{
+	bool bare = run->options.anyway && !run->signals.stop;
+
+	if (run->out && (run->out != stderr || !bare))
+		stat_print_result(run);
+	if (!bare)
+		return status;
+	fprintf(stderr, "uncore stat: %s runs without being measured: %s\n",
+		run->options.command[0], run->failure);
+	return become_command(run);
+}
+
+/* Is another rank of this node the one that measures? */
+static bool is_another_first(const struct stat_run *run)
+{
+	int64_t rank = launch_local_rank();
+
+	if (!run->options.first_of_node)
+		return false;
+	if (rank < 0)
+		fputs("uncore stat: no launcher has set a local rank, so --first-of-node has no "
+		      "effect and this process measures.\n",
+			stderr);
+	return rank > 0;
 }
 
 /* --- running --- */
@@ -135,7 +104,7 @@ static int cannot_run(struct stat_run *run, int error)
 	snprintf(
 		text, sizeof text, "cannot run %s: %s.", run->options.command[0], strerror(-error));
 	stat_complain(run, text);
-	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+	return status_of_error(error);
 }
 
 /* Waits for the end of the command and prints an interval whenever one is over. */
@@ -146,7 +115,7 @@ static int watch(struct stat_run *run, const struct child *child, int *ret_statu
 	int r;
 
 	while ((r = child_wait(child, &run->signals, tick_ns, ret_status)) == 0) {
-		if (take_reading(run, run->now) == 0)
+		if (stat_read(run, run->now) == 0)
 			stat_print_interval(run);
 		/* An interval that took too long is followed by a whole one, not by a burst. */
 		while (tick_ns <= clock_now_ns())
@@ -155,18 +124,23 @@ static int watch(struct stat_run *run, const struct child *child, int *ret_statu
 	return r;
 }
 
-static void take_result(struct stat_run *run)
+static void take_result(struct stat_run *run, uint64_t wall_ns)
 {
-	if (take_reading(run, run->now) < 0) {
+	int r;
+
+	if (stat_read(run, run->now) < 0) {
 		run->failed = true;
 		return;
 	}
 	if (run->options.interval_ms)
 		stat_print_interval(run);
-	if (total_add(&run->total, run->before, run->now) < 0) {
-		stat_complain(run, uncore_error_text());
+	r = total_add(&run->total, run->before, run->now);
+	if (r < 0) {
+		stat_complain(run, r == -ENOMEM ? "out of memory." : uncore_error_text());
 		run->failed = true;
+		return;
 	}
+	run->wall_ns[run->total.runs - 1] = wall_ns;
 }
 
 static int status_of(int wait_status)
@@ -176,45 +150,64 @@ static int status_of(int wait_status)
 	return WEXITSTATUS(wait_status);
 }
 
-/* One run: the exit status so far; *@ret_go_on says whether another may follow. */
-static int run_once(struct stat_run *run, bool *ret_go_on)
+static void begin(struct stat_run *run)
+{
+	if (!run->started_ns) {
+		run->started_ns = stat_reading_ns(run, run->before);
+		clock_gettime(CLOCK_REALTIME, &run->begun);
+	}
+	memcpy(run->since, run->before, run->machine.n_sockets * sizeof *run->before);
+}
+
+/* Lets the command run to its end: its exit status; *@ret_go_on: another run may follow. */
+static int measure(struct stat_run *run, struct child *child, bool *ret_go_on)
+{
+	uint64_t start_ns = clock_now_ns();
+	int wait_status;
+	int r = child_go(child);
+
+	if (r == 0)
+		r = watch(run, child, &wait_status);
+	if (r < 0)
+		return cannot_run(run, r);
+	take_result(run, clock_now_ns() - start_ns);
+	*ret_go_on = !run->failed && !WIFSIGNALED(wait_status);
+	return status_of(wait_status);
+}
+
+/* One run: the exit status so far, where @status is that of the run before. */
+static int run_once(struct stat_run *run, int status, bool *ret_go_on)
 {
 	struct child child;
-	int wait_status;
 	int r = child_new(run->options.command, &run->signals, &child);
 
 	if (r < 0)
 		return cannot_run(run, r);
-	if (take_reading(run, run->before) < 0) {
+	if (stat_read(run, run->before) < 0) {
 		child_cancel(&child);
-		return EXIT_NOT_MEASURED;
+		return run->options.anyway ? status : EXIT_NOT_MEASURED;
 	}
-	if (!run->started_ns)
-		run->started_ns = stat_reading_ns(run, run->before);
-	memcpy(run->since, run->before, run->machine.n_sockets * sizeof *run->before);
-	r = child_go(&child);
-	if (r < 0)
-		return cannot_run(run, r);
-	r = watch(run, &child, &wait_status);
-	if (r < 0)
-		return cannot_run(run, r);
-	take_result(run);
-	*ret_go_on = !run->failed && !WIFSIGNALED(wait_status);
-	return status_of(wait_status);
+	begin(run);
+	return measure(run, &child, ret_go_on);
 }
 
 /* All runs: the exit status of the last. */
 static int run_all(struct stat_run *run)
 {
 	bool go_on = true;
-	int status = 0;
+	int status = EXIT_NOT_MEASURED;
 
 	child_take_signals(&run->signals);
+	run->signals_taken = true;
 	while (go_on && run->number < run->options.repeat) {
 		go_on = false;
 		run->number++;
-		status = run_once(run, &go_on);
+		status = run_once(run, status, &go_on);
 		go_on &= !child_told_to_stop(&run->signals);
+		if (run->options.until > 0 && until_judge(&run->until, &run->total))
+			go_on = false;
+		if (go_on)
+			stat_tell_progress(run);
 	}
 	return status;
 }
@@ -226,11 +219,15 @@ int command_stat(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (prepare(&run) < 0)
-		return EXIT_NOT_MEASURED;
+	if (is_another_first(&run))
+		return become_command(&run);
+	if (stat_connect(&run) < 0 || open_output(&run) < 0)
+		return give_up(&run, EXIT_NOT_MEASURED);
 	status = run_all(&run);
+	if (!run.started_ns)
+		return give_up(&run, status);
 	stat_print_result(&run);
-	if (status == 0 && (!run.total.runs || run.unwritten))
+	if (status == 0 && !run.options.anyway && (!run.total.runs || run.unwritten))
 		status = EXIT_NOT_MEASURED;
 	return status;
 }

@@ -112,7 +112,7 @@ static void stat_prints_json(void **state)
 	document = json_tokener_parse(outcome.text);
 	assert_non_null(document);
 	assert_int_equal(outcome.status, 0);
-	assert_int_equal(json_object_object_length(document), 6);
+	assert_int_equal(json_object_object_length(document), 11);
 	assert_string_equal(json_object_get_string(FIND(document, "platform")), "icelake-sp");
 	assert_string_equal(json_object_get_string(FIND(document, "generation")),
 		"00000000000000010000000000000007");
