@@ -38,7 +38,8 @@ void stat_tell_progress(struct stat_run *run)
 {
 	const struct until_metric *worst = until_worst(&run->until);
 
-	if (!(run->options.until > 0) || !isatty(STDERR_FILENO) || !is_time(run))
+	if (!(run->options.until > 0) || run->number == run->options.repeat ||
+		!isatty(STDERR_FILENO) || !is_time(run))
 		return;
 	fprintf(stderr, "uncore stat: %" PRIu64 " of at most %" PRIu64 " runs in %.0f s",
 		run->number, run->options.repeat, (double)(clock_now_ns() - run->started_ns) / 1e9);
