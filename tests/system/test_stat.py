@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`uncore stat` in a job, against the real uncored on the stand-in machine: ranks of a node, a daemon that refuses,
+repetition until the error is small, and the forms for programs. Prints TAP; needs root.
+"""
+import csv
+import json
+import math
+import os
+import pathlib
+import pty
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+
+SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
+BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
+import tap
+
+SECONDS = 60
+NOBODY = 65534
+PAGE_BYTES = 4096
+PAGES = 5000
+TOUCH = BUILD / "tests/workload/touch-pages"
+
+
+class Daemon:
+    """uncored on the stand-in machine, in a folder that everybody may write to."""
+
+    def __init__(self, config=""):
+        self.place = tempfile.TemporaryDirectory(prefix="uncored-stat-")
+        self.folder = pathlib.Path(self.place.name)
+        self.folder.chmod(0o777)
+        self.socket = self.folder / "socket"
+        (self.folder / "conf").write_text(config, encoding="ascii")
+        self.process = subprocess.Popen(
+            [BUILD / "daemon/uncored", "--platforms", SOURCE / "conf/platforms", "--root",
+             BUILD / "tests/machines/standin", "--config", self.folder / "conf", "--socket", self.socket],
+            stderr=subprocess.DEVNULL)
+
+    def __enter__(self):
+        deadline = time.monotonic() + SECONDS
+        while not self.socket.exists():
+            tap.check(time.monotonic() < deadline and self.process.poll() is None, "uncored does not start")
+            time.sleep(0.01)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(SECONDS)
+        self.place.cleanup()
+
+    def start(self, *words, variables=(), **more):
+        """`uncore stat` as nobody, in the folder."""
+        return subprocess.Popen(
+            [BUILD / "client/uncore", "stat", *words], text=True, cwd=self.folder, user=NOBODY, group=NOBODY,
+            extra_groups=[], env=dict(os.environ, UNCORE_SOCKET=str(self.socket), **dict(variables)), **more)
+
+    def stat(self, *words, variables=()):
+        """Its status and what it printed."""
+        process = self.start(*words, variables=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        output, _ = process.communicate(timeout=SECONDS)
+        return process.returncode, output
+
+    def result(self, name):
+        return json.loads((self.folder / name).read_text(encoding="utf-8"))
+
+
+def within(text, *parts):
+    for part in parts:
+        tap.check(part in text, f"{part!r} is not in: {text}")
+
+
+def bytes_of(result):
+    return result["all_sockets"]["metrics"]["dram.read"]["bytes"]
+
+
+# The first rank's command lasts until the others, which wait for its begin, have ended.
+FIRST = f": >begun; {TOUCH} {PAGES} 0; while [ $(ls ended-* 2>/dev/null | wc -l) -lt 3 ]; do sleep 0.01; done"
+OTHER = f"until [ -e begun ]; do sleep 0.01; done; {TOUCH} {PAGES} 0; : >ended-$OMPI_COMM_WORLD_RANK"
+
+
+def one_rank_measures():
+    """of four ranks of a node the first one measures what all of them move"""
+    with Daemon() as daemon:
+        ranks = [daemon.start(
+            "--first-of-node", "--json", "-o", "%j-%r.json", "--", "sh", "-c", OTHER if rank else FIRST,
+            variables={"OMPI_COMM_WORLD_RANK": str(rank + 4), "OMPI_COMM_WORLD_LOCAL_RANK": str(rank),
+                       "SLURM_LOCALID": "0", "SLURM_JOB_ID": "4711"},
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for rank in range(4)]
+        for rank in ranks:
+            _, said = rank.communicate(timeout=SECONDS)
+            tap.equal((rank.returncode, said), (0, ""), "status, and what was said")
+        tap.equal([path.name for path in daemon.folder.glob("*.json")], ["4711-4.json"], "the files")
+        result = daemon.result("4711-4.json")
+        tap.check(bytes_of(result) >= 4 * PAGES * PAGE_BYTES, f"only {bytes_of(result)} bytes")
+        tap.equal(result["host"], socket.gethostname(), "host")
+        tap.equal(result["command"], ["sh", "-c", FIRST], "command")
+        tap.equal(len(result["wall_ns"]), 1, "number of runs")
+
+
+def runs_anyway():
+    """--anyway runs the command where uncored refuses the user, and says so in one line"""
+    with Daemon("[access]\nusers = root\n") as daemon:
+        status, output = daemon.stat("--", "sh", "-c", "echo hello; exit 3")
+        tap.equal((status, "hello" in output), (125, False), "status without --anyway, and the command's output")
+        status, output = daemon.stat("--anyway", "--", "sh", "-c", "echo hello; exit 3")
+        tap.equal(status, 3, "status")
+        lines = sorted(output.splitlines())
+        tap.equal((len(lines), lines[0]), (2, "hello"), "number of lines, and the command's")
+        within(lines[1], "uncore stat: sh runs without being measured: ", "users")
+
+
+def repeats_until():
+    """--until stops when the error that is seen is below what is wanted"""
+    with Daemon() as daemon:
+        status, output = daemon.stat("--until", "50", "--json", "-o", "result", "--", str(TOUCH), str(PAGES), "0")
+        tap.equal(status, 0, "status")
+        result = daemon.result("result")
+        within(output, f"After {result['runs']} runs the standard error of the mean is ")
+        tap.check(3 <= result["runs"] <= 100, f"{result['runs']} runs")
+        tap.equal(result["until"]["wanted_ppm"], 500000, "the goal")
+        figures = result["all_sockets"]["metrics"]["dram.read"]
+        error = figures["bytes_stddev"] / math.sqrt(result["runs"]) / figures["bytes"]
+        tap.check(error < 0.5 or "dram.read" in result["until"]["not_reached"], f"an error of {error}")
+        tap.check("itom" in result["until"]["left_out"], "itom counts nothing here, and was judged")
+        tap.check(figures["bytes_min"] <= figures["bytes_median"] <= figures["bytes_max"], str(figures))
+        tap.equal(len(result["wall_ns"]), result["runs"], "number of wall times")
+
+
+# Counts that triple from run to run, so that no mean is ever good.
+GROW = f"n=$(cat n 2>/dev/null || echo 300); echo $((3 * n)) >n; {TOUCH} $n 0; sleep 0.9"
+
+
+def tells_progress():
+    """--until tells a terminal how far it is, and nothing else than a terminal"""
+    words = ("--until", "0.01", "-r", "5", "-o", "result", "--", "sh", "-c", GROW)
+    with Daemon() as daemon:
+        ours, theirs = pty.openpty()
+        process = daemon.start(*words, stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        said = b""
+        try:
+            while block := os.read(ours, 4096):
+                said += block
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        tap.equal(process.wait(SECONDS), 0, "status")
+        within(said.decode(), "uncore stat: ", " of at most 5 runs in ", "; standard error of dram.",
+               "wanted below 0.01 %; about ")
+        (daemon.folder / "n").unlink()
+        _, output = daemon.stat(*words[:3], "3", *words[4:])
+        tap.check("of at most" not in output, output)
+
+
+def rows_add_up():
+    """--csv has documented columns; the rows of the sockets add up to those of all"""
+    with Daemon() as daemon:
+        status, _ = daemon.stat("--csv", "-r", "3", "-o", "result", "--", str(TOUCH), str(PAGES), "0")
+        tap.equal(status, 0, "status")
+        page = (SOURCE / "man/uncore.1.scd").read_text(encoding="utf-8")
+        with open(daemon.folder / "result", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        for column in rows[0]:
+            tap.check(f"*{column}*" in page.replace("\\", ""), f"uncore(1) has no column {column}")
+        reads = {row["socket"]: row for row in rows if row["metric"] == "dram.read"}
+        whole = int(reads.pop("all")["mean"])
+        tap.check(abs(sum(int(row["mean"]) for row in reads.values()) - whole) <= len(reads), f"{reads}, {whole}")
+        tap.check(whole >= PAGES * PAGE_BYTES, f"only {whole} bytes")
+        tap.check(all(row["mean"] == "" for row in rows if row["absent"]), "an absent metric has a mean")
+        tap.equal([row["runs"] for row in rows if row["metric"] == "wall_time"], ["3"], "runs of wall_time")
+
+
+def figures_agree():
+    """the JSON's deviation and median are those of the runs"""
+    with Daemon() as daemon:
+        daemon.stat("--json", "-r", "4", "-I", "3600000", "-o", "result", "--", str(TOUCH), str(PAGES), "0")
+        lines = (daemon.folder / "result").read_text(encoding="utf-8").splitlines()
+        *intervals, result = [json.loads(line) for line in lines]
+        runs = [bytes_of(interval) for interval in intervals]  # one interval for each run
+        tap.equal([interval["run"] for interval in intervals], [1, 2, 3, 4], "runs")
+        figures = result["all_sockets"]["metrics"]["dram.read"]
+        tap.equal((figures["bytes_min"], figures["bytes_max"]), (min(runs), max(runs)), "ends")
+        tap.equal(figures["bytes_median"], int(statistics.median(runs)), "median")
+        tap.check(abs(figures["bytes_stddev"] - statistics.stdev(runs)) <= 1, f"{figures}, {runs}")
+
+
+CASES = [one_rank_measures, runs_anyway, repeats_until, tells_progress, rows_add_up, figures_agree]
+
+
+if os.geteuid() == 0:
+    tap.run_functions([(case.__doc__, case) for case in CASES])
+print("1..0 # SKIP it opens counters, which needs root")
