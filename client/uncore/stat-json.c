@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/uncore/stat-json.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "client/jsonwriter.h"
@@ -79,7 +80,7 @@ static void write_until(struct jsonwriter *json, const struct until *until)
 
 	jsonwriter_object(json, "until");
 	jsonwriter_number(json, "wanted_ppm", (uint64_t)(until->percent * PPM_OF_PERCENT + 0.5));
-	if (worst)
+	if (worst && isfinite(worst->error))
 		jsonwriter_number(
 			json, "error_ppm", (uint64_t)(worst->error * PPM_OF_PERCENT + 0.5));
 	jsonwriter_array(json, "not_reached");

@@ -85,7 +85,9 @@ static void print_heading(const struct stat_run *run)
 	if (run->total.runs > 1)
 		fprintf(run->out, " (mean and standard deviation of %" PRIu32 " runs)",
 			run->total.runs);
-	fprintf(run->out, ", platform %s:\n\n", run->machine.platform);
+	if (run->machine.platform)
+		fprintf(run->out, ", platform %s", run->machine.platform);
+	fprintf(run->out, ":\n\n");
 }
 
 /* NaN: the socket has no such value. */
@@ -131,29 +133,35 @@ static void print_wall(const struct stat_run *run)
 	fprintf(run->out, "\n");
 }
 
-static void print_table(const struct stat_run *run)
+static void print_figures(const struct stat_run *run)
 {
 	struct json_object *validated = validated_read(run->machine.platform);
 	struct format_socket socket;
 
-	print_heading(run);
-	for (uint32_t i = 0; run->total.runs && i < run->total.n_sockets; i++) {
+	for (uint32_t i = 0; i < run->total.n_sockets; i++) {
 		total_show(&run->total, run->handle, i, &socket);
 		note_peak(validated, &socket);
 		format_rows(run->out, &socket);
 	}
 	json_object_put(validated);
-	if (run->total.runs && run->total.n_sockets > 1) {
+	if (run->total.n_sockets > 1) {
 		total_show_all(&run->total, run->handle, &socket);
 		format_rows(run->out, &socket);
 	}
+	print_wall(run);
+}
+
+static void print_table(const struct stat_run *run)
+{
+	print_heading(run);
 	if (run->total.runs)
-		print_wall(run);
+		print_figures(run);
 	if (run->options.until > 0)
 		until_tell(&run->until, run->out, " ");
 	if (*run->failure)
 		fprintf(run->out, " Failure: %s\n", run->failure);
-	format_caveats(run->out, run->machine.platform, "this command");
+	if (run->machine.platform)
+		format_caveats(run->out, run->machine.platform, "this command");
 }
 
 void stat_print_result(struct stat_run *run)

@@ -43,7 +43,7 @@ void stat_tell_progress(struct stat_run *run)
 		return;
 	fprintf(stderr, "uncore stat: %" PRIu64 " of at most %" PRIu64 " runs in %.0f s",
 		run->number, run->options.repeat, (double)(clock_now_ns() - run->started_ns) / 1e9);
-	if (worst)
+	if (worst && isfinite(worst->error))
 		fprintf(stderr,
 			"; standard error of %s %.3g %%, wanted below %g %%; about %" PRIu64
 			" more",

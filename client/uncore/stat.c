@@ -72,6 +72,9 @@ static int give_up(struct stat_run *run, int status)
 {
 	bool bare = run->options.anyway && !run->signals.stop;
 
+	/* The file must not keep the figures of an earlier job. */
+	if (bare && !run->out && run->options.output_path)
+		run->out = fopen(run->options.output_path, "we");
 	if (run->out && (run->out != stderr || !bare))
 		stat_print_result(run);
 	if (!bare)

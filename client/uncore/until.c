@@ -47,9 +47,11 @@ static double largest_mean(const struct until *until, const struct total *total)
 	return largest;
 }
 
-/* A mean of 0 is that of counts that were all 0. */
+/* NaN: one run has no error. A mean of 0 is that of counts that were all 0. */
 static double error_of(const struct total_value *value, uint32_t runs)
 {
+	if (runs < 2)
+		return NAN;
 	if (value->mean <= 0)
 		return 0;
 	return 100 * sqrt(value->squares / (runs - 1) / runs) / value->mean;
@@ -58,10 +60,11 @@ static double error_of(const struct total_value *value, uint32_t runs)
 bool until_judge(struct until *until, const struct total *total)
 {
 	double least = UNTIL_SHARE * largest_mean(until, total);
-	bool enough = total->runs >= UNTIL_RUNS_MIN;
+	bool are_many = total->runs >= UNTIL_RUNS_MIN;
+	bool enough = are_many;
 
 	until->runs = total->runs;
-	for (uint32_t i = 0; total->runs > 1 && i < until->n_metrics; i++) {
+	for (uint32_t i = 0; total->runs && i < until->n_metrics; i++) {
 		const struct total_value *value = value_of(total, i);
 		struct until_metric *metric = &until->metrics[i];
 
@@ -70,8 +73,10 @@ bool until_judge(struct until *until, const struct total *total)
 			metric->state = UNTIL_IGNORED;
 		else if (value->mean < least)
 			metric->state = UNTIL_LEFT_OUT;
+		else if (are_many && metric->error < until->percent)
+			metric->state = UNTIL_BELOW;
 		else
-			metric->state = metric->error < until->percent ? UNTIL_BELOW : UNTIL_ABOVE;
+			metric->state = UNTIL_ABOVE;
 		enough &= metric->state != UNTIL_ABOVE;
 	}
 	return enough;
@@ -131,8 +136,8 @@ void until_tell(const struct until *until, FILE *out, const char *indent)
 
 	if (until->runs < UNTIL_RUNS_MIN) {
 		fprintf(out,
-			"%sOnly %" PRIu32 " runs were measured, too few to judge their standard "
-			"error; %d are needed.\n",
+			"%sRuns that were measured: %" PRIu32
+			", too few to judge a standard error; it needs %d.\n",
 			indent, until->runs, UNTIL_RUNS_MIN);
 		return;
 	}

@@ -29,7 +29,7 @@ struct until_metric {
 	char name[UNCORE_NAME_MAX];
 	bool is_bytes;
 	enum until_state state;
-	double error; /* of the mean, in percent of it */
+	double error; /* of the mean, in percent of it; NaN: not known */
 };
 
 struct until {

@@ -95,6 +95,42 @@ static void anyway_runs_without_a_daemon(void **state)
 	expect(&outcome, 127, "cannot run /nonexistent/command: No such file");
 }
 
+/* What the command of the last line wrote into @path. */
+static struct json_object *take_json(const char *path)
+{
+	struct json_object *document = json_object_from_file(path);
+
+	assert_non_null(document);
+	unlink(path);
+	return document;
+}
+
+static void anyway_no_older_figures_stay_in_the_file(void **state)
+{
+	char path[64], line[160];
+	struct json_object *document;
+	struct outcome outcome;
+
+	(void)state;
+	snprintf(path, sizeof path, "/tmp/uncore-test-%d.json", (int)getpid());
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const forms[] = { "--csv", "", "--json" };
+
+		snprintf(line, sizeof line,
+			"stat --anyway %s -o %s --socket /nonexistent/s echo hello", forms[i],
+			path);
+		run(&outcome, line);
+		expect(&outcome, 0, "hello\n");
+	}
+	document = take_json(path);
+	assert_int_equal(number(FIND(document, "runs")), 0);
+	assert_null(FIND(document, "platform"));
+	assert_string_equal(json_object_get_string(FIND(document, "command", "1")), "hello");
+	assert_non_null(
+		strstr(json_object_get_string(FIND(document, "failure")), "/nonexistent/s"));
+	json_object_put(document);
+}
+
 static void anyway_runs_when_refused(void **state)
 {
 	struct fake_options refusing = { .refuse = -EACCES };
@@ -187,7 +223,7 @@ static void a_goal_that_was_missed_is_told(void **state)
 	run_with(&outcome, &growing, "stat --until 30 -r 3 --json -o /dev/null true");
 	expect(&outcome, 0, "uncore stat: After 3 runs the standard error of the mean is not");
 	run_with(&outcome, &growing, "stat --until 30 sh -c 'kill -INT $PPID; sleep 0.1'");
-	expect(&outcome, 0, " Only 1 runs were measured, too few");
+	expect(&outcome, 0, " Runs that were measured: 1, too few to judge");
 }
 
 static void the_json_says_what_was_run(void **state)
@@ -324,6 +360,8 @@ int main(void)
 		CASE("without a launcher the process says so and measures",
 			without_a_launcher_the_process_measures),
 		CASE("--anyway runs the command without a daemon", anyway_runs_without_a_daemon),
+		CASE("with --anyway no older figures stay in the file",
+			anyway_no_older_figures_stay_in_the_file),
 		CASE("--anyway runs the command when uncored refuses", anyway_runs_when_refused),
 		CASE("--anyway runs the command when the first reading fails",
 			anyway_runs_when_the_first_reading_fails),

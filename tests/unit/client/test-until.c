@@ -54,11 +54,16 @@ static void two_runs_are_never_enough(void **state)
 	(void)state;
 	set_up(&runs, 1);
 	assert_false(until_judge(&runs.until, &runs.total));
+	assert_null(until_worst(&runs.until));
+	runs.total.runs = 1;
+	assert_false(until_judge(&runs.until, &runs.total));
+	assert_true(isnan(until_worst(&runs.until)->error));
 	runs.total.runs = 2;
 	set(&runs, READ, 1000, 0);
 	assert_false(until_judge(&runs.until, &runs.total));
-	assert_string_equal(tell(&runs), "> Only 2 runs were measured, too few to judge their "
-					 "standard error; 3 are needed.\n");
+	assert_string_equal(tell(&runs),
+		"> Runs that were measured: 2, too few to judge a standard "
+		"error; it needs 3.\n");
 	runs.total.runs = 3;
 	assert_true(until_judge(&runs.until, &runs.total));
 }
