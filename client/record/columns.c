@@ -162,7 +162,7 @@ static void add_all(const struct record *record, struct columns *columns)
 	if (any_shared(record))
 		add(columns, cells_shared, SHARED, "shared");
 	add_estimates(record, columns);
-	if (most_sockets(record) > 1)
+	if (most_sockets(record) > 1 && *record->host)
 		add(columns, cells_split, SPLIT, "sockets");
 	if (most_sockets(record))
 		add(columns, cells_bound, BOUND, "error");

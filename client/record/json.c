@@ -274,9 +274,9 @@ static void metrics_json(struct jsonwriter *json, const struct record *record)
 	jsonwriter_close(json);
 }
 
-void record_json_element(struct jsonwriter *json, const struct record *record)
+void record_json_member(struct jsonwriter *json, const char *key, const struct record *record)
 {
-	jsonwriter_object(json, NULL);
+	jsonwriter_object(json, key);
 	jsonwriter_number(json, "schema", RECORD_SCHEMA);
 	text_or_null(json, "version", record->version);
 	format_json_origin(json, *record->platform ? record->platform : NULL, record->generation);
@@ -296,6 +296,6 @@ int record_json(const struct record *record, char **ret_text)
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 
 	jsonwriter_init(&json, true);
-	record_json_element(&json, record);
+	record_json_member(&json, NULL, record);
 	return jsonwriter_finish(&json, ret_text);
 }

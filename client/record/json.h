@@ -11,8 +11,8 @@ enum { RECORD_TIME_MAX = 24 }; /* bytes of "2026-11-23T05:45:00Z", with the fina
 /* *@ret_text is the caller's, without a final newline. 0; -ENOMEM. */
 int record_json(const struct record *record, char **ret_text);
 
-/* The same as an element of an array. */
-void record_json_element(struct jsonwriter *json, const struct record *record);
+/* The same within another document; @key as in jsonwriter.h. */
+void record_json_member(struct jsonwriter *json, const char *key, const struct record *record);
 
 /* ISO 8601, in UTC; "" for 0, and for what no calendar has. */
 void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX]);

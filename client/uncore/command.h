@@ -5,7 +5,8 @@
 /* How `uncore` itself failed; after stat has run a command, the status is the command's. */
 enum {
 	EXIT_FAILED = 1, /* info, owner: uncored cannot be reached; output cannot be written;
-			    validate: a counter is wrong */
+			    validate: a counter is wrong; report: a file cannot be read, a host is
+			    missing */
 	EXIT_USAGE = 2,
 	EXIT_INCONCLUSIVE = 3, /* validate: too noisy to say */
 	EXIT_NOT_MEASURED =
@@ -17,5 +18,6 @@ enum {
 
 int command_stat(int argc, char **argv);
 int command_info(int argc, char **argv);
+int command_report(int argc, char **argv);
 int command_owner(int argc, char **argv);
 int command_validate(int argc, char **argv);

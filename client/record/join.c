@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/record/join.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/format.h"
+#include "client/record/derived.h"
+#include "client/record/hostlist.h"
+#include "common/macro.h"
+
+void join_done(struct join *join)
+{
+	for (uint32_t i = 0; join->regions && i < join->total.n_regions; i++)
+		free(join->regions[i].parts);
+	free(join->regions);
+	record_done(&join->total);
+	for (uint32_t i = 0; join->records && i < join->n_records; i++)
+		record_done(&join->records[i]);
+	free(join->records);
+	*join = (struct join){};
+}
+
+/* Sums of nodes must not go round. */
+static uint64_t add_up(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* --- what the nodes share --- */
+
+static void join_metrics(const struct record *record, struct record *total)
+{
+	for (uint32_t i = 0; i < record->n_metrics; i++) {
+		uint32_t n = total->n_metrics;
+
+		if (n >= UNCORE_METRICS_MAX ||
+			derived_find(total, record->metrics[i]) != UINT32_MAX)
+			continue;
+		strcpy(total->metrics[n], record->metrics[i]);
+		strcpy(total->units[n], record->units[i]);
+		total->n_metrics++;
+	}
+}
+
+/* Keeps @text where all nodes have the same, and @several where not. */
+static void join_text(char *text, const char *other, const char *several)
+{
+	if (strcmp(text, other) != 0)
+		strcpy(text, several);
+}
+
+/* A stand-in among the nodes makes the whole one, because its warning has to be read. */
+static void join_platform(const struct record *record, struct record *total)
+{
+	if (!*record->platform || format_warning(total->platform))
+		return;
+	if (!*total->platform || format_warning(record->platform))
+		strcpy(total->platform, record->platform);
+	else
+		join_text(total->platform, record->platform, "several");
+}
+
+static int join_members(const struct record *record, struct record *total)
+{
+	size_t n = (size_t)total->n_members + record->n_members;
+	struct record_member *larger = realloc(total->members, (n + 1) * sizeof *larger);
+
+	if (!larger)
+		return -ENOMEM;
+	total->members = larger;
+	if (record->n_members)
+		memcpy(larger + total->n_members, record->members,
+			record->n_members * sizeof *larger);
+	total->n_members = (uint32_t)n;
+	return 0;
+}
+
+static int join_head(const struct record *record, bool first, struct record *total)
+{
+	if (first) {
+		memcpy(total->team, record->team, sizeof total->team);
+		memcpy(total->job, record->job, sizeof total->job);
+		memcpy(total->command, record->command, sizeof total->command);
+		memcpy(total->version, record->version, sizeof total->version);
+		total->run = record->run;
+		total->begun_s = record->begun_s;
+		total->ended_s = record->ended_s;
+		total->n_expected = record->n_expected;
+	} else {
+		join_text(total->team, record->team, "");
+		join_text(total->job, record->job, "");
+		join_text(total->command, record->command, "several commands");
+		join_text(total->version, record->version, "");
+		if (record->begun_s < total->begun_s)
+			total->begun_s = record->begun_s;
+		if (record->ended_s > total->ended_s)
+			total->ended_s = record->ended_s;
+		total->n_expected = total->n_expected && record->n_expected
+					    ? total->n_expected + record->n_expected
+					    : 0;
+	}
+	join_metrics(record, total);
+	join_platform(record, total);
+	return join_members(record, total);
+}
+
+/* --- regions --- */
+
+static uint32_t find_region(const struct record *total, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < total->n_regions && strcmp(total->regions[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* All names, in the order of the first node that has them; and how many sockets and parts. */
+static int collect_regions(struct join *join)
+{
+	size_t n_most = 1;
+
+	for (uint32_t i = 0; i < join->n_records; i++)
+		n_most += join->records[i].n_regions;
+	join->total.regions = calloc(n_most, sizeof *join->total.regions);
+	join->regions = calloc(n_most, sizeof *join->regions);
+	if (!join->total.regions || !join->regions)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < join->n_records; i++)
+		for (uint32_t k = 0; k < join->records[i].n_regions; k++) {
+			const struct record_region *region = &join->records[i].regions[k];
+			uint32_t at = find_region(&join->total, region->name);
+
+			if (at == join->total.n_regions)
+				strcpy(join->total.regions[join->total.n_regions++].name,
+					region->name);
+			join->total.regions[at].n_sockets += region->n_sockets;
+			join->regions[at].n_parts++;
+		}
+	return 0;
+}
+
+static bool any_estimates(const struct join *join, const char *name)
+{
+	for (uint32_t i = 0; i < join->n_records; i++)
+		for (uint32_t k = 0; k < join->records[i].n_regions; k++)
+			if (join->records[i].regions[k].estimates &&
+				strcmp(join->records[i].regions[k].name, name) == 0)
+				return true;
+	return false;
+}
+
+static int make_room(struct join *join, uint32_t i)
+{
+	struct record_region *region = &join->total.regions[i];
+	size_t n = region->n_sockets;
+
+	region->sockets = calloc(n + 1, sizeof *region->sockets);
+	join->regions[i].parts = calloc(join->regions[i].n_parts, sizeof(struct join_part));
+	if (any_estimates(join, region->name))
+		region->estimates =
+			calloc(n * join->total.n_metrics + 1, sizeof *region->estimates);
+	region->n_sockets = 0; /* grows again as the nodes come */
+	join->regions[i].n_parts = 0;
+	if (any_estimates(join, region->name) && !region->estimates)
+		return -ENOMEM;
+	return region->sockets && join->regions[i].parts ? 0 : -ENOMEM;
+}
+
+static void join_work(const struct record_work *work, struct record_work *total)
+{
+	for (size_t i = 0; i < RECORD_UNITS_MAX && *work[i].unit; i++) {
+		size_t k = 0;
+
+		while (k < RECORD_UNITS_MAX && *total[k].unit &&
+			strcmp(total[k].unit, work[i].unit) != 0)
+			k++;
+		if (k == RECORD_UNITS_MAX)
+			continue;
+		strcpy(total[k].unit, work[i].unit);
+		total[k].amount += work[i].amount;
+	}
+}
+
+static void join_numbers(const struct record_region *region, struct record_region *total)
+{
+	total->n_passages = add_up(total->n_passages, region->n_passages);
+	total->n_failed = add_up(total->n_failed, region->n_failed);
+	total->n_open = add_up(total->n_open, region->n_open);
+	total->n_died = add_up(total->n_died, region->n_died);
+	total->n_ranks = add_up(total->n_ranks, region->n_ranks);
+	total->time_ns = add_up(total->time_ns, region->time_ns);
+	total->lost_ns = add_up(total->lost_ns, region->lost_ns);
+	total->shared_ns = add_up(total->shared_ns, region->shared_ns);
+	join_work(region->work, total->work);
+}
+
+/* @metric is one of the node; UINT32_MAX: it has none of that name. */
+static int copy_value(const struct record_value *values, uint32_t metric, struct record_value *ret)
+{
+	const char *why = NULL;
+
+	if (metric == UINT32_MAX)
+		why = "a node's platform has no such metric";
+	else if (values[metric].quality & UNCORE_ABSENT)
+		why = values[metric].why ? values[metric].why : "for an unknown reason";
+	if (!why) {
+		*ret = values[metric];
+		ret->why = NULL;
+		return 0;
+	}
+	*ret = (struct record_value){ .quality = UNCORE_ABSENT, .why = strdup(why) };
+	return ret->why ? 0 : -ENOMEM;
+}
+
+static int copy_estimate(
+	const struct record_estimate *estimates, uint32_t metric, struct record_estimate *ret)
+{
+	const char *why = "a node has none";
+
+	if (estimates && metric != UINT32_MAX) {
+		*ret = estimates[metric];
+		why = estimates[metric].why;
+	}
+	ret->why = why ? strdup(why) : NULL;
+	return why && !ret->why ? -ENOMEM : 0;
+}
+
+/* A socket of the sum has a number of its own. */
+static int copy_socket(const struct record *record, const struct record_region *region,
+	uint32_t socket, const struct record *total, struct record_region *ret)
+{
+	const struct record_socket *from = &region->sockets[socket];
+	struct record_socket *to = &ret->sockets[ret->n_sockets];
+	const struct record_estimate *estimates = NULL;
+	int r = 0;
+
+	*to = (struct record_socket){
+		.socket = ret->n_sockets++,
+		.window_ns = from->window_ns,
+		.skew_ns = from->skew_ns,
+		.quantum_bytes = from->quantum_bytes,
+	};
+	if (region->estimates)
+		estimates = &region->estimates[(size_t)socket * record->n_metrics];
+	for (uint32_t i = 0; r == 0 && i < total->n_metrics; i++) {
+		uint32_t metric = derived_find(record, total->metrics[i]);
+
+		if (metric != UINT32_MAX && strcmp(record->units[metric], total->units[i]) != 0)
+			metric = UINT32_MAX;
+		r = copy_value(from->values, metric, &to->values[i]);
+		if (r == 0 && ret->estimates)
+			r = copy_estimate(estimates, metric,
+				&ret->estimates[(size_t)to->socket * total->n_metrics + i]);
+	}
+	return r;
+}
+
+static int join_region(
+	struct join *join, const struct record *record, const struct record_region *region)
+{
+	uint32_t at = find_region(&join->total, region->name);
+	struct record_region *total = &join->total.regions[at];
+	struct join_part *part = &join->regions[at].parts[join->regions[at].n_parts++];
+	uint32_t first = total->n_sockets;
+
+	join_numbers(region, total);
+	*part = (struct join_part){ .record = record, .view = *region };
+	part->view.sockets = &total->sockets[first];
+	part->view.estimates =
+		total->estimates ? &total->estimates[(size_t)first * join->total.n_metrics] : NULL;
+	for (uint32_t i = 0; i < region->n_sockets; i++) {
+		int r = copy_socket(record, region, i, &join->total, total);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* As the window of the sum is the mean of the nodes, so is the shared part of it. */
+static void average_shared(struct join *join)
+{
+	for (uint32_t i = 0; i < join->total.n_regions; i++)
+		join->total.regions[i].shared_ns /= join->regions[i].n_parts;
+}
+
+static int join_all(struct join *join)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
+		r = join_head(&join->records[i], i == 0, &join->total);
+	if (r == 0)
+		r = collect_regions(join);
+	for (uint32_t i = 0; r == 0 && i < join->total.n_regions; i++)
+		r = make_room(join, i);
+	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
+		for (uint32_t k = 0; r == 0 && k < join->records[i].n_regions; k++)
+			r = join_region(join, &join->records[i], &join->records[i].regions[k]);
+	if (r == 0)
+		average_shared(join);
+	return r;
+}
+
+int join_records(struct record **records, uint32_t n_records, struct join *ret)
+{
+	_cleanup_(join_done) struct join join = {
+		.records = take_ptr(*records),
+		.n_records = n_records,
+	};
+	int r = join_all(&join);
+
+	if (r < 0)
+		return r;
+	*ret = join;
+	join = (struct join){};
+	return 0;
+}
+
+struct join_imbalance join_imbalance(const struct join *join, uint32_t region, uint32_t metric)
+{
+	const struct join_region *parts = &join->regions[region];
+	struct join_imbalance imbalance = { .ratio = NAN };
+	double sum = 0, largest = -1;
+
+	for (uint32_t i = 0; i < parts->n_parts; i++) {
+		struct derived total = derived_total(&parts->parts[i].view, metric);
+
+		if (!derived_is_known(&total))
+			return (struct join_imbalance){ .ratio = NAN };
+		sum += total.value;
+		if (total.value <= largest)
+			continue;
+		largest = total.value;
+		imbalance.largest = parts->parts[i].record;
+	}
+	if (sum > 0)
+		imbalance.ratio = largest / (sum / parts->n_parts);
+	return imbalance;
+}
+
+bool join_has_host(const struct join *join, const char *name)
+{
+	for (uint32_t i = 0; i < join->n_records; i++)
+		if (hostlist_is_same(join->records[i].host, name))
+			return true;
+	return false;
+}

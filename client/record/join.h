@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records of several nodes as one. Regions and metrics are matched by name. A region of the sum has
+ * the sockets of all nodes, one node after the other, so all that derived.h says of a region holds
+ * for the sum, too. notes.h says what makes
+ * the sum less than it seems.
+ */
+#pragma once
+
+#include "client/record/record.h"
+
+/* A region on one node. */
+struct join_part {
+	const struct record *record;
+	struct record_region view; /* owns nothing: sockets and estimates are the sum's */
+};
+
+struct join_region {
+	uint32_t n_parts;
+	struct join_part *parts; /* owned; in the order of the records */
+};
+
+struct join {
+	uint32_t n_records;
+	struct record *records;      /* owned */
+	struct record total;         /* without a host */
+	struct join_region *regions; /* owned; as those of the total */
+};
+
+/* Takes the @n_records > 0 of *@records, also when it fails. 0; -ENOMEM. */
+int join_records(struct record **records, uint32_t n_records, struct join *ret);
+
+void join_done(struct join *join);
+
+struct join_imbalance {
+	double ratio;                 /* largest / mean over the nodes; NAN: not known */
+	const struct record *largest; /* the node */
+};
+
+struct join_imbalance join_imbalance(const struct join *join, uint32_t region, uint32_t metric);
+
+/* Is there a record of this host, with or without its domain? */
+bool join_has_host(const struct join *join, const char *name);

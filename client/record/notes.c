@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/record/notes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "client/record/derived.h"
+
+enum { LIKE_MOST = 8 }; /* sentences of one kind */
+
+/* Sentences of one kind: the first few, and how many more there are. */
+struct kind {
+	FILE *out;
+	size_t n;
+};
+
+static bool goes_on(struct kind *kind)
+{
+	return kind->n++ < LIKE_MOST;
+}
+
+static void end_kind(const struct kind *kind)
+{
+	if (kind->n > LIKE_MOST)
+		fprintf(kind->out, "(There are %zu more like that.)\n", kind->n - LIKE_MOST);
+}
+
+static const char *host_of(const struct record *record)
+{
+	return *record->host ? record->host : "a host without a name";
+}
+
+/* --- twins --- */
+
+/* The same process, or run of a team, wrote both. */
+static bool is_twin(const struct record *a, const struct record *b)
+{
+	return strcmp(a->host, b->host) == 0 && strcmp(a->team, b->team) == 0 &&
+	       strcmp(a->job, b->job) == 0 && a->run == b->run && a->begun_s == b->begun_s &&
+	       a->n_members == b->n_members &&
+	       (!a->n_members || a->members[0].pid == b->members[0].pid);
+}
+
+static bool has_twin(const struct record *record, const struct record *others, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (is_twin(&others[i], record))
+			return true;
+	return false;
+}
+
+void notes_leave_out_twins(struct record *records, uint32_t *n_records, FILE *out)
+{
+	struct kind kind = { .out = out };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < *n_records; i++) {
+		struct record record = records[i];
+
+		if (!has_twin(&record, records, n)) {
+			records[n++] = record;
+			continue;
+		}
+		if (goes_on(&kind))
+			fprintf(out, "%s is there twice with the same run; one is left out.\n",
+				host_of(&record));
+		record_done(&record);
+	}
+	end_kind(&kind);
+	*n_records = n;
+}
+
+/* --- nodes --- */
+
+static uint32_t count_of_host(const struct join *join, const char *host)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < join->n_records; i++)
+		n += strcmp(join->records[i].host, host) == 0;
+	return n;
+}
+
+static bool is_first_of_host(const struct join *join, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (strcmp(join->records[k].host, join->records[i].host) == 0)
+			return false;
+	return true;
+}
+
+static void write_repeated_hosts(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		uint32_t n = count_of_host(join, join->records[i].host);
+
+		if (n > 1 && is_first_of_host(join, i) && goes_on(&kind))
+			fprintf(out,
+				"%s is there %" PRIu32 " times. Each record counts all that the "
+				"node did, so bytes of times that they share are counted more than "
+				"once.\n",
+				host_of(&join->records[i]), n);
+	}
+	end_kind(&kind);
+}
+
+static void write_platforms(const struct join *join, FILE *out)
+{
+	const struct record *records = join->records;
+
+	for (uint32_t i = 1; i < join->n_records; i++) {
+		if (!*records[i].platform || !*records[0].platform ||
+			strcmp(records[i].platform, records[0].platform) == 0)
+			continue;
+		fprintf(out,
+			"The nodes have different platforms, as %s (%s) and %s (%s); their metrics "
+			"may not count the same.\n",
+			records[0].platform, host_of(&records[0]), records[i].platform,
+			host_of(&records[i]));
+		return;
+	}
+}
+
+static void write_jobs(const struct join *join, FILE *out)
+{
+	const struct record *records = join->records;
+
+	for (uint32_t i = 1; i < join->n_records; i++)
+		if (strcmp(records[i].job, records[0].job) != 0) {
+			fprintf(out, "The records are of different jobs, as %s (%s) and %s (%s).\n",
+				*records[0].job ? records[0].job : "none", host_of(&records[0]),
+				*records[i].job ? records[i].job : "none", host_of(&records[i]));
+			return;
+		}
+}
+
+static void write_failures(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		const struct record *record = &join->records[i];
+
+		if (*record->failure && goes_on(&kind))
+			fprintf(out,
+				*record->platform ? "%s: last failure: %s\n"
+						  : "%s has no figures: %s\n",
+				host_of(record), record->failure);
+		if (*record->warning && goes_on(&kind))
+			fprintf(out, "%s: %s\n", host_of(record), record->warning);
+	}
+	end_kind(&kind);
+}
+
+static void write_members(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		const struct record *record = &join->records[i];
+
+		if (record->n_members < record->n_expected && goes_on(&kind))
+			fprintf(out,
+				"%s has %" PRIu32 " of the %" PRIu32 " ranks that its launcher "
+				"announced.\n",
+				host_of(record), record->n_members, record->n_expected);
+	}
+	end_kind(&kind);
+}
+
+/* --- regions --- */
+
+static void write_gaps(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	for (uint32_t i = 0; i < join->total.n_regions; i++)
+		for (uint32_t k = 0; k < join->regions[i].n_parts; k++) {
+			const struct join_part *part = &join->regions[i].parts[k];
+
+			if (!part->view.n_sockets && join->total.regions[i].n_sockets &&
+				goes_on(&kind))
+				fprintf(out,
+					"Region %s has no figures on %s, so its sums are too "
+					"low.\n",
+					part->view.name, host_of(part->record));
+		}
+	end_kind(&kind);
+}
+
+static bool has_unit(const struct record_work *work, const char *unit)
+{
+	for (size_t i = 0; i < RECORD_UNITS_MAX && *work[i].unit; i++)
+		if (strcmp(work[i].unit, unit) == 0)
+			return true;
+	return false;
+}
+
+static bool lacks_work(const struct join *join, uint32_t region)
+{
+	for (uint32_t k = 0; k < join->regions[region].n_parts; k++) {
+		const struct record_work *work = join->regions[region].parts[k].view.work;
+
+		for (size_t i = 0; i < RECORD_UNITS_MAX && *work[i].unit; i++)
+			if (!has_unit(join->total.regions[region].work, work[i].unit))
+				return true;
+	}
+	return false;
+}
+
+static bool lacks_metric(const struct join *join)
+{
+	for (uint32_t i = 0; i < join->n_records; i++)
+		for (uint32_t k = 0; k < join->records[i].n_metrics; k++)
+			if (derived_find(&join->total, join->records[i].metrics[k]) == UINT32_MAX)
+				return true;
+	return false;
+}
+
+static void write_omissions(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	for (uint32_t i = 0; i < join->total.n_regions; i++)
+		if (lacks_work(join, i) && goes_on(&kind))
+			fprintf(out,
+				"Region %s has more than %d units of work on its nodes; the "
+				"sum has the first ones.\n",
+				join->total.regions[i].name, RECORD_UNITS_MAX);
+	end_kind(&kind);
+	if (lacks_metric(join))
+		fprintf(out, "The nodes have more than %d metrics; the sum has the first ones.\n",
+			UNCORE_METRICS_MAX);
+}
+
+void notes_write(const struct join *join, FILE *out)
+{
+	write_repeated_hosts(join, out);
+	write_platforms(join, out);
+	write_jobs(join, out);
+	write_members(join, out);
+	write_failures(join, out);
+	write_gaps(join, out);
+	write_omissions(join, out);
+}
+
+/* --- hosts that should be there --- */
+
+size_t notes_write_missing(const struct join *join, const struct hostlist *expected, FILE *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < expected->n_names; i++)
+		if (!join_has_host(join, expected->names[i]))
+			fprintf(out, n++ ? ", %s" : "No record of: %s", expected->names[i]);
+	if (n)
+		fprintf(out, ". The sums are without %s.\n", n > 1 ? "them" : "it");
+	return n;
+}
