@@ -41,6 +41,12 @@ def compare(what, documented, existing, where):
         yield f"{where} has {name}, which {what} does not document."
 
 
+def json_members(source):
+    """Keys that C code gives to client/jsonwriter.h, itself or through helpers."""
+    return set(re.findall(r'\w+\(\s*&?json,\s*"([a-z_]+)"', source)) | set(
+        re.findall(r'"([a-z_]+_s)"', source))
+
+
 def complaints():
     yield from compare("libuncore(3)", functions(page("libuncore.3")),
                        functions(text_of("client/uncore.h")), "client/uncore.h")
@@ -55,6 +61,9 @@ def complaints():
     for name in sorted(keys(text_of("conf/platforms/*.conf"))):
         if not re.search(rf"\b{name}\b", page("uncore-platform.5")):
             yield f"conf/platforms/ uses {name}, which uncore-platform(5) does not document."
+    for name in sorted(json_members(text_of("client/record/json.c", "client/record/join-json.c"))):
+        if not re.search(rf"\*{name}\*", page("uncore-report.5")):
+            yield f"client/record/ writes a member {name}, which uncore-report(5) does not document."
     for name in sorted(pcp_leaves(text_of("pmda/pmns"))):
         if not re.search(rf"[.*]{name}\b", page("pmdauncore.1")):
             yield f"pmda/pmns has a metric {name}, which pmdauncore(1) does not document."
