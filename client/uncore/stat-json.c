@@ -8,7 +8,7 @@
 #include "client/region/launch.h"
 #include "common/macro.h"
 
-enum { TIME_MAX = 32, PPM_OF_PERCENT = 10000 };
+enum { TIME_MAX = 32 };
 
 /* Begins an object that the caller completes. */
 static void begin(
@@ -73,16 +73,15 @@ static void list(struct jsonwriter *json, const struct until *until, enum until_
 			jsonwriter_text(json, NULL, until->metrics[i].name);
 }
 
-/* Shares are in millionths, because this JSON has whole numbers alone. */
 static void write_until(struct jsonwriter *json, const struct until *until)
 {
 	const struct until_metric *worst = until_worst(until);
 
 	jsonwriter_object(json, "until");
-	jsonwriter_number(json, "wanted_ppm", (uint64_t)(until->percent * PPM_OF_PERCENT + 0.5));
+	jsonwriter_real(json, "wanted_percent", until->percent);
 	if (worst && isfinite(worst->error))
-		jsonwriter_number(
-			json, "error_ppm", (uint64_t)(worst->error * PPM_OF_PERCENT + 0.5));
+		jsonwriter_real(json, "error_percent", worst->error);
+	jsonwriter_flag(json, "reached", until->is_reached);
 	jsonwriter_array(json, "not_reached");
 	list(json, until, UNTIL_ABOVE);
 	jsonwriter_close(json);

@@ -79,6 +79,7 @@ bool until_judge(struct until *until, const struct total *total)
 			metric->state = UNTIL_ABOVE;
 		enough &= metric->state != UNTIL_ABOVE;
 	}
+	until->is_reached = enough;
 	return enough;
 }
 

@@ -35,6 +35,7 @@ struct until_metric {
 struct until {
 	double percent; /* what is wanted */
 	uint32_t runs;
+	bool is_reached;
 	uint32_t n_metrics;
 	struct until_metric metrics[UNCORE_METRICS_MAX];
 };
@@ -42,7 +43,7 @@ struct until {
 /* Copies names, because @handle may be replaced by another between two runs. */
 void until_init(struct until *ret, double percent, const struct uncore *handle);
 
-/* Have there been enough runs? Fills in state and error of all metrics. */
+/* Have there been enough runs? Fills in all but name, unit and goal. */
 bool until_judge(struct until *until, const struct total *total);
 
 /* The judged metric with the largest error; NULL: none is judged. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `uncore stat` in jobs: one rank of a node measures, a lack of figures ends no job, and the
  * figures say what they are of. */
-#include <fcntl.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -197,8 +197,9 @@ static void runs_go_on_until_the_error_is_small(void **state)
 	run_with(&outcome, NULL, "stat --until 0.01 --json true");
 	document = json_tokener_parse(outcome.text);
 	assert_int_equal(number(FIND(document, "runs")), 3);
-	assert_int_equal(number(FIND(document, "until", "wanted_ppm")), 100);
-	assert_int_equal(number(FIND(document, "until", "error_ppm")), 0);
+	assert_true(json_object_get_double(FIND(document, "until", "wanted_percent")) == 0.01);
+	assert_true(json_object_get_double(FIND(document, "until", "error_percent")) == 0);
+	assert_true(json_object_get_boolean(FIND(document, "until", "reached")));
 	assert_int_equal(json_object_array_length(FIND(document, "until", "not_reached")), 0);
 	json_object_put(document);
 }
@@ -216,7 +217,9 @@ static void a_goal_that_was_missed_is_told(void **state)
 		"dram.read (33 %), dram.write (33 %).\n");
 	run_with(&outcome, &growing, "stat --until 30 -r 3 --json true");
 	document = json_tokener_parse(outcome.text);
-	assert_int_equal(number(FIND(document, "until", "error_ppm")), 329914);
+	assert_true(fabs(json_object_get_double(FIND(document, "until", "error_percent")) -
+			    100 * 4 / sqrt(3) / 7) < 1e-9);
+	assert_false(json_object_get_boolean(FIND(document, "until", "reached")));
 	assert_string_equal(
 		json_object_get_string(FIND(document, "until", "not_reached", "1")), "dram.write");
 	json_object_put(document);
