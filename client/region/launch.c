@@ -29,9 +29,10 @@ static const char *const rank_variables[] = {
 
 /*
  * In the same order. PMIx itself hands a local rank out by a call alone; some launchers on top of
- * it set a variable. PMI_LOCAL_RANK is HPE's. Sources: docs.open-mpi.org, "Environment variables
- * set for MPI applications"; the user guide of MVAPICH2, "MPIRUN_RSH Parameters"; the table in
- * HPCToolkit's OSUtil.c; flux-core's src/shell/task.c; srun(1), "OUTPUT ENVIRONMENT VARIABLES".
+ * it set a variable. PMI_LOCAL_RANK is HPE's. The first and the third were seen with Open MPI 4.1
+ * and MPICH 4.0. Sources of the others: the user guide of MVAPICH2, "MPIRUN_RSH Parameters"; the
+ * table in HPCToolkit's OSUtil.c; flux-core's src/shell/task.c; srun(1), "OUTPUT ENVIRONMENT
+ * VARIABLES".
  */
 static const char *const local_rank_variables[] = {
 	"OMPI_COMM_WORLD_LOCAL_RANK", /* Open MPI */
@@ -47,9 +48,9 @@ static const char *const local_rank_variables[] = {
 };
 
 /*
- * Unlike ranks, from the outside in: the job that the batch system accounts for. Flux comes last
- * because it often runs inside a job of another system. Grid Engine's JOB_ID is a common name, so
- * no other variable is looked at for it.
+ * Unlike ranks, from the outside in: the job that the batch system accounts for. Flux is late
+ * because it often runs inside a job of another system. Grid Engine's comes last because other
+ * programs may use so plain a name.
  */
 static const char *const job_variables[] = {
 	"SLURM_JOB_ID", "PBS_JOBID",                           /* PBS, Torque */
