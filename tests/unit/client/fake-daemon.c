@@ -72,7 +72,6 @@ static void fill_tables(struct page_header *page)
 			c % FAKE_CHANNELS);
 		strcpy(channels[c].event, "cas_count_read");
 	}
-	strcpy(page_write_texts(page)[1].text, "this machine has no such event");
 }
 
 static void make_page(struct fake_daemon *daemon, uint64_t generation)
@@ -103,6 +102,8 @@ static void make_page(struct fake_daemon *daemon, uint64_t generation)
 	assert_ptr_not_equal(daemon->page, MAP_FAILED);
 	*daemon->page = header;
 	fill_tables(daemon->page);
+	strcpy(page_write_texts(daemon->page)[1].text,
+		daemon->options.why ? daemon->options.why : "this machine has no such event");
 	if (daemon->options.bad_page)
 		daemon->page->magic++;
 }

@@ -294,6 +294,16 @@ static void csv_has_a_row_for_each_metric(void **state)
 	expect(&outcome, 0, "\n0,dram.read,bytes,1,1000,,,,,");
 }
 
+static void csv_quotes_a_reason_with_a_comma(void **state)
+{
+	struct fake_options options = { .why = "no, \"none\"" };
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &options, "stat --csv true");
+	expect(&outcome, 0, ",,\"no, \"\"none\"\"\",,,\n");
+}
+
 static void csv_has_intervals_too(void **state)
 {
 	struct outcome outcome;
@@ -375,6 +385,7 @@ int main(void)
 		CASE("--until tells which metrics missed the goal", a_goal_that_was_missed_is_told),
 		CASE("the JSON says what was run, where and when", the_json_says_what_was_run),
 		CASE("--csv has a row for each metric", csv_has_a_row_for_each_metric),
+		CASE("--csv quotes a reason with a comma", csv_quotes_a_reason_with_a_comma),
 		CASE("--csv has intervals, too", csv_has_intervals_too),
 		CASE("the file may be named after job, rank and host",
 			the_file_may_be_named_after_the_job),
