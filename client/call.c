@@ -232,13 +232,20 @@ int call_ask(const struct call *call, const union wire_message *request, enum wi
 	return r;
 }
 
+int call_connect(struct call *call)
+{
+	int r = dial(call);
+
+	return r < 0 ? call_cannot_connect(r, call->path) : 0;
+}
+
 int call_greet(struct call *call, struct wire_packet *ret_welcome)
 {
 	union wire_message hello;
-	int r = dial(call);
+	int r = call_connect(call);
 
 	if (r < 0)
-		return call_cannot_connect(r, call->path);
+		return r;
 	wire_begin(&hello, WIRE_HELLO);
 	hello.hello.version = WIRE_VERSION;
 	return call_ask(call, &hello, WIRE_WELCOME, ret_welcome);

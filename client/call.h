@@ -21,6 +21,9 @@ struct call {
 struct call call_to(const char *path, uint64_t timeout_ns);
 void call_done(struct call *call);
 
+/* Connects only. Errors as uncore_open(). */
+int call_connect(struct call *call);
+
 /* Connects and says hello. *@ret_welcome is for wire_packet_done(). Errors as uncore_open(). */
 int call_greet(struct call *call, struct wire_packet *ret_welcome);
 

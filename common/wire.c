@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,21 +20,21 @@ static const struct {
 	{ WIRE_INFO, WIRE_FROM_CLIENT, sizeof(struct wire_info) },
 	{ WIRE_OWNER, WIRE_FROM_CLIENT, sizeof(struct wire_owner) },
 	{ WIRE_RENEW, WIRE_FROM_CLIENT, sizeof(struct wire_renew) },
+	{ WIRE_TEAM, WIRE_FROM_CLIENT, sizeof(struct wire_team) },
 	{ WIRE_DONE, WIRE_FROM_DAEMON, sizeof(struct wire_done) },
 	{ WIRE_WELCOME, WIRE_FROM_DAEMON, sizeof(struct wire_welcome) },
 	{ WIRE_RENEWED, WIRE_FROM_DAEMON, sizeof(struct wire_renewed) },
+	{ WIRE_TABLE, WIRE_FROM_DAEMON, sizeof(struct wire_table) },
 	{ WIRE_REPORT, WIRE_FROM_DAEMON, sizeof(struct wire_report) },
 	{ WIRE_ERROR, WIRE_FROM_DAEMON, sizeof(struct wire_error) },
 };
 
-/* All requests are laid out alike, and have a second reserved field. */
+/* All requests begin alike, and have a second reserved field. */
 static_assert(
-	sizeof(struct wire_hello) == sizeof(struct wire_info) &&
-		sizeof(struct wire_hello) == sizeof(struct wire_owner) &&
-		sizeof(struct wire_hello) == sizeof(struct wire_renew) &&
-		offsetof(struct wire_hello, reserved) == offsetof(struct wire_info, reserved) &&
+	offsetof(struct wire_hello, reserved) == offsetof(struct wire_info, reserved) &&
 		offsetof(struct wire_hello, reserved) == offsetof(struct wire_owner, reserved) &&
-		offsetof(struct wire_hello, reserved) == offsetof(struct wire_renew, reserved),
+		offsetof(struct wire_hello, reserved) == offsetof(struct wire_renew, reserved) &&
+		offsetof(struct wire_hello, reserved) == offsetof(struct wire_team, reserved),
 	"requests");
 
 static uint32_t message_size(unsigned opcode, enum wire_sender sender)
@@ -44,11 +45,72 @@ static uint32_t message_size(unsigned opcode, enum wire_sender sender)
 	return 0;
 }
 
+static bool request_is_right(const void *packet)
+{
+	struct wire_hello request;
+
+	memcpy(&request, packet, sizeof request);
+	return !request.reserved;
+}
+
+static bool error_is_right(const void *packet)
+{
+	struct wire_error error;
+
+	memcpy(&error, packet, sizeof error);
+	return error.error < 0 && memchr(error.text, '\0', sizeof error.text);
+}
+
+/* Fields that a wish does not name are 0. */
+static bool team_is_right(const void *packet)
+{
+	bool has_name, is_named;
+	struct wire_team team;
+
+	memcpy(&team, packet, sizeof team);
+	has_name = *team.name;
+	is_named = team_name_is_valid(team.name);
+	switch (team.wish) {
+	case TEAM_JOIN:
+		return is_named && team.uid == TEAM_OWN && !team.number;
+	case TEAM_LOOK:
+		return (has_name ? is_named && !team.number : !team.run) && !team.bytes &&
+		       !team.layout;
+	case TEAM_FORGET:
+		return is_named && !team.bytes && !team.number;
+	default:
+		return false;
+	}
+}
+
+static bool table_is_right(const void *packet)
+{
+	struct wire_table table;
+
+	memcpy(&table, packet, sizeof table);
+	return !table.reserved && table.run && table.bytes &&
+	       team_name_is_valid(table.name);
+}
+
+static bool content_is_right(const void *packet, unsigned opcode, enum wire_sender sender)
+{
+	if (sender == WIRE_FROM_CLIENT && !request_is_right(packet))
+		return false;
+	switch (opcode) {
+	case WIRE_TEAM:
+		return team_is_right(packet);
+	case WIRE_TABLE:
+		return table_is_right(packet);
+	case WIRE_ERROR:
+		return error_is_right(packet);
+	default:
+		return true;
+	}
+}
+
 int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender)
 {
 	struct wire_header header;
-	struct wire_hello request;
-	struct wire_error error;
 	uint32_t expected;
 
 	if (size_bytes < sizeof header || size_bytes > WIRE_MESSAGE_MAX)
@@ -59,18 +121,8 @@ int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender)
 	expected = message_size(header.opcode, sender);
 	if (!expected)
 		return -EOPNOTSUPP;
-	if (size_bytes != expected)
+	if (size_bytes != expected || !content_is_right(packet, header.opcode, sender))
 		return -EBADMSG;
-	if (sender == WIRE_FROM_CLIENT) {
-		memcpy(&request, packet, sizeof request);
-		if (request.reserved)
-			return -EBADMSG;
-	}
-	if (header.opcode == WIRE_ERROR) {
-		memcpy(&error, packet, sizeof error);
-		if (error.error >= 0 || !memchr(error.text, '\0', sizeof error.text))
-			return -EBADMSG;
-	}
 	return 0;
 }
 

@@ -3,12 +3,13 @@
  * The whole protocol between a client and uncored.
  *
  * A Unix SOCK_SEQPACKET socket: one message is one packet, in the machine's own byte order (both
- * ends run on the same kernel). A client says HELLO first. WELCOME carries the page
+ * ends run on the same kernel). A client says HELLO first, unless it wants nothing but to LOOK at
+ * tables of its teams or FORGET them. WELCOME carries the page
  * (common/page.h), one doorbell per socket, and the user's wake-ups as file descriptors: all
  * clients of one uid get the same doorbells and wake-ups. After that a fresh read needs no message
  * at all: ring the doorbell, wait for the wake-up. A doorbell that cannot be written to any more
  * (EAGAIN) is full: RENEW it. No request names a register, an event or a CPU; only root's OWNER
- * names a user.
+ * and TEAM name another user.
  *
  * The two ends may be of different releases for years: a container brings its own library. So every
  * later release sends and accepts everything that an earlier one has sent or accepted:
@@ -39,6 +40,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/team.h"
+
 enum {
 	WIRE_VERSION = 1,
 	WIRE_MESSAGE_MAX = 512, /* bytes, either direction */
@@ -54,11 +57,13 @@ enum wire_opcode {
 	WIRE_INFO = 2,  /* answered by REPORT */
 	WIRE_OWNER = 3, /* root's alone; answered by DONE */
 	WIRE_RENEW = 4, /* the doorbells are full; answered by RENEWED */
+	WIRE_TEAM = 5,  /* the table of a team; answered by TABLE, or by DONE if it was to FORGET */
 	/* daemon to client */
 	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ..., and the wake-ups */
 	WIRE_REPORT = 0x82,  /* fd: a sealed memfd with the JSON of `uncore info --json` */
 	WIRE_DONE = 0x83,
 	WIRE_RENEWED = 0x84, /* fds: doorbell of socket 0, 1, ... */
+	WIRE_TABLE = 0x85,   /* fd: the table, a sealed memfd for reading and writing */
 	WIRE_ERROR = 0xff,   /* answer to any request that was refused */
 };
 
@@ -95,6 +100,31 @@ struct wire_renew {
 	uint32_t reserved; /* 0 */
 };
 
+/*
+ * A uid's tables differ in name, layout and run: the number of times that the team of this name
+ * began anew. Fields that a wish does not name are 0.
+ *
+ * - JOIN, which needs a HELLO before it: the table of the client's own team `name` with `layout`,
+ *   in its newest run; if there is none, a new table of `bytes`. `run` above 0 says that this run
+ *   has ended: then the newest run if it is a later one, else a new table with the run after it.
+ * - LOOK: the newest table of `name`, or the newest with exactly `run` if that is above 0. Without
+ *   a name: table `number` of all of the uid's, the oldest is number 0. -ENOENT: there is none.
+ * - FORGET: uncored lets go of the table of `name`, `layout` and `run`. -ENOENT: there is none.
+ */
+enum wire_wish { TEAM_JOIN, TEAM_LOOK, TEAM_FORGET };
+
+struct wire_team {
+	struct wire_header header;
+	uint32_t wish;     /* enum wire_wish */
+	uint32_t reserved; /* 0 */
+	uint32_t uid;      /* TEAM_OWN; another uid: only if root wants to LOOK or FORGET */
+	uint32_t run;
+	uint64_t bytes; /* a multiple of the page size, at most TEAM_BYTES_MAX */
+	uint32_t layout;
+	uint32_t number;
+	char name[TEAM_NAME_BYTES]; /* as team_name_is_valid() */
+};
+
 struct wire_done {
 	struct wire_header header;
 };
@@ -110,6 +140,17 @@ struct wire_renewed {
 	struct wire_header header;
 	uint32_t n_sockets; /* doorbells that came with this message */
 	uint32_t reserved;
+};
+
+struct wire_table {
+	struct wire_header header;
+	uint32_t run;
+	uint32_t reserved; /* 0 */
+	uint32_t layout;
+	uint32_t uid;
+	uint64_t bytes;
+	uint64_t made_ns; /* CLOCK_MONOTONIC */
+	char name[TEAM_NAME_BYTES];
 };
 
 /*
@@ -141,9 +182,11 @@ union wire_message {
 	struct wire_info info;
 	struct wire_owner owner;
 	struct wire_renew renew;
+	struct wire_team team;
 	struct wire_done done;
 	struct wire_welcome welcome;
 	struct wire_renewed renewed;
+	struct wire_table table;
 	struct wire_report report;
 	struct wire_error error;
 	char bytes[WIRE_MESSAGE_MAX];
@@ -154,6 +197,8 @@ static_assert(sizeof(struct wire_hello) == 16, "wire_hello");
 static_assert(sizeof(struct wire_info) == 16, "wire_info");
 static_assert(sizeof(struct wire_owner) == 16, "wire_owner");
 static_assert(sizeof(struct wire_renew) == 16, "wire_renew");
+static_assert(sizeof(struct wire_team) == 160, "wire_team");
+static_assert(sizeof(struct wire_table) == 160, "wire_table");
 static_assert(sizeof(struct wire_done) == 8, "wire_done");
 static_assert(sizeof(struct wire_renewed) == 16, "wire_renewed");
 static_assert(sizeof(struct wire_welcome) == 24, "wire_welcome");
@@ -178,7 +223,8 @@ struct wire_packet {
 
 /*
  * Is this packet a message that @sender may send? Pure: looks at nothing but its arguments.
- * 0; -EBADMSG: too short, too long, size field wrong, reserved field set, text without end;
+ * 0; -EBADMSG: too short, too long, size field wrong, reserved field set, text without end, a
+ * field out of its range;
  * -EOPNOTSUPP: no such opcode from this sender.
  */
 int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender);

@@ -213,6 +213,7 @@ static int serve(struct run *run, struct fault *fault)
 	if (run->counters.is_kept && owners_keep(run->server.owners) < 0)
 		log_warning("The owners of uids could not be left with the service manager: a "
 			    "restart looks them up again.");
+	team_list_keep(run->server.teams);
 	log_start(&run->counters);
 	return serving_run(&run->server, &run->counters, fault);
 }
@@ -242,6 +243,7 @@ static int serve_or_refuse(struct run *run, struct fault *fault)
 	if (run->refusing.error >= 0)
 		return serve(run, fault);
 	counters_done(&run->counters);
+	team_list_keep(run->server.teams);
 	return refusing_run(&run->refusing, fault);
 }
 

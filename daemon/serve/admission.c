@@ -72,54 +72,98 @@ static void close_gone(int *fd)
 		close_fd(fd);
 }
 
-/* May *@who enter? Returns as has_room(). */
-static int may_enter(struct server *server, const struct rules_user *who, unsigned account,
-	bool others_are_heard, struct policy_refusal *ret)
+/* What the policy lets a client do. A user that has tables of teams may collect them, whatever the
+ * rules are by now. */
+enum verdict { REFUSED, MAY_COLLECT, ADMITTED };
+
+/* Unless *@who is admitted, *@ret says why not. */
+static enum verdict judge(
+	struct server *server, const struct rules_user *who, struct policy_refusal *ret)
 {
-	if (!policy_admits(&server->config->access, server_owner(server), who, ret))
-		return 0;
-	return has_room(server, who, account, others_are_heard, ret);
+	if (policy_admits(&server->config->access, server_owner(server), who, ret))
+		return ADMITTED;
+	return team_list_has(server->teams, who->uid) ? MAY_COLLECT : REFUSED;
 }
 
-/* A peer that is let in takes over *@fd. *@ret_account is set if this returns 0. */
-static int admit(struct server *server, int *fd, bool others_are_heard, unsigned *ret_account,
+struct newcomer {
+	struct rules_user who;
+	unsigned account;
+	enum verdict verdict;
+	struct policy_refusal why; /* of the verdict */
+};
+
+/* May the newcomer enter? Returns as has_room(); *@ret is only set with 0. */
+static int may_enter(struct server *server, const struct newcomer *newcomer, bool others_are_heard,
+	struct policy_refusal *ret)
+{
+	if (newcomer->verdict == REFUSED) {
+		*ret = newcomer->why;
+		return 0;
+	}
+	return has_room(server, &newcomer->who, newcomer->account, others_are_heard, ret);
+}
+
+static int let_in(
+	struct server *server, int *fd, const struct newcomer *newcomer, struct peer **ret)
+{
+	int r = peer_new(server, fd, newcomer->who.uid, newcomer->account, ret);
+
+	if (r >= 0 && newcomer->verdict == MAY_COLLECT)
+		r = peer_restrict(*ret, &newcomer->why);
+	if (r < 0 && *ret)
+		*ret = peer_free(*ret);
+	return r;
+}
+
+/* A peer that is let in takes over *@fd. newcomer->account is set if this returns 0. */
+static int admit(struct server *server, int *fd, bool others_are_heard, struct newcomer *newcomer,
 	struct peer **ret)
 {
-	_cleanup_(credentials_done) struct rules_user who = {};
 	struct policy_refusal refusal;
+	int r = credentials_of(*fd, &newcomer->who);
 	unsigned account;
-	int r = credentials_of(*fd, &who);
 
 	if (r < 0)
 		return r;
-	account = server_account_of(server, who.uid);
+	account = server_account_of(server, newcomer->who.uid);
 	if (account == ACCOUNTS_NONE)
 		return -ENOSPC;
-	*ret_account = account;
+	newcomer->account = account;
 	if (conversation_first_bytes(*fd) == 0) {
 		close_gone(fd);
 		return 0;
 	}
 	listener_take_bare_messages(*fd);
-	r = may_enter(server, &who, account, others_are_heard, &refusal);
+	newcomer->verdict = judge(server, &newcomer->who, &newcomer->why);
+	r = may_enter(server, newcomer, others_are_heard, &refusal);
 	if (r == 1)
-		return peer_new(server, fd, who.uid, account, ret);
+		return let_in(server, fd, newcomer, ret);
 	if (r == 0)
-		server_refuse(server, *fd, who.uid, &refusal);
+		server_refuse(server, *fd, newcomer->who.uid, &refusal);
 	return r;
 }
 
 int admission_accept(struct server *server, int *fd, bool others_are_heard)
 {
-	unsigned account = ACCOUNTS_NONE;
+	struct newcomer newcomer = { .account = ACCOUNTS_NONE };
 	struct peer *peer = NULL;
-	int r = admit(server, fd, others_are_heard, &account, &peer);
+	int r = admit(server, fd, others_are_heard, &newcomer, &peer);
 
 	if (r != -EAGAIN)
-		closers_close_connection(server->closers, account, fd);
-	if (account != ACCOUNTS_NONE)
-		budget_charge_unasked(&server->budget, account, server_take_cost(server));
+		closers_close_connection(server->closers, newcomer.account, fd);
+	if (newcomer.account != ACCOUNTS_NONE)
+		budget_charge_unasked(&server->budget, newcomer.account, server_take_cost(server));
+	credentials_done(&newcomer.who);
 	return peer ? conversation_begin(peer) : r;
+}
+
+/* A peer that came to collect tables may go on to do so, and may do more if the rules permit it
+ * now. */
+static bool may_stay(struct peer *peer, const struct rules_user *who, struct policy_refusal *ret)
+{
+	if (policy_admits(&peer->server->config->access, server_owner(peer->server), who, ret))
+		return peer_restrict(peer, NULL) >= 0;
+	return peer->refusal && peer_restrict(peer, ret) >= 0;
 }
 
 void admission_review(struct peer *peer)
@@ -129,8 +173,7 @@ void admission_review(struct peer *peer)
 
 	if (credentials_of(peer->fd, &who) < 0) {
 		peer_free(peer);
-	} else if (!policy_admits(&peer->server->config->access, server_owner(peer->server), &who,
-			   &refusal)) {
+	} else if (!may_stay(peer, &who, &refusal)) {
 		server_refuse(peer->server, peer->fd, peer->uid, &refusal);
 		peer_free(peer);
 	} else {

@@ -9,7 +9,8 @@
 
 /*
  * Takes over *@fd, just accepted, and links a peer into @server. If the policy refuses the client,
- * sends it an error message and closes the connection; returns 0 then, too. -ENOMEM and errno of
+ * sends it an error message and closes the connection, unless the client has tables of teams to
+ * collect (see peer.h); returns 0 then, too. -ENOMEM and errno of
  * the event loop. -EAGAIN, with *@fd still the caller's: there is no room, but not all
  * @others_are_heard, and some of them may have left.
  */

@@ -91,6 +91,7 @@ struct peer *peer_free(struct peer *peer)
 	closers_close_connection(peer->server->closers, peer->account, &peer->fd);
 	unlink_peer(peer);
 	server_resume_accepting(peer->server);
+	free(peer->refusal);
 	free(peer);
 	return NULL;
 }
@@ -173,6 +174,28 @@ int peer_refuse(struct peer *peer, enum policy_rule rule, const char *text)
 
 	policy_refuse(&refusal, rule, "%s", text);
 	return server_refuse(peer->server, peer->fd, peer->uid, &refusal);
+}
+
+int peer_restrict(struct peer *peer, const struct policy_refusal *refusal)
+{
+	struct policy_refusal *copy = NULL;
+
+	if (refusal) {
+		copy = malloc(sizeof *copy);
+		if (!copy)
+			return -ENOMEM;
+		*copy = *refusal;
+	}
+	free(peer->refusal);
+	peer->refusal = copy;
+	return 0;
+}
+
+int peer_turn_away(struct peer *peer)
+{
+	int r = server_refuse(peer->server, peer->fd, peer->uid, peer->refusal);
+
+	return r < 0 ? r : peer->refusal->error;
 }
 
 /* A client that floods its connection is read no further until the second is over. */

@@ -4,6 +4,10 @@
  * for the main thread's work on it, as for sweeps. While the account is in debt, the connection is
  * *parked*: nobody reads from it. The parked connections of an account come back one by one, and
  * each of them soon: a client waits for the budget, and does not fail because of it.
+ *
+ * A client whom the policy refuses now may still have tables of teams here, which hold only what
+ * was allowed then. It becomes a peer that may LOOK at them and FORGET them; anything else that it
+ * asks is answered with the refusal, and ends the connection.
  */
 #pragma once
 
@@ -22,7 +26,8 @@ struct peer {
 	int fd;
 	uid_t uid;
 	unsigned account;
-	struct user *user; /* NULL: not welcomed yet */
+	struct user *user;              /* NULL: not welcomed yet */
+	struct policy_refusal *refusal; /* owned; NULL, or why the peer may only collect tables */
 	sd_event_source *source;
 	uint64_t parked_ns; /* since when; 0: is not parked */
 	bool is_due;        /* has waited: its next message is heard */
@@ -56,6 +61,14 @@ void peer_look_again(struct peer *peer);
 int peer_send(
 	struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds);
 int peer_receive(struct peer *peer, struct wire_packet *ret);
+
+/* From now on the peer may only collect tables, because of *@refusal; NULL: it may do all. -ENOMEM:
+ * it is as it was. */
+int peer_restrict(struct peer *peer, const struct policy_refusal *refusal);
+
+/* Answers with the refusal of a peer that may only collect tables. Returns negative errno: the peer
+ * must go. */
+int peer_turn_away(struct peer *peer);
 
 /* Answers a request with a refusal, as server_refuse(). */
 int peer_refuse(struct peer *peer, enum policy_rule rule, const char *text);

@@ -6,6 +6,7 @@
 #include "common/macro.h"
 #include "daemon/serve/job-owner.h"
 #include "daemon/serve/reports.h"
+#include "daemon/serve/team-requests.h"
 
 static int answer_hello(struct peer *peer, const union wire_message *request)
 {
@@ -80,22 +81,36 @@ static int answer_owner(struct peer *peer, const union wire_message *request)
 	return peer_send(peer, &reply, NULL, 0);
 }
 
+/* The state in which a request may come. */
+enum state { NOT_WELCOMED, WELCOMED, ANY };
+
 static const struct {
 	enum wire_opcode opcode;
-	bool welcomed; /* the state in which it may come */
+	enum state state;
 	int (*answer)(struct peer *peer, const union wire_message *request);
 } requests[] = {
-	{ WIRE_HELLO, false, answer_hello },
-	{ WIRE_INFO, true, answer_info },
-	{ WIRE_OWNER, true, answer_owner },
-	{ WIRE_RENEW, true, answer_renew },
+	{ WIRE_HELLO, NOT_WELCOMED, answer_hello },
+	{ WIRE_INFO, WELCOMED, answer_info },
+	{ WIRE_OWNER, WELCOMED, answer_owner },
+	{ WIRE_RENEW, WELCOMED, answer_renew },
+	{ WIRE_TEAM, ANY, team_requests_answer },
 };
+
+static bool is_in_order(
+	const struct peer *peer, enum state state, const union wire_message *request)
+{
+	if (state == ANY)
+		return peer->user || team_requests_is_collecting(request);
+	return (state == WELCOMED) == (peer->user != NULL);
+}
 
 int requests_answer(struct peer *peer, const union wire_message *request)
 {
+	if (peer->refusal && !team_requests_is_collecting(request))
+		return peer_turn_away(peer);
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)
 		if (requests[i].opcode == request->header.opcode) {
-			if (requests[i].welcomed == (peer->user != NULL))
+			if (is_in_order(peer, requests[i].state, request))
 				return requests[i].answer(peer, request);
 			return peer_refuse(peer, POLICY_ORDER,
 				"HELLO must be the first message of a connection, and the only "

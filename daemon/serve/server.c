@@ -23,6 +23,8 @@ int server_init(struct server *server, struct config *config, struct listener *l
 		.reports = { SHARED_REPORT_INIT, SHARED_REPORT_INIT },
 	};
 	r = owners_new(store, &server->owners);
+	if (r >= 0)
+		r = team_list_new(store, &server->teams);
 	return r < 0 ? fault_set(fault, r, "No memory or descriptor: %s.", strerror(-r)) : 0;
 }
 
@@ -220,6 +222,7 @@ void server_done(struct server *server)
 	budget_done(&server->budget);
 	accounts_done(&server->accounts);
 	owners_free(server->owners);
+	team_list_free(server->teams);
 	sd_event_source_unref(server->wake_source);
 	sd_event_source_unref(server->listen_source);
 	sd_event_unref(server->event);

@@ -26,6 +26,7 @@
 #include "daemon/serve/shared-report.h"
 #include "daemon/serve/users.h"
 #include "daemon/site/config.h"
+#include "daemon/teams/teams.h"
 
 struct peer;
 
@@ -46,14 +47,15 @@ struct server {
 	uint64_t charged_ns;  /* main thread's CPU time, charged already or to nobody */
 	struct users users;
 	struct closers *closers;
+	struct team_list *teams;
 	struct refusals refusals;
 	uint64_t n_refused_before;       /* by processes before, in this generation */
 	struct shared_report reports[2]; /* by enum wire_topic */
 };
 
 /*
- * Begins with the accounts of uids that a process before left in @store; serves nothing yet. Errors
- * of owners_new().
+ * Begins with the accounts of uids, and the tables of teams, that a process before left in @store;
+ * serves nothing yet. Errors of owners_new(), team_list_new().
  */
 int server_init(struct server *server, struct config *config, struct listener *listener,
 	struct fdstore *store, struct fault *fault);

@@ -13,6 +13,7 @@
 #include "daemon/serve/peer.h"
 #include "daemon/serve/reload.h"
 #include "daemon/serve/restart.h"
+#include "daemon/serve/teams-watch.h"
 #include "daemon/serve/watchdog.h"
 
 enum { WAKE_ACCURACY_US = 250 };
@@ -94,6 +95,8 @@ static int start(struct serving *serving, const struct counters *counters)
 		r = add_wake(server);
 	if (r >= 0)
 		r = restart_watch(server);
+	if (r >= 0)
+		r = teams_watch_start(server);
 	if (r >= 0)
 		r = watchdog_start(
 			&serving->watchdog, server->event, counters->readers, counters->n_readers);

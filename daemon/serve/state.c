@@ -173,6 +173,15 @@ static struct json_object *refusals_state(const struct refusals *refusals)
 	return by_rule;
 }
 
+static struct json_object *teams_state(struct team_list *teams)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_add_number(object, "kept", teams->n);
+	json_add_number(object, "alive", teams_count_alive(teams, clock_now_ns()));
+	return object;
+}
+
 static void add_generation(struct json_object *root, const struct page_header *header)
 {
 	char text[40];
@@ -208,6 +217,7 @@ char *state_json(const struct server *server)
 	json_add_number(root, "max_clients", server->max_peers);
 	json_add_number(root, "refused", server->refusals.n);
 	json_add(root, "refusals", refusals_state(&server->refusals));
+	json_add(root, "teams", teams_state(server->teams));
 	for (unsigned i = 0; i < counters->n_warnings; i++)
 		json_object_array_add(warnings, json_object_new_string(counters->warnings[i].text));
 	json_add(root, "warnings", warnings);

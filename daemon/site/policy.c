@@ -50,6 +50,10 @@ static const struct {
 		"No rule forbids it; the administrator of this node can mend it." },
 	[POLICY_PAGE] = { "server.page", -ENOMEM,
 		"No rule forbids it; the administrator of this node can mend it." },
+	[POLICY_TEAMS] = { "server.teams", -EDQUOT,
+		"Regions go on without a team. The rule is built into uncored, and nobody can "
+		"change it here; wait until jobs of this user have ended." },
+	[POLICY_TABLE] = { "protocol.table", -EINVAL, OF_PROTOCOL "mend the client." },
 };
 
 const char *policy_rule_name(enum policy_rule rule)

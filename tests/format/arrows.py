@@ -6,7 +6,8 @@ import sys
 
 # The wings of daemon/, from the top: what each may include beside common/ and itself.
 WINGS = {
-    "serve": "read count plan machine site base",
+    "serve": "teams read count plan machine site base",
+    "teams": "site base",
     "read": "count plan machine site base",
     "count": "plan base",
     "plan": "machine base",

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables of teams, as far as both ends need to agree on them. A team is the processes of one uid on
+ * one node that belong to one job step. They share a table: a memfd that uncored makes, seals
+ * against any change of its size, keeps and hands out, and never reads as data.
+ *
+ * A member of the team is alive while it holds a classic record lock (fcntl(2), F_SETLK, F_WRLCK)
+ * on one byte of the table, the byte of its slot's number. uncored asks the kernel for such locks,
+ * and takes none itself.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	TEAM_NAME_BYTES = 120,      /* with the final NUL */
+	TEAM_SLOTS_MAX = 1024,      /* members of a team; their locks are on bytes 0 to 1023 */
+	TEAM_BYTES_MAX = 128 << 20, /* of a table */
+};
+
+#define TEAM_OWN UINT32_MAX /* as a uid: the client's own */
+
+/* Does @name hold 1 to 119 printable ASCII characters other than space and ":", and a NUL? */
+bool team_name_is_valid(const char name[TEAM_NAME_BYTES]);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lets go of tables of teams that ended long ago. */
+#pragma once
+
+#include <systemd/sd-event.h>
+
+#include "daemon/serve/server.h"
+
+/* Looks at the tables now, and from then on every TEAMS_LOOK_S or sooner. Errors of
+ * sd_event_add_time(3). */
+int teams_watch_start(struct server *server);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/teams/team-room.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+/* Some of the tables: of a uid, or of an account. */
+struct share {
+	unsigned n;
+	uint64_t bytes;
+};
+
+static void count(struct share *share, const struct team *team)
+{
+	share->n++;
+	share->bytes += team->used_bytes;
+}
+
+static struct share share_of_uid(const struct team_list *list, uint32_t uid)
+{
+	struct share share = {};
+
+	for (unsigned i = 0; i < list->n; i++)
+		if (list->table[i].uid == uid)
+			count(&share, &list->table[i]);
+	return share;
+}
+
+static struct share share_of_account(const struct team_list *list, uint64_t account)
+{
+	struct share share = {};
+
+	for (unsigned i = 0; i < list->n; i++)
+		if (list->table[i].account == account)
+			count(&share, &list->table[i]);
+	return share;
+}
+
+static bool uid_is_full(const struct team_list *list, uint32_t uid)
+{
+	struct share share = share_of_uid(list, uid);
+
+	return share.n >= TEAMS_OF_UID_MAX || share.bytes >= TEAMS_BYTES_OF_UID_MAX;
+}
+
+static unsigned count_alive(struct team_list *list, uint32_t uid, uint64_t now_ns)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < list->n; i++)
+		n += list->table[i].uid == uid && team_look(&list->table[i], now_ns);
+	return n;
+}
+
+/* --- whose table goes --- */
+
+/* The account with the most tables, if it has more than @account. */
+static uint64_t largest_account(const struct team_list *list, uint64_t account)
+{
+	unsigned most = share_of_account(list, account).n;
+
+	for (unsigned i = 0; i < list->n; i++) {
+		unsigned n = share_of_account(list, list->table[i].account).n;
+
+		if (n > most) {
+			most = n;
+			account = list->table[i].account;
+		}
+	}
+	return account;
+}
+
+/* The uid of @account with the most tables, or bytes, if it has more than @uid has there. */
+static uint32_t largest_uid(
+	const struct team_list *list, uint64_t account, uint32_t uid, bool by_bytes)
+{
+	struct share most = {};
+
+	for (unsigned i = 0; i < list->n; i++)
+		if (list->table[i].account == account && list->table[i].uid == uid)
+			count(&most, &list->table[i]);
+	for (unsigned i = 0; i < list->n; i++) {
+		const struct team *team = &list->table[i];
+		struct share share = {};
+
+		if (team->account == account)
+			share = share_of_uid(list, team->uid);
+		if (by_bytes ? share.bytes > most.bytes : share.n > most.n) {
+			most = share;
+			uid = team->uid;
+		}
+	}
+	return uid;
+}
+
+static int drop_oldest_ended(struct team_list *list, uint32_t uid, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < list->n; i++)
+		if (list->table[i].uid == uid && !team_look(&list->table[i], now_ns)) {
+			team_list_drop(list, &list->table[i]);
+			return 0;
+		}
+	return -EDQUOT;
+}
+
+/* --- the bounds --- */
+
+/* 1: there is room; 0: a table has gone, and more may have to. */
+static int make_room_in_account(
+	struct team_list *list, uint32_t uid, uint64_t account, uint64_t now_ns)
+{
+	struct share share = share_of_account(list, account);
+	bool by_bytes = share.bytes >= TEAMS_BYTES_OF_ACCOUNT_MAX;
+
+	if (!by_bytes && share.n < TEAMS_OF_ACCOUNT_MAX)
+		return 1;
+	return drop_oldest_ended(list, largest_uid(list, account, uid, by_bytes), now_ns);
+}
+
+int team_room_make(struct team_list *list, uint32_t uid, uint64_t account, uint64_t now_ns)
+{
+	int r = count_alive(list, uid, now_ns) < TEAMS_ALIVE_MAX ? 0 : -EDQUOT;
+
+	for (unsigned i = 0; i < list->n; i++)
+		team_measure(&list->table[i]);
+	while (r >= 0 && uid_is_full(list, uid))
+		r = drop_oldest_ended(list, uid, now_ns);
+	while (r == 0)
+		r = make_room_in_account(list, uid, account, now_ns);
+	while (r >= 0 && list->n >= list->most) {
+		uint64_t largest = largest_account(list, account);
+
+		r = drop_oldest_ended(list, largest_uid(list, largest, uid, false), now_ns);
+	}
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/teams/team.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/number.h"
+#include "daemon/base/memfd.h"
+
+static const uint64_t DEAR_NS = 20000000; /* to look at one table, which takes microseconds */
+
+/* The name: uid, run, layout, time and name of the team. */
+#define PREFIX       "uncored-team."
+#define NAME_FORMAT  PREFIX "%" PRIu32 ".%" PRIu32 ".%" PRIu32 ".%" PRIu64 ".%s"
+#define LINK_PREFIX  "/memfd:" PREFIX
+#define LINK_POSTFIX " (deleted)"
+
+enum {
+	NAME_BYTES = 250, /* with its NUL: more the kernel does not take */
+	LINK_BYTES = NAME_BYTES + 32,
+	SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
+	BLOCK_BYTES = 512, /* of st_blocks, see stat(2) */
+};
+
+bool team_may_have(uint64_t size_bytes)
+{
+	return size_bytes && size_bytes <= TEAM_BYTES_MAX &&
+	       size_bytes % (uint64_t)sysconf(_SC_PAGESIZE) == 0;
+}
+
+int team_make_memfd(struct team *team)
+{
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof name, NAME_FORMAT, team->uid, team->run, team->layout, team->made_ns,
+		team->name);
+	team->fd = memfd_new(name, team->bytes, 0600);
+	return team->fd < 0 ? team->fd : 0;
+}
+
+/* --- reading back --- */
+
+/* Takes the number before a point. Returns what follows the point; NULL: there is no such thing. */
+static const char *take_number(const char *text, uint64_t most, uint64_t *ret)
+{
+	text = text ? number_parse(text, 10, most, ret) : NULL;
+	return text && *text == '.' ? text + 1 : NULL;
+}
+
+static bool take_name(const char *text, char ret[TEAM_NAME_BYTES])
+{
+	size_t length = strlen(text), postfix = strlen(LINK_POSTFIX);
+
+	if (length < postfix || strcmp(text + length - postfix, LINK_POSTFIX) != 0 ||
+		length - postfix >= TEAM_NAME_BYTES)
+		return false;
+	memcpy(ret, text, length - postfix);
+	ret[length - postfix] = '\0';
+	return team_name_is_valid(ret);
+}
+
+static bool parse(const char *link, struct team *team)
+{
+	uint64_t uid = 0, run = 0, layout = 0;
+	const char *text = link + strlen(LINK_PREFIX);
+
+	if (strncmp(link, LINK_PREFIX, strlen(LINK_PREFIX)) != 0)
+		return false;
+	text = take_number(text, UINT32_MAX, &uid);
+	text = take_number(text, UINT32_MAX, &run);
+	text = take_number(text, UINT32_MAX, &layout);
+	text = take_number(text, UINT64_MAX, &team->made_ns);
+	if (!text || !run || !take_name(text, team->name))
+		return false;
+	team->uid = (uint32_t)uid;
+	team->run = (uint32_t)run;
+	team->layout = (uint32_t)layout;
+	return true;
+}
+
+static bool read_link(int fd, char ret[LINK_BYTES])
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	n = readlink(path, ret, LINK_BYTES);
+	if (n < 0 || n == LINK_BYTES)
+		return false;
+	ret[n] = '\0';
+	return true;
+}
+
+bool team_read_memfd(int fd, struct team *ret)
+{
+	struct team team = { .fd = fd, .bytes = memfd_bytes(fd) };
+	int flags = fcntl(fd, F_GETFL);
+	char link[LINK_BYTES];
+
+	if (!read_link(fd, link) || !parse(link, &team) || flags < 0 ||
+		(flags & O_ACCMODE) != O_RDWR || fcntl(fd, F_GET_SEALS) != SEALS ||
+		!team_may_have(team.bytes))
+		return false;
+	*ret = team;
+	return true;
+}
+
+/* --- looking at it --- */
+
+void team_measure(struct team *team)
+{
+	struct stat status;
+
+	if (fstat(team->fd, &status) == 0)
+		team->used_bytes = (uint64_t)status.st_blocks * BLOCK_BYTES;
+}
+
+/* uncored holds no lock, so any lock is a member's. */
+static bool is_locked(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = TEAM_SLOTS_MAX };
+
+	return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+bool team_look(struct team *team, uint64_t now_ns)
+{
+	uint64_t before_ns;
+	bool is_alive;
+
+	if (team->is_dear)
+		return false;
+	before_ns = clock_thread_ns();
+	is_alive = is_locked(team->fd);
+	team->is_dear = clock_thread_ns() - before_ns > DEAR_NS;
+	if (is_alive && !team->is_dear)
+		team->ended_ns = 0;
+	else if (!team->ended_ns)
+		team->ended_ns = now_ns;
+	return !team->ended_ns;
+}

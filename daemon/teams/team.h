@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One table of a team, as uncored keeps it: a memfd that uncored never maps, reads or writes.
+ *
+ * The name of the memfd says what uncored knows of it. The kernel shows it as the target of the
+ * link /proc/PID/fd/N, and nobody can change it. So it comes back from the service manager's store
+ * with the descriptor. The manager's own name for it is short, because the manager passes all names
+ * as one string of the environment, which may have 128 KiB.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/team.h"
+
+struct team {
+	int fd;
+	unsigned place; /* its number in the service manager's store */
+	uint32_t uid, run, layout;
+	uint64_t account; /* that the uid belonged to at its last request; at first the uid */
+	uint64_t bytes;
+	uint64_t used_bytes; /* of memory, at the last team_measure() */
+	uint64_t made_ns;
+	uint64_t ended_ns; /* when it was first found ended; 0: it was alive at the last look */
+	bool is_dear;      /* takes too long to look at */
+	char name[TEAM_NAME_BYTES];
+};
+
+/* May a table have so many bytes? */
+bool team_may_have(uint64_t size_bytes);
+
+/* Makes team->fd, for team->uid, ->run, ->layout, ->made_ns, ->name and ->bytes. Errno of
+ * memfd_create(2), ftruncate(2), fcntl(2). */
+int team_make_memfd(struct team *team);
+
+/* Reads all this back, and takes over @fd. False: @fd is no such memfd, sealed as it was made. */
+bool team_read_memfd(int fd, struct team *ret);
+
+/* Finds out how much memory the table takes. */
+void team_measure(struct team *team);
+
+/* Is the table alive? If not, notes when that was first found. */
+bool team_look(struct team *team, uint64_t now_ns);
