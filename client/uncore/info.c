@@ -16,6 +16,7 @@
 #include "client/uncore/command.h"
 #include "client/uncore/explain.h"
 #include "client/uncore/json.h"
+#include "client/uncore/limits.h"
 #include "client/uncore/quality.h"
 #include "client/uncore/validated.h"
 #include "common/macro.h"
@@ -208,35 +209,6 @@ static void print_metric(struct json_object *metric)
 			json_text(metric, "confidence", "?"));
 }
 
-static void print_policy(struct json_object *policy)
-{
-	static const struct {
-		const char *key;
-		const char *text;
-	} lines[] = {
-		{ "socket", "where clients connect" },
-		{ "mode", "permissions of that socket" },
-		{ "group", "only its members may connect" },
-		{ "users", "only these users may connect" },
-		{ "owner", "uid whose job this node runs, see `uncore owner`" },
-		{ "min_interval_ms", "between two sweeps of a socket at least" },
-		{ "min_interval_per_user_ms", "... that the reads of one user cause" },
-		{ "quantum", "bytes that values are rounded down to" },
-		{ "max_clients", "connections at most" },
-		{ "max_clients_per_user", "... of one user" },
-		{ "requests_per_second", "of one connection, before it must wait" },
-		{ "budget_percent", "of one CPU that the sweeps of a socket may take" },
-		{ "burst_ms", "of sweep time that may be saved up" },
-	};
-
-	if (json_has(policy, "words"))
-		printf("  %s\n", json_text(policy, "words", ""));
-	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
-		if (*json_text(policy, lines[i].key, ""))
-			printf("  %-24s %-6s %s\n", lines[i].key,
-				json_text(policy, lines[i].key, ""), lines[i].text);
-}
-
 /* Whether a restart will keep the counts, and whether the last one did. */
 static void print_continuity(struct json_object *info)
 {
@@ -249,6 +221,14 @@ static void print_continuity(struct json_object *info)
 		json_flag(info, "resumed") ? ", and continue those of the uncored before" : "");
 }
 
+static void print_teams(struct json_object *teams)
+{
+	if (json_number(teams, "kept"))
+		printf("  %" PRIu64 " tables of teams are kept, %" PRIu64
+		       " of them of teams that are running\n",
+			json_number(teams, "kept"), json_number(teams, "alive"));
+}
+
 static void print_service(struct json_object *info)
 {
 	struct json_object *by_rule = json_member(info, "refusals");
@@ -258,6 +238,7 @@ static void print_service(struct json_object *info)
 	printf("  %" PRIu64 " clients (this one included), %" PRIu64
 	       " requests or connections refused\n",
 		json_number(info, "clients"), json_number(info, "refused"));
+	print_teams(json_member(info, "teams"));
 	if (!json_object_is_type(by_rule, json_type_object))
 		return;
 	json_object_object_foreach(by_rule, rule, n)
@@ -302,7 +283,7 @@ static void print_report(struct json_object *info)
 	print_list("Metrics", json_list(info, "metrics"), print_metric);
 	print_validated(info);
 	printf("\nPolicy and limits\n");
-	print_policy(json_member(info, "policy"));
+	limits_print(json_member(info, "policy"));
 	print_service(info);
 	print_list("Warnings", json_list(info, "warnings"), print_warning);
 }

@@ -127,14 +127,25 @@ void server_tell_users(struct server *server)
 
 /* --- limits --- */
 
-/*
- * How many peers the limit of open files has room for, next to the files that are open already.
- * Each peer has a connection, and may be the only one of its user, which has doorbells and memory.
- */
-static unsigned peers_that_fit(const struct counters *counters)
+/* How many tables of teams the limit of open files has room for: an eighth of the files. */
+static unsigned tables_that_fit(void)
 {
 	struct rlimit limit;
-	unsigned long reserved = 48;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 1;
+	return limit.rlim_cur / 8 < TEAMS_MAX ? (unsigned)(limit.rlim_cur / 8) : TEAMS_MAX;
+}
+
+/*
+ * How many peers the limit of open files has room for, next to the files that are open already, and
+ * tables of teams. Each peer has a connection, and may be the only one of its user, which has
+ * doorbells and memory.
+ */
+static unsigned peers_that_fit(const struct counters *counters, unsigned n_tables)
+{
+	struct rlimit limit;
+	unsigned long reserved = 48 + n_tables;
 
 	for (unsigned i = 0; i < counters->plan.n_boxes; i++)
 		reserved += counters->plan.boxes[i].n_events;
@@ -167,8 +178,10 @@ static void take_limits(struct server *server)
 
 void server_limit_peers(struct server *server)
 {
-	unsigned fit = limit_away(&server->users, peers_that_fit(server->counters));
+	unsigned n_tables = tables_that_fit();
+	unsigned fit = limit_away(&server->users, peers_that_fit(server->counters, n_tables));
 
+	team_list_limit(server->teams, n_tables);
 	take_limits(server);
 	if (fit >= server->max_peers)
 		return;

@@ -51,8 +51,8 @@ static const struct {
 	[POLICY_PAGE] = { "server.page", -ENOMEM,
 		"No rule forbids it; the administrator of this node can mend it." },
 	[POLICY_TEAMS] = { "server.teams", -EDQUOT,
-		"Regions go on without a team. The rule is built into uncored, and nobody can "
-		"change it here; wait until jobs of this user have ended." },
+		"Regions go on without a team. No file can change the rule; end programs of this "
+		"user that hold tables, or the administrator of this node can do so." },
 	[POLICY_TABLE] = { "protocol.table", -EINVAL, OF_PROTOCOL "mend the client." },
 };
 

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables that uncored keeps for teams, with processes that hold locks on them. */
+#include "daemon/teams/teams.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/macro.h"
+#include "daemon/base/memfd.h"
+#include "daemon/teams/team-room.h"
+#include "tests/harness/test.h"
+
+enum { ALICE = 1000, BOB = 1001, SUBORDINATE = 100000, LAYOUT = 7, MIB = 1 << 20 };
+
+static const uint64_t HOUR_NS = TEAMS_KEPT_S * UINT64_C(1000000000);
+
+static struct team_list *list;
+static uint64_t now_ns; /* of the cases; each join takes a nanosecond */
+
+static int set_up(void **state)
+{
+	struct fdstore nothing = {};
+
+	now_ns = 1000;
+	*state = (void *)count_open_descriptors();
+	return team_list_new(&nothing, &list);
+}
+
+static int tear_down(void **state)
+{
+	list = team_list_free(list);
+	return compare_descriptors(state);
+}
+
+static int join(uint32_t uid, const char *name, uint32_t after_run, const struct team **ret)
+{
+	const struct teams_wish wish = {
+		.uid = uid,
+		.account = uid >= SUBORDINATE ? ALICE : uid,
+		.name = name,
+		.layout = LAYOUT,
+		.run = after_run,
+		.bytes = MIB,
+	};
+
+	return teams_join(list, &wish, ++now_ns, ret);
+}
+
+static const struct team *join_new(uint32_t uid, const char *name, uint32_t after_run)
+{
+	const struct team *team = NULL;
+
+	assert_int_equal(join(uid, name, after_run, &team), 1);
+	return team;
+}
+
+static ino_t inode_of(const struct team *team)
+{
+	struct stat status;
+
+	assert_int_equal(fstat(team->fd, &status), 0);
+	return status.st_ino;
+}
+
+/* --- memory --- */
+
+static blkcnt_t counted_times = 1; /* as often as a block is counted */
+
+/* The C library's fstat(), which pretends that files take more memory. */
+int fstat(int fd, struct stat *ret)
+{
+	int (*real)(int, struct stat *) = dlsym(RTLD_NEXT, "fstat");
+	int r = real(fd, ret);
+
+	ret->st_blocks *= counted_times;
+	return r;
+}
+
+/* --- members --- */
+
+/* A child that holds a lock on @slot of @team, for end(). */
+static pid_t start_member(const struct team *team, int slot)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_start = slot, .l_len = 1 };
+	int ends[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		if (fcntl(team->fd, F_SETLK, &lock) < 0 || write(ends[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	close(ends[0]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* --- cases --- */
+
+static void processes_of_a_uid_get_one_table_by_its_name(void **state)
+{
+	const struct team *team = join_new(ALICE, "slurm.1.0", 0);
+	ino_t inode = inode_of(team);
+
+	(void)state;
+	assert_int_equal(team->run, 1);
+	assert_int_equal(memfd_bytes(team->fd), MIB);
+	assert_int_equal(fcntl(team->fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	assert_int_equal(join(ALICE, "slurm.1.0", 0, &team), 0);
+	assert_int_equal(inode_of(team), inode);
+	assert_int_not_equal(inode_of(join_new(BOB, "slurm.1.0", 0)), inode);
+	assert_int_not_equal(inode_of(join_new(ALICE, "slurm.1.1", 0)), inode);
+}
+
+static void another_layout_is_another_table(void **state)
+{
+	struct teams_wish wish = {
+		.uid = ALICE, .name = "job", .layout = LAYOUT + 1, .bytes = MIB
+	};
+	const struct team *team;
+	ino_t inode = inode_of(join_new(ALICE, "job", 0));
+
+	(void)state;
+	assert_int_equal(teams_join(list, &wish, ++now_ns, &team), 1);
+	assert_int_not_equal(inode_of(team), inode);
+	assert_int_equal(team_list_find(list, ALICE, "job", 0)->layout, LAYOUT + 1);
+	assert_int_equal(team_list_find(list, ALICE, "job", 1)->layout, LAYOUT + 1);
+	wish.run = 1;
+	assert_true(teams_forget(list, &wish));
+	assert_int_equal(team_list_find(list, ALICE, "job", 0)->layout, LAYOUT);
+}
+
+static void a_run_that_ended_is_followed_by_one_other(void **state)
+{
+	const struct team *team;
+
+	(void)state;
+	join_new(ALICE, "job", 0);
+	assert_int_equal(join_new(ALICE, "job", 1)->run, 2);
+	assert_int_equal(join(ALICE, "job", 1, &team), 0);
+	assert_int_equal(team->run, 2);
+	assert_int_equal(join(ALICE, "job", 0, &team), 0);
+	assert_int_equal(team->run, 2);
+	assert_int_equal(join_new(ALICE, "job", 8)->run, 9); /* those between are gone */
+	assert_int_equal(team_list_find(list, ALICE, "job", 1)->run, 1);
+	assert_int_equal(team_list_find(list, ALICE, "job", 0)->run, 9);
+	assert_null(team_list_find(list, ALICE, "job", 3));
+	assert_int_equal(join(ALICE, "job", UINT32_MAX, &team), -EINVAL);
+}
+
+static void a_table_takes_whole_pages_and_not_too_many(void **state)
+{
+	static const uint64_t wrong[] = { 0, 1, MIB + 1, TEAM_BYTES_MAX + UINT64_C(65536),
+		UINT64_MAX };
+	struct teams_wish wish = { .uid = ALICE, .name = "job", .bytes = TEAM_BYTES_MAX };
+	const struct team *team;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		const struct teams_wish bad = { .uid = ALICE, .name = "bad", .bytes = wrong[i] };
+
+		assert_int_equal(teams_join(list, &bad, ++now_ns, &team), -EINVAL);
+	}
+	assert_int_equal(teams_join(list, &wish, ++now_ns, &team), 1);
+	assert_int_equal(list->n, 1);
+}
+
+static void tables_are_found_by_number_and_forgotten(void **state)
+{
+	const struct teams_wish first = { .uid = ALICE, .name = "a", .layout = LAYOUT, .run = 1 };
+
+	(void)state;
+	join_new(ALICE, "a", 0);
+	join_new(BOB, "b", 0);
+	join_new(ALICE, "c", 0);
+	assert_true(team_list_has(list, BOB));
+	assert_string_equal(team_list_find_number(list, ALICE, 0)->name, "a");
+	assert_string_equal(team_list_find_number(list, ALICE, 1)->name, "c");
+	assert_null(team_list_find_number(list, ALICE, 2));
+	assert_true(teams_forget(list, &first));
+	assert_false(teams_forget(list, &first));
+	assert_string_equal(team_list_find_number(list, ALICE, 0)->name, "c");
+	assert_int_equal(join_new(ALICE, "a", 0)->run, 1);
+}
+
+static void a_team_is_alive_while_a_member_holds_its_slot(void **state)
+{
+	const struct team *team = join_new(ALICE, "job", 0);
+	pid_t first, last;
+
+	(void)state;
+	assert_int_equal(teams_count_alive(list, now_ns), 0);
+	first = start_member(team, 0);
+	last = start_member(team, TEAM_SLOTS_MAX - 1);
+	assert_int_equal(teams_count_alive(list, now_ns), 1);
+	end(first);
+	assert_int_equal(teams_count_alive(list, now_ns), 1);
+	end(last);
+	assert_int_equal(teams_count_alive(list, now_ns), 0);
+}
+
+static void a_lock_behind_the_slots_keeps_nothing_alive(void **state)
+{
+	pid_t member = start_member(join_new(ALICE, "job", 0), TEAM_SLOTS_MAX);
+
+	(void)state;
+	assert_int_equal(teams_count_alive(list, now_ns), 0);
+	end(member);
+}
+
+static void an_ended_table_is_kept_for_an_hour(void **state)
+{
+	pid_t member = start_member(join_new(ALICE, "job", 0), 3);
+	uint64_t ended_ns;
+
+	(void)state;
+	now_ns += 3 * HOUR_NS;
+	assert_int_equal(teams_review(list, now_ns) - now_ns, TEAMS_LOOK_S * UINT64_C(1000000000));
+	assert_int_equal(list->n, 1);
+	end(member);
+	ended_ns = now_ns;
+	teams_review(list, now_ns);
+	assert_int_equal(teams_review(list, ended_ns + HOUR_NS - 5), ended_ns + HOUR_NS);
+	assert_int_equal(list->n, 1);
+	teams_review_uid(list, BOB, ended_ns + HOUR_NS);
+	assert_int_equal(list->n, 1);
+	teams_review_uid(list, ALICE, ended_ns + HOUR_NS);
+	assert_int_equal(list->n, 0);
+}
+
+static void a_flood_takes_the_oldest_ended_tables_of_its_own_user(void **state)
+{
+	pid_t member = start_member(join_new(ALICE, "alive", 0), 0);
+	char name[16];
+
+	(void)state;
+	join_new(BOB, "bob", 0);
+	for (unsigned i = 0; i < 3 * TEAMS_OF_UID_MAX; i++) {
+		snprintf(name, sizeof name, "flood%u", i);
+		join_new(ALICE, name, 0);
+	}
+	assert_int_equal(list->n, TEAMS_OF_UID_MAX + 1);
+	assert_non_null(team_list_find(list, BOB, "bob", 0));
+	assert_non_null(team_list_find(list, ALICE, "alive", 0));
+	assert_non_null(team_list_find(list, ALICE, name, 0));
+	assert_null(team_list_find(list, ALICE, "flood64", 0));
+	assert_non_null(team_list_find(list, ALICE, "flood65", 0));
+	end(member);
+}
+
+static void too_many_teams_that_are_alive_get_no_other(void **state)
+{
+	pid_t members[TEAMS_ALIVE_MAX];
+	const struct team *team;
+	char name[16];
+
+	(void)state;
+	for (unsigned i = 0; i < TEAMS_ALIVE_MAX; i++) {
+		snprintf(name, sizeof name, "job%u", i);
+		members[i] = start_member(join_new(ALICE, name, 0), 0);
+	}
+	assert_int_equal(join(ALICE, "another", 0, &team), -EDQUOT);
+	assert_int_equal(join(ALICE, "job3", 0, &team), 0);
+	join_new(BOB, "another", 0);
+	end(members[0]);
+	join_new(ALICE, "another", 0);
+	for (unsigned i = 1; i < TEAMS_ALIVE_MAX; i++)
+		end(members[i]);
+}
+
+/* Four tables whose memory, by the fstat() above, is all that a user may have. */
+static void memory_that_tables_take_has_a_bound(void **state)
+{
+	const struct team *team;
+
+	(void)state;
+	for (unsigned run = 0; run < 8; run++)
+		join_new(ALICE, "sparse", run);
+	for (unsigned run = 0; run < 4; run++) {
+		team = join_new(BOB, "large", run);
+		assert_int_equal(fallocate(team->fd, 0, 0, MIB), 0);
+	}
+	counted_times = TEAMS_BYTES_OF_UID_MAX / (4 * MIB);
+	join_new(BOB, "small", 0);
+	counted_times = 1;
+	assert_null(team_list_find(list, BOB, "large", 1));
+	assert_non_null(team_list_find(list, BOB, "large", 2));
+	assert_non_null(team_list_find(list, ALICE, "sparse", 1));
+}
+
+static void subordinate_uids_share_the_bounds_of_their_account(void **state)
+{
+	(void)state;
+	join_new(BOB, "bob", 0);
+	join_new(ALICE, "alice", 0);
+	join_new(ALICE, "alice", 1);
+	for (unsigned i = 0; i < 2 * TEAMS_OF_ACCOUNT_MAX; i++)
+		join_new(SUBORDINATE + i, "job", 0);
+	assert_int_equal(list->n, TEAMS_OF_ACCOUNT_MAX + 1);
+	assert_non_null(team_list_find(list, BOB, "bob", 0));
+}
+
+static void where_all_places_are_taken_the_largest_account_gives_one(void **state)
+{
+	const struct team *team;
+	pid_t member;
+
+	(void)state;
+	team_list_limit(list, 4);
+	join_new(BOB, "bob", 0);
+	for (unsigned run = 0; run < 3; run++)
+		join_new(ALICE, "job", run);
+	join_new(BOB + 1, "new", 0);
+	assert_int_equal(list->n, 4);
+	assert_null(team_list_find(list, ALICE, "job", 1));
+	assert_non_null(team_list_find(list, BOB, "bob", 0));
+	join_new(ALICE, "more", 0); /* has most, and gives one itself */
+	assert_null(team_list_find(list, ALICE, "job", 2));
+	team_list_limit(list, 1);
+	member = start_member(team_list_find(list, ALICE, "job", 3), 0);
+	assert_int_equal(join(BOB + 2, "new", 0, &team), -EDQUOT);
+	end(member);
+}
+
+/* --- over a restart --- */
+
+/* The descriptors that a manager would pass to the next process, under these names. */
+static void pass(const int fds[], const char *const names[], unsigned n)
+{
+	struct fdstore_item items[8] = {};
+	struct fdstore store = { .n = n, .items = items };
+
+	for (unsigned i = 0; i < n; i++)
+		items[i] = (struct fdstore_item){ fds[i], (char *)names[i], 0 };
+	list = team_list_free(list);
+	assert_int_equal(team_list_new(&store, &list), 0);
+	for (unsigned i = 0; i < n; i++)
+		close_fd(&items[i].fd); /* left in the store */
+}
+
+static int copy_of(const struct team *team)
+{
+	return fcntl(team->fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static void tables_come_back_from_the_store(void **state)
+{
+	static const char *const names[] = { "team9", "team0", "owners" };
+	const struct team *alice = join_new(ALICE, "PMIX_namespace.{1}@%d", 0);
+	ino_t inode = inode_of(alice);
+	struct team before = *alice;
+	const int fds[] = { copy_of(join_new(BOB, "b", 4)),
+		copy_of(team_list_find(list, ALICE, before.name, 0)),
+		memfd_new("owners", 4096, 0600) };
+	const struct team *team;
+
+	(void)state;
+	pass(fds, names, ARRAY_SIZE(fds));
+	assert_int_equal(list->n, 2);
+	team = team_list_find(list, ALICE, before.name, 1);
+	assert_non_null(team);
+	assert_int_equal(inode_of(team), inode);
+	assert_int_equal(team->made_ns, before.made_ns);
+	assert_int_equal(team->layout, LAYOUT);
+	assert_int_equal(team->bytes, MIB);
+	assert_ptr_equal(team, &list->table[0]); /* by age, not by name */
+	assert_int_equal(team_list_find(list, BOB, "b", 0)->run, 5);
+	assert_int_equal(join(BOB, "b", 5, &team), 1);
+	assert_int_equal(team->place, 1); /* 0 and 9 are taken */
+}
+
+static void what_is_no_table_is_dropped(void **state)
+{
+	static const char *const names[] = { "team0", "team1", "team2", "team3", "team4", "team0",
+		"team512", "teamx" };
+	const struct team *good = join_new(ALICE, "good", 0);
+	const int fds[] = {
+		copy_of(good),
+		memfd_new_growing("uncored-team.1.1.7.5.open", 0600),
+		memfd_new("uncored-team.1.1.7.5.half-a-page", 100, 0600),
+		memfd_new("uncored-team.1.0.7.5.no-run", 65536, 0600),
+		copy_of(good),
+		memfd_new("uncored-team.1.1.7.5.place-taken", 65536, 0600),
+		memfd_new("uncored-team.1.1.7.5.no-such-place", 65536, 0600),
+		memfd_new("uncored-team.1.1.7.5.no-place", 65536, 0600),
+	};
+
+	(void)state;
+	pass(fds, names, ARRAY_SIZE(fds));
+	assert_int_equal(list->n, 1);
+	assert_non_null(team_list_find(list, ALICE, "good", 0));
+}
+
+static void names_of_memfds_are_read_strictly(void **state)
+{
+	static const char *const wrong[] = { "uncored-page", "uncored-team.",
+		"uncored-team.1.1.7.5", "uncored-team.1.1.7.5.", "uncored-team.1.1.7..x",
+		"uncored-team.-1.1.7.5.x", "uncored-team.4294967296.1.7.5.x",
+		"uncored-team.1.1.7.5.a b", "uncored-team.1.1.7.5.a:b",
+		"uncored-team.1.1.7.99999999999999999999.x" };
+	struct team team;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		int fd = memfd_new(wrong[i], 65536, 0600);
+
+		assert_false(team_read_memfd(fd, &team));
+		close(fd);
+	}
+	assert_false(team_read_memfd(STDIN_FILENO, &team));
+}
+
+#define TEAM_CASE(sentence, function)                                                              \
+	{                                                                                          \
+		sentence, function, set_up, tear_down, NULL                                        \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		TEAM_CASE("processes of a uid get one table by its name",
+			processes_of_a_uid_get_one_table_by_its_name),
+		TEAM_CASE("another layout is another table", another_layout_is_another_table),
+		TEAM_CASE("a run that ended is followed by one other",
+			a_run_that_ended_is_followed_by_one_other),
+		TEAM_CASE("a table takes whole pages, and not too many",
+			a_table_takes_whole_pages_and_not_too_many),
+		TEAM_CASE("tables are found by number, and forgotten",
+			tables_are_found_by_number_and_forgotten),
+		TEAM_CASE("a team is alive while a member holds its slot, until it is killed",
+			a_team_is_alive_while_a_member_holds_its_slot),
+		TEAM_CASE("a lock behind the slots keeps nothing alive",
+			a_lock_behind_the_slots_keeps_nothing_alive),
+		TEAM_CASE("an ended table is kept for an hour", an_ended_table_is_kept_for_an_hour),
+		TEAM_CASE("a flood takes the oldest ended tables of its own user",
+			a_flood_takes_the_oldest_ended_tables_of_its_own_user),
+		TEAM_CASE("a user with too many teams that are alive gets no other",
+			too_many_teams_that_are_alive_get_no_other),
+		TEAM_CASE("the memory that tables take has a bound",
+			memory_that_tables_take_has_a_bound),
+		TEAM_CASE("subordinate uids share the bounds of their account",
+			subordinate_uids_share_the_bounds_of_their_account),
+		TEAM_CASE("where all places are taken, the largest account gives one",
+			where_all_places_are_taken_the_largest_account_gives_one),
+		TEAM_CASE("tables come back from the store", tables_come_back_from_the_store),
+		TEAM_CASE("what is no table is dropped", what_is_no_table_is_dropped),
+		TEAM_CASE("names of memfds are read strictly", names_of_memfds_are_read_strictly),
+	};
+
+	return cmocka_run_group_tests_name("teams", cases, NULL, NULL);
+}
