@@ -17,8 +17,12 @@ static const struct {
 	{ WIRE_HELLO, WIRE_FROM_CLIENT },
 	{ WIRE_INFO, WIRE_FROM_CLIENT },
 	{ WIRE_OWNER, WIRE_FROM_CLIENT },
+	{ WIRE_RENEW, WIRE_FROM_CLIENT },
+	{ WIRE_TEAM, WIRE_FROM_CLIENT },
 	{ WIRE_DONE, WIRE_FROM_DAEMON },
 	{ WIRE_WELCOME, WIRE_FROM_DAEMON },
+	{ WIRE_RENEWED, WIRE_FROM_DAEMON },
+	{ WIRE_TABLE, WIRE_FROM_DAEMON },
 	{ WIRE_REPORT, WIRE_FROM_DAEMON },
 	{ WIRE_ERROR, WIRE_FROM_DAEMON },
 };
@@ -29,6 +33,16 @@ static void make(union wire_message *message, enum wire_opcode opcode)
 		wire_error(message, -EDQUOT, "too many");
 	else
 		wire_begin(message, opcode);
+	if (opcode == WIRE_TEAM) {
+		message->team.uid = TEAM_OWN;
+		message->team.bytes = 65536;
+		strcpy(message->team.name, "slurm.1.0");
+	}
+	if (opcode == WIRE_TABLE) {
+		message->table.run = 1;
+		message->table.bytes = 65536;
+		strcpy(message->table.name, "slurm.1.0");
+	}
 }
 
 static void make_pair(int ret_pair[2])
@@ -84,6 +98,12 @@ static void reserved_fields_and_opcodes_are_checked(void **state)
 	make(&message, WIRE_OWNER);
 	message.owner.reserved = 1;
 	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
+	make(&message, WIRE_TEAM);
+	message.team.reserved = 1;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
+	make(&message, WIRE_TABLE);
+	message.table.reserved = 1;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_DAEMON), -EBADMSG);
 	make(&message, WIRE_INFO);
 	message.info.reserved = 1;
 	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
@@ -105,6 +125,78 @@ static void an_error_needs_an_errno_and_an_end(void **state)
 	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_DAEMON), -EBADMSG);
 	make(&message, WIRE_ERROR);
 	memset(message.error.text, 'x', sizeof message.error.text);
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_DAEMON), -EBADMSG);
+}
+
+static int check_team(const struct wire_team *fields)
+{
+	union wire_message message;
+
+	wire_begin(&message, WIRE_TEAM);
+	message.team = *fields;
+	message.team.header = (struct wire_header){ .opcode = WIRE_TEAM, .size = sizeof *fields };
+	return wire_check(&message, message.header.size, WIRE_FROM_CLIENT);
+}
+
+static void a_wish_for_a_table_has_its_own_fields_only(void **state)
+{
+	static const struct wire_team right[] = {
+		{ .wish = TEAM_JOIN, .uid = TEAM_OWN, .run = 3, .bytes = 1, .layout = 7, .name = "a" },
+		{ .wish = TEAM_LOOK, .uid = TEAM_OWN, .number = 3 },
+		{ .wish = TEAM_LOOK, .uid = 1000, .run = 3, .name = "a" },
+		{ .wish = TEAM_LOOK, .name = "a" },
+		{ .wish = TEAM_FORGET, .uid = 1000, .run = 3, .layout = 7, .name = "a" },
+	}, wrong[] = {
+		{ .wish = TEAM_JOIN, .uid = 1000, .bytes = 1, .name = "a" },
+		{ .wish = TEAM_JOIN, .uid = TEAM_OWN, .bytes = 1 },
+		{ .wish = TEAM_JOIN, .uid = TEAM_OWN, .bytes = 1, .number = 1, .name = "a" },
+		{ .wish = TEAM_LOOK, .run = 1 },
+		{ .wish = TEAM_LOOK, .number = 1, .name = "a" },
+		{ .wish = TEAM_LOOK, .bytes = 1 },
+		{ .wish = TEAM_LOOK, .layout = 1 },
+		{ .wish = TEAM_FORGET, .run = 1 },
+		{ .wish = TEAM_FORGET, .run = 1, .bytes = 1, .name = "a" },
+		{ .wish = TEAM_FORGET, .run = 1, .number = 1, .name = "a" },
+		{ .wish = TEAM_FORGET + 1, .name = "a" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(right); i++)
+		assert_int_equal(check_team(&right[i]), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_int_equal(check_team(&wrong[i]), -EBADMSG);
+}
+
+static void a_name_of_a_team_is_printable_and_ends(void **state)
+{
+	static const char *const wrong[] = { " ", "a b", "a:b", "a\n", "\x7f", "\xe4", "\x1b[0m" };
+	struct wire_team team = { .uid = TEAM_OWN, .bytes = 1, .name = "!~[]{}/-_.,;%\\" };
+
+	(void)state;
+	assert_int_equal(check_team(&team), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		strcpy(team.name, wrong[i]);
+		assert_int_equal(check_team(&team), -EBADMSG);
+	}
+	memset(team.name, 'x', sizeof team.name);
+	assert_int_equal(check_team(&team), -EBADMSG);
+	team.name[TEAM_NAME_BYTES - 1] = '\0';
+	assert_int_equal(check_team(&team), 0);
+}
+
+static void a_table_has_a_run_a_size_and_a_name(void **state)
+{
+	union wire_message message;
+
+	(void)state;
+	make(&message, WIRE_TABLE);
+	message.table.run = 0;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_DAEMON), -EBADMSG);
+	make(&message, WIRE_TABLE);
+	message.table.bytes = 0;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_DAEMON), -EBADMSG);
+	make(&message, WIRE_TABLE);
+	message.table.name[0] = '\0';
 	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_DAEMON), -EBADMSG);
 }
 
@@ -318,6 +410,11 @@ int main(void)
 			reserved_fields_and_opcodes_are_checked),
 		CASE("an error needs an errno and an end of its text",
 			an_error_needs_an_errno_and_an_end),
+		CASE("a wish for a table has its own fields only",
+			a_wish_for_a_table_has_its_own_fields_only),
+		CASE("a name of a team is printable, and ends",
+			a_name_of_a_team_is_printable_and_ends),
+		CASE("a table has a run, a size and a name", a_table_has_a_run_a_size_and_a_name),
 		CASE("a long sentence is cut", a_long_sentence_is_cut),
 		CASE("messages and descriptors arrive", messages_and_descriptors_arrive),
 		CASE("a peer that closed is no error", a_peer_that_closed_is_no_error),
