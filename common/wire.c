@@ -88,8 +88,7 @@ static bool table_is_right(const void *packet)
 	struct wire_table table;
 
 	memcpy(&table, packet, sizeof table);
-	return !table.reserved && table.run && table.bytes &&
-	       team_name_is_valid(table.name);
+	return !table.reserved && table.run && table.bytes && team_name_is_valid(table.name);
 }
 
 static bool content_is_right(const void *packet, unsigned opcode, enum wire_sender sender)

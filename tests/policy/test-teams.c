@@ -166,6 +166,7 @@ static void a_user_who_is_refused_by_now_may_collect_its_tables_and_nothing_else
 	opened = see(SOMEBODY, open_handle, NULL);
 	collected = see(SOMEBODY, collect, NULL);
 	after = see(SOMEBODY, look, &own);
+	usleep(110000); /* a report is as old as that at most */
 	refused_after = daemon_number(&daemon, "refused");
 	daemon_stop(&daemon);
 	assert_int_equal(looked.r, 0);
