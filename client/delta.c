@@ -10,6 +10,13 @@ static uint64_t midpoint_ns(const struct uncore_sample *sample)
 	return sample->begin_ns + (sample->end_ns - sample->begin_ns) / 2;
 }
 
+int delta_stale(void)
+{
+	return error_say(-ESTALE,
+		"uncored began to count anew between the two samples (it was stopped, or came back "
+		"without a descriptor store or with other counters): measure again.");
+}
+
 static int check_pair(const struct uncore_sample *from, const struct uncore_sample *to)
 {
 	int r = sized_check(&sized_sample, from);
@@ -24,10 +31,7 @@ static int check_pair(const struct uncore_sample *from, const struct uncore_samp
 	if (!from->sweep && !from->n_values)
 		return error_say(-EINVAL, "The first sample was never read.");
 	if (from->generation[0] != to->generation[0] || from->generation[1] != to->generation[1])
-		return error_say(-ESTALE,
-			"uncored began to count anew between the two samples (it was stopped, or "
-			"came back without a descriptor store or with other counters): measure "
-			"again.");
+		return delta_stale();
 	if (to->sweep < from->sweep || to->n_values != from->n_values ||
 		to->n_values > UNCORE_METRICS_MAX)
 		return error_say(-EINVAL,
@@ -37,7 +41,7 @@ static int check_pair(const struct uncore_sample *from, const struct uncore_samp
 	return 0;
 }
 
-static struct uncore_delta_value subtract(
+struct uncore_delta_value delta_subtract(
 	const struct uncore_value *from, const struct uncore_value *to, uint64_t from_sweep)
 {
 	struct uncore_delta_value d = { .quality = from->quality | to->quality };
@@ -69,7 +73,7 @@ _public_ int uncore_delta(const struct uncore_sample *from, const struct uncore_
 	ours.window_ns = midpoint_ns(to) - midpoint_ns(from);
 	ours.skew_ns = (to->end_ns - to->begin_ns + from->end_ns - from->begin_ns) / 2;
 	for (uint32_t i = 0; i < to->n_values; i++)
-		ours.values[i] = subtract(&from->values[i], &to->values[i], from->sweep);
+		ours.values[i] = delta_subtract(&from->values[i], &to->values[i], from->sweep);
 	sized_fill(&sized_delta, ret_delta, &ours);
 	return 0;
 }

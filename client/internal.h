@@ -93,6 +93,13 @@ static inline const struct page_cell *cell_of(const struct uncore *handle, uint3
 			      (size_t)socket * tables->cell_stride);
 }
 
+/* -ESTALE: two samples are of different generations, with a sentence. */
+int delta_stale(void);
+
+/* The difference of two values of one socket; @from_sweep is the sweep of @from. */
+struct uncore_delta_value delta_subtract(
+	const struct uncore_value *from, const struct uncore_value *to, uint64_t from_sweep);
+
 /* Memory of at least @size_bytes that is all zero, and all zero again in a forked child. */
 int wiped_memory_new(size_t size_bytes, void **ret);
 void wiped_memory_free(void *memory, size_t size_bytes);

@@ -41,8 +41,8 @@
  * child they connect afresh by themselves.
  *
  * The library installs no signal handler, and writes to no stream except for the report of regions.
- * It reads the environment by secure_getenv(3): UNCORE_SOCKET and, for regions, UNCORE_REPORT and
- * the MPI launcher's rank.
+ * It reads the environment by secure_getenv(3): UNCORE_SOCKET and, for regions, UNCORE_REPORT,
+ * UNCORE_TEAM and what launchers and batch systems say.
  */
 #ifndef UNCORE_H
 #define UNCORE_H
@@ -371,38 +371,72 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
 
 /*
  * Named regions of code. A passage goes from a begin to its end, in one thread; passages nest (32
- * deep per thread), may recur in themselves, and overlap with passages of other threads.
+ * deep per thread), may recur in themselves, and overlap with passages of other threads and
+ * processes.
  *
- * A socket's counts cannot be told apart by thread. So a region is open while any thread is
+ * Processes of one user on one node that belong to one job step are a *team*: the ranks of an
+ * mpirun or srun, as its variables tell, or all that have the same UNCORE_TEAM. A socket's counts
+ * cannot be told apart by thread or process. So a region is open while any thread of the team is
  * inside it: only a begin that opens it, and the end that closes it, take a fresh reading of all
  * sockets, and the difference is added to the region once. Its window is the time in which it was
- * open, not the sum over threads. All other begins and ends cost no reading.
+ * open, not the sum over threads. All other begins and ends cost no reading and no system call. A
+ * process that nothing says more of is a team of one.
  *
- * Name: 1 to 63 bytes of UTF-8 without control characters; copied.
+ * Name: 1 to 63 bytes of UTF-8 without control characters; copied. A team has at most 1000 regions,
+ * and 1024 processes at a time.
  *
- * When the process exits the sums are written to stderr as a table, or to the file named by
- * UNCORE_REPORT as JSON, where %p stands for the process id, %h for the host name, %r for the MPI
- * rank (from the launcher's environment; the process id if there is none), %% for %. Several
- * processes need %p or %r in it, or each replaces the report of the one before; a forked child adds
- * ".PID" to a name without %p. If that file cannot be written, the table goes to stderr. A
- * destructor of the library writes the report, after the program's own exit handlers and
- * destructors.
+ * When the last process of a team exits, it writes the sums of all to stderr as a table, or to the
+ * file named by UNCORE_REPORT as JSON (uncore-report(5)), where %p stands for the process id, %h
+ * for the host name, %r for the MPI rank (from the launcher's environment; the process id if there
+ * is none), %j for the batch system's job id ("nojob" if there is none), %% for %. If that file
+ * cannot be written, the table goes to stderr. A forked child that is alone adds ".PID" to a name
+ * without %p. A destructor of the library writes the report, after the program's own exit handlers
+ * and destructors. What a team has counted outlives all of its processes: see uncore_team_record().
  *
- * begin: -EINVAL (name; nothing was opened then), -EOVERFLOW (too deep), or as uncore_open() and
+ * begin: -EINVAL (name; nothing was opened then), -ENOSPC (too many regions; likewise), -EOVERFLOW
+ * (too deep), -EBADF: the program has closed a descriptor of the library; or as uncore_open() and
  * uncore_read(); a region that failed to begin is still open and must be ended: its passage is then
  * counted as failed. end: -EINVAL (name, or not the innermost region of this thread; nothing was
  * ended then), -ESTALE, -EOVERFLOW, as uncore_read(), or the error of the begin that opened the
  * region, with the same sentence. All failures, and regions that a thread leaves open when it ends,
- * show in the report. Since 0.1.
+ * show in the report. Since 0.1; teams since 0.2.
  */
 int uncore_region_begin(const char *name);
 int uncore_region_end(const char *name);
 
 /*
- * Writes the report now, as JSON to the file @path (expanded as above), or as a table to stderr if
- * @path is NULL. -EINVAL: @path has another %; errors of open(2) and write(2). Since 0.1.
+ * Tells what this process did in the region @name: @amount >= 0 of @unit, for example 1e6 of
+ * "cells", since the last time. Amounts are added up over the processes of the team; the report
+ * then shows bytes for each of them. @unit: 1 to 15 bytes, as a region's name; a region has at
+ * most 3. "stores" are bytes that were stored, by which the share of evaded write-allocates is
+ * known. -EINVAL: a bad name, amount or unit; -ENOSPC: too many units or regions; -ENOMEM. Any
+ * thread. Since 0.2.
+ */
+int uncore_region_work(const char *name, double amount, const char *unit);
+
+/*
+ * Writes the report of the team so far, as JSON to the file @path (expanded as above), or as a
+ * table to stderr if @path is NULL. -EINVAL: @path has another %; errors of open(2) and write(2).
+ * Since 0.1.
  */
 int uncore_region_report(const char *path);
+
+/* --- teams of others --- */
+
+/*
+ * The record of a team, as JSON (uncore-report(5)), while its processes run or after their end:
+ * also if they were killed. uncored keeps it until uncore_team_forget(), for an hour at most. @uid:
+ * whose; UNCORE_UNKNOWN_USER: the caller's own; others' only for root. @name: of the team, and
+ * @number its run (0: the newest). @name NULL: any team, and @number counts from 0, the oldest.
+ * Returns the number of processes that live. *@ret_json is the caller's, for free(3). -ENODATA:
+ * there is no such team; -EPERM: it is another user's; -EOPNOTSUPP: this uncored knows no teams;
+ * -EBADMSG: the table is none of this release; otherwise as uncore_info(). Since 0.2.
+ */
+int uncore_team_record(
+	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json);
+
+/* Has uncored forget run @run of a team. Errors as above. Since 0.2. */
+int uncore_team_forget(const char *socket_path, uint32_t uid, const char *name, uint32_t run);
 
 #ifdef __cplusplus
 }

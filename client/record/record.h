@@ -88,7 +88,7 @@ struct record {
 	char metrics[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
 	char units[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
 	char failure[1024]; /* the last failure, a sentence; "" */
-	char warning[512];  /* what limits the whole record, sentences; "" */
+	char warning[1536]; /* what limits the whole record, sentences; "" */
 	uint32_t n_regions;
 	struct record_region *regions; /* owned; in the order of their first begin */
 };

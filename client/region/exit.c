@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "client/region/launch.h"
+#include "client/region/passage.h"
 #include "client/region/regions.h"
 #include "client/region/report.h"
 
@@ -22,58 +23,75 @@ __attribute__((constructor)) static void note_process(void)
 _public_ int uncore_region_report(const char *path)
 {
 	struct regions *regions = regions_get();
-	int r;
 
 	if (!regions)
 		return regions_no_memory();
-	pthread_rwlock_rdlock(&regions->meter.lock);
-	pthread_mutex_lock(&regions->table_lock);
-	r = path ? report_write_json(regions, path) : report_write_table(regions);
-	pthread_mutex_unlock(&regions->table_lock);
-	pthread_rwlock_unlock(&regions->meter.lock);
-	return r;
+	return path ? report_write_json(regions, path) : report_write_table(regions);
 }
 
-/* Is there anything to report? A region that is open now will not end any more. */
-static bool has_something(struct regions *regions)
+/* --- at exit --- */
+
+/* A region that is open now will not end any more. */
+static void close_region(struct regions *regions, struct region *region)
 {
-	bool something;
-
-	pthread_mutex_lock(&regions->table_lock);
-	for (const struct region *region = regions->first; region; region = region->next)
-		if (region->inside && !regions->failure.error)
-			failure_keep(&regions->failure,
-				error_say(-ECANCELED, "Region %s was still open at exit.",
-					region->name));
-	something = regions->first || regions->failure.error;
-	pthread_mutex_unlock(&regions->table_lock);
-	return something;
+	if (!passage_give_up(regions, region))
+		return;
+	regions_remember(
+		regions, error_say(-ECANCELED, "Region %s was still open at exit.", region->name));
 }
 
-/* A forked child adds its process id, lest it write to the file of the process that forked it. */
-static int report_to_file(const char *template)
+static void close_regions(struct regions *regions)
+{
+	for (unsigned i = 0; i < REGION_BUCKETS; i++)
+		for (struct region *region = regions->buckets[i]; region; region = region->next)
+			close_region(regions, region);
+}
+
+static bool has_something(const struct regions *regions)
+{
+	char failure[TABLE_FAILURE_BYTES];
+
+	TABLE_READ_TEXT(failure, regions->team.table->header.failure);
+	return *failure || table_count_regions(regions->team.table);
+}
+
+/* A forked child that is alone adds its process id, lest it write to the file of the process that
+ * forked it. */
+static int report_to_file(const struct regions *regions, const char *template)
 {
 	_cleanup_free_ char *own = NULL;
 
-	if (getpid() == loaded_by || launch_names_process(template))
+	if (getpid() == loaded_by || launch_names_process(template) ||
+		regions->team.member.fd != MEMBER_ALONE)
 		return uncore_region_report(template);
 	if (asprintf(&own, "%s.%%p", template) < 0)
 		return regions_no_memory();
 	return uncore_region_report(own);
 }
 
-__attribute__((destructor)) static void report_at_exit(void)
+static bool report(const struct regions *regions)
 {
 	const char *template = secure_getenv("UNCORE_REPORT");
-	struct regions *regions = regions_now();
 
-	if (!regions || !has_something(regions))
-		return;
 	if (template && *template) {
-		if (report_to_file(template) == 0)
-			return;
+		if (report_to_file(regions, template) == 0)
+			return true;
 		fprintf(stderr, "uncore: %s The report follows.\n", uncore_error_text());
 	}
-	if (uncore_region_report(NULL) < 0)
-		fprintf(stderr, "uncore: %s\n", uncore_error_text());
+	if (uncore_region_report(NULL) == 0)
+		return true;
+	fprintf(stderr, "uncore: %s\n", uncore_error_text());
+	return false;
+}
+
+/* The last member of a team reports for all. */
+__attribute__((destructor)) static void leave_and_report(void)
+{
+	struct regions *regions = regions_now();
+
+	if (!regions)
+		return;
+	close_regions(regions);
+	if (team_end(&regions->team) && (!has_something(regions) || report(regions)))
+		team_forget_table(&regions->team);
 }

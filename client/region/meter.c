@@ -15,9 +15,10 @@
 /* A daemon that cannot serve has said why, and the administrator needs time to act on it. */
 #define RETRY_REFUSED_AFTER_NS 600000000000U
 
-void meter_init(struct meter *ret)
+void meter_init(struct meter *ret, struct table *table)
 {
 	memset(ret, 0, sizeof *ret);
+	ret->table = table;
 	pthread_rwlock_init(&ret->lock, NULL);
 }
 
@@ -32,48 +33,18 @@ void meter_disown(struct meter *parents)
 	uncore_close(take_handle(parents));
 }
 
-static void adopt_machine(
-	struct meter *meter, const struct uncore *handle, const struct uncore_machine *machine)
-{
-	strcpy(meter->platform, machine->platform);
-	meter->n_sockets = machine->n_sockets;
-	meter->n_metrics = machine->n_metrics;
-	for (uint32_t i = 0; i < machine->n_metrics; i++) {
-		strcpy(meter->names[i], uncore_metric_name(handle, i));
-		strcpy(meter->units[i], uncore_metric_unit(handle, i));
-	}
-}
-
-/* Sums of different things must not be mixed. */
-static bool machine_agrees(const struct meter *meter, const struct uncore *handle,
-	const struct uncore_machine *machine)
-{
-	if (machine->n_sockets != meter->n_sockets || machine->n_metrics != meter->n_metrics)
-		return false;
-	for (uint32_t i = 0; i < machine->n_metrics; i++)
-		if (strcmp(meter->names[i], uncore_metric_name(handle, i)) != 0 ||
-			strcmp(meter->units[i], uncore_metric_unit(handle, i)) != 0)
-			return false;
-	return true;
-}
-
 static int open_now(struct meter *meter)
 {
-	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 	struct uncore *handle;
 	int r = uncore_open(NULL, &handle);
 
 	if (r < 0)
 		return r;
-	uncore_describe(handle, &machine);
-	if (!*meter->platform)
-		adopt_machine(meter, handle, &machine);
-	if (!machine_agrees(meter, handle, &machine)) {
+	r = table_describe(meter->table, handle);
+	if (r < 0) {
 		uncore_close(handle);
-		return error_say(-ESTALE, "uncored serves other metrics now than when the first "
-					  "region began.");
+		return r;
 	}
-	memcpy(meter->generation, machine.generation, sizeof meter->generation);
 	meter->handle = handle;
 	return 0;
 }
@@ -111,42 +82,64 @@ static int renew(struct meter *meter, const struct uncore *stale)
 	return r;
 }
 
-static int make_room(const struct meter *meter, struct uncore_sample **samples)
+static int make_room(const struct uncore *handle, struct uncore_sample **samples, uint32_t *ret_n)
 {
+	struct uncore_machine machine = UNCORE_MACHINE_INIT;
+	int r = uncore_describe(handle, &machine);
+
+	if (r < 0)
+		return r;
 	if (!*samples)
-		*samples = calloc(meter->n_sockets, sizeof **samples);
+		*samples = calloc(machine.n_sockets, sizeof **samples);
 	if (!*samples)
 		return error_say(-ENOMEM, "No memory for the readings of a region.");
-	for (uint32_t i = 0; i < meter->n_sockets; i++)
+	for (uint32_t i = 0; i < machine.n_sockets; i++)
 		(*samples)[i].size = sizeof **samples;
+	*ret_n = machine.n_sockets;
 	return 0;
 }
 
+static void keep_whys(struct meter *meter, const struct uncore_sample samples[], uint32_t n)
+{
+	for (uint32_t s = 0; s < n; s++)
+		for (uint32_t i = 0; i < samples[s].n_values && i < UNCORE_METRICS_MAX; i++)
+			if (samples[s].values[i].quality & UNCORE_ABSENT)
+				table_keep_why(meter->table, i,
+					uncore_why(meter->handle, samples[s].values[i].why));
+}
+
+static int read_handle(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
+{
+	int r = make_room(meter->handle, samples, ret_n);
+
+	if (r == 0)
+		r = uncore_read_all(meter->handle, UNCORE_FRESH, *samples, *ret_n);
+	if (r == 0)
+		keep_whys(meter, *samples, *ret_n);
+	return r;
+}
+
 /* One attempt; *@ret_used is the handle that was read (NULL: none is open). */
-static int try_reading(
-	struct meter *meter, struct uncore_sample **samples, const struct uncore **ret_used)
+static int try_reading(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n,
+	const struct uncore **ret_used)
 {
 	int r = -ENOTCONN;
 
 	pthread_rwlock_rdlock(&meter->lock);
 	*ret_used = meter->handle;
-	if (meter->handle) {
-		r = make_room(meter, samples);
-		if (r == 0)
-			r = uncore_read_all(
-				meter->handle, UNCORE_FRESH, *samples, meter->n_sockets);
-	}
+	if (meter->handle)
+		r = read_handle(meter, samples, ret_n);
 	pthread_rwlock_unlock(&meter->lock);
 	return r;
 }
 
-int meter_read(struct meter *meter, struct uncore_sample **samples)
+int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
 {
 	const struct uncore *used;
-	int r = try_reading(meter, samples, &used);
+	int r = try_reading(meter, samples, ret_n, &used);
 
 	if (!renew_may_help(r))
 		return r;
 	r = renew(meter, used);
-	return r < 0 ? r : try_reading(meter, samples, &used);
+	return r < 0 ? r : try_reading(meter, samples, ret_n, &used);
 }

@@ -8,28 +8,24 @@
 #include <pthread.h>
 
 #include "client/internal.h"
+#include "client/region/table.h"
 
 struct meter {
+	struct table *table;    /* borrowed: says which machine is measured */
 	pthread_rwlock_t lock;  /* of all below; held for reading while the handle is read */
 	struct uncore *handle;  /* NULL: not connected */
 	struct failure failure; /* of the last attempt to connect */
 	uint64_t retry_at_ns;   /* no attempt before this time */
-	/* as of the first connection; later ones must agree, except in the generation */
-	char platform[UNCORE_NAME_MAX]; /* "": never connected */
-	uint64_t generation[2];
-	uint32_t n_sockets;
-	uint32_t n_metrics;
-	char names[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
-	char units[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
 };
 
-void meter_init(struct meter *ret);
+void meter_init(struct meter *ret, struct table *table);
 
 /* In a forked child: closes its copy of the handle in the parent's meter. */
 void meter_disown(struct meter *parents);
 
 /*
- * A fresh reading of all sockets into *@samples, one per socket, for free(3); NULL at first. Errors
- * as uncore_open() and uncore_read_all(); -ESTALE: another machine answers.
+ * A fresh reading of all sockets into *@samples, one per socket, for free(3); NULL at first.
+ * *@ret_n is their number. Errors as uncore_open() and uncore_read_all(); -ESTALE: another machine
+ * answers.
  */
-int meter_read(struct meter *meter, struct uncore_sample **samples);
+int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n);

@@ -2,138 +2,185 @@
 #include "client/region/passage.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-/* The stretch has no figures: counts its passages as failed. */
-static void fail_pending(struct region *region)
+#include "client/region/cell.h"
+#include "client/region/stretch.h"
+#include "common/clock.h"
+
+/* While nothing else calls for a reading of the team, one is taken so often: more is not lost if
+ * processes are killed. */
+static const uint64_t READ_AFTER_NS = 1000000000;
+
+/* A passage that was so long can afford the microsecond that it takes to ask whether the region's
+ * holder lives. */
+static const uint64_t LONG_NS = 2000000;
+
+static struct table_cell *own_cell(const struct regions *regions, const struct region *region)
 {
-	region->failed += region->pending;
-	region->pending = 0;
+	return &regions->team.table->cells[regions->team.member.slot][region->index];
 }
 
-void passage_count_excess(struct regions *regions, struct region *region)
+/* A thread of this process is counted, or is not any more, by one of the functions of cell.h. */
+#define WITH_CELL(regions, region, function, ...)                                                  \
+	do {                                                                                       \
+		pthread_mutex_lock(&(region)->lock);                                               \
+		function(own_cell(regions, region), ##__VA_ARGS__);                                \
+		pthread_mutex_unlock(&(region)->lock);                                             \
+	} while (0)
+
+/* --- at any passage --- */
+
+/* Takes a reading that no stretch needs: what is in the table is then exact as of now. */
+static void observe(struct regions *regions)
 {
-	pthread_mutex_lock(&regions->table_lock);
-	region->begun++;
-	region->count++;
-	region->failed++;
-	pthread_mutex_unlock(&regions->table_lock);
+	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter };
+
+	if (reading_take(&reading) == 0)
+		stretch_advance_others(&regions->team.member, STRETCH_ALL, &reading, false);
 }
 
-/* --- figures --- */
-
-static int check_stretch(const struct regions *regions, const struct region *region)
+static void look_around(struct regions *regions, uint64_t now_ns)
 {
-	struct uncore_delta delta = UNCORE_DELTA_INIT;
-	int r = 0;
+	struct member *member = &regions->team.member;
+	uint64_t *last = &regions->team.table->header.last_reading_ns;
+	uint64_t before_ns = __atomic_load_n(last, __ATOMIC_RELAXED);
 
-	for (uint32_t i = 0; i < regions->meter.n_sockets && r == 0; i++)
-		r = uncore_delta(&region->before[i], &region->after[i], &delta);
-	return r;
-}
-
-static void add_value(const struct regions *regions, struct region_value *sum,
-	const struct uncore_delta_value *value)
-{
-	const struct uncore *handle = regions->meter.handle;
-
-	sum->count += value->count;
-	sum->quality |= value->quality;
-	if (value->quality & UNCORE_ABSENT && !sum->why && handle)
-		sum->why = strdup(uncore_why(handle, value->why));
-}
-
-static void add_delta(
-	const struct regions *regions, struct region_sum *sum, const struct uncore_delta *delta)
-{
-	sum->window_ns += delta->window_ns;
-	sum->skew_ns += delta->skew_ns;
-	for (uint32_t i = 0; i < delta->n_values; i++)
-		add_value(regions, &sum->values[i], &delta->values[i]);
-}
-
-/* Adds the stretch, which was checked. table_lock and, for its strings, meter.lock are held. */
-static int add_stretch(const struct regions *regions, struct region *region)
-{
-	struct uncore_delta delta = UNCORE_DELTA_INIT;
-
-	if (!region->sums)
-		region->sums = calloc(regions->meter.n_sockets, sizeof *region->sums);
-	if (!region->sums)
-		return regions_no_memory();
-	for (uint32_t i = 0; i < regions->meter.n_sockets; i++) {
-		uncore_delta(&region->before[i], &region->after[i], &delta);
-		add_delta(regions, &region->sums[i], &delta);
+	if (member->fd == MEMBER_ALONE)
+		return;
+	if (member_should_look(member, now_ns)) {
+		member_look_for_dead(member);
+		stretch_settle_dead(member);
 	}
-	region->pending = 0;
-	return 0;
+	if (now_ns > before_ns && now_ns - before_ns >= READ_AFTER_NS &&
+		__atomic_compare_exchange_n(
+			last, &before_ns, now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		observe(regions);
 }
 
-/* --- passages --- */
+/* --- begin and end --- */
 
-int passage_begin(struct regions *regions, struct region *region)
+static int check_membership(const struct regions *regions)
 {
-	int r;
+	if (member_is_one(&regions->team.member))
+		return 0;
+	return error_say(-EBADF,
+		"The program has closed a descriptor of libuncore, so its regions are not measured "
+		"any more.");
+}
 
+/* The reading may take long, and is no part of the passage. */
+static int open_region(struct regions *regions, struct passage *passage)
+{
+	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter };
+	struct member *member = &regions->team.member;
+	struct region *region = passage->region;
+	const uint64_t entered_ns = passage->begun_ns;
+	int r = check_membership(regions);
+
+	if (r == 0)
+		r = stretch_enter(member, region->index, &reading);
+	stretch_advance_others(member, region->index, &reading, false);
+	passage->begun_ns = clock_now_ns();
 	pthread_mutex_lock(&region->lock);
-	if (!region->inside)
-		failure_keep(&region->failure, meter_read(&regions->meter, &region->before));
-	r = failure_say(&region->failure);
-	pthread_mutex_lock(&regions->table_lock);
-	region->begun++;
-	region->inside++;
-	pthread_mutex_unlock(&regions->table_lock);
+	cell_begin_anew(own_cell(regions, region), entered_ns, passage->begun_ns);
+	if (r < 0)
+		failure_keep(&region->failure, r);
 	pthread_mutex_unlock(&region->lock);
 	return r;
 }
 
-/* Takes the reading at the last end; does nothing at the others. */
-static int close_stretch(struct regions *regions, struct region *region)
+int passage_begin(struct regions *regions, struct region *region, struct passage *ret)
 {
-	int r = failure_say(&region->failure);
+	const uint64_t now_ns = clock_now_ns();
 
-	if (r < 0 || region->inside > 1)
-		return r;
-	r = meter_read(&regions->meter, &region->after);
-	return r < 0 ? r : check_stretch(regions, region);
+	*ret = (struct passage){ .region = region, .begun_ns = now_ns };
+	WITH_CELL(regions, region, cell_begin, now_ns);
+	if (!stretch_is_held(regions->team.table, region->index))
+		ret->error = open_region(regions, ret);
+	look_around(regions, now_ns);
+	return ret->error;
 }
 
-int passage_end(struct regions *regions, struct region *region, uint64_t time_ns)
+static int leave(struct regions *regions, const struct region *region, uint64_t time_ns)
 {
+	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter };
 	int r;
 
+	if (time_ns >= LONG_NS)
+		stretch_check_holder(&regions->team.member, region->index);
+	r = stretch_leave(&regions->team.member, region->index, &reading);
+
+	stretch_advance_others(&regions->team.member, region->index, &reading, true);
+	return r;
+}
+
+/* The sentence of the begin again. */
+static int repeat_failure(struct region *region, int error)
+{
+	struct failure failure;
+
 	pthread_mutex_lock(&region->lock);
-	r = close_stretch(regions, region);
-	pthread_rwlock_rdlock(&regions->meter.lock);
-	pthread_mutex_lock(&regions->table_lock);
-	region->count++;
-	region->pending++;
-	region->time_ns += time_ns;
-	region->inside--;
-	if (r == 0 && !region->inside)
-		r = add_stretch(regions, region);
-	if (r < 0)
-		fail_pending(region);
-	pthread_mutex_unlock(&regions->table_lock);
-	pthread_rwlock_unlock(&regions->meter.lock);
+	failure = region->failure;
 	pthread_mutex_unlock(&region->lock);
+	return failure.error == error ? failure_say(&failure) : error;
+}
+
+int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns)
+{
+	struct region *region = passage->region;
+	int r;
+
+	WITH_CELL(regions, region, cell_end, passage->begun_ns, now_ns);
+	r = leave(regions, region, now_ns - passage->begun_ns);
+	look_around(regions, now_ns);
+	if (passage->error)
+		r = repeat_failure(region, passage->error);
+	if (r < 0)
+		WITH_CELL(regions, region, cell_fail);
 	return r;
 }
 
 /* The passage's thread is gone, so when the passage would have ended is not known. */
-void passage_abandon(struct regions *regions, struct region *region)
+void passage_abandon(struct regions *regions, const struct passage *passage)
 {
+	struct region *region = passage->region;
+
+	WITH_CELL(regions, region, cell_abandon, passage->begun_ns);
+	stretch_abandon(&regions->team.member, region->index);
+	regions_remember(regions,
+		error_say(-ECANCELED,
+			"A thread ended inside region %s: that passage, and those it overlapped "
+			"last, have no figures.",
+			region->name));
+}
+
+bool passage_give_up(struct regions *regions, struct region *region)
+{
+	struct table_cell *cell = own_cell(regions, region);
+	bool was_inside;
+
 	pthread_mutex_lock(&region->lock);
-	pthread_mutex_lock(&regions->table_lock);
-	region->inside--;
-	if (!region->inside)
-		fail_pending(region);
-	pthread_mutex_unlock(&regions->table_lock);
+	was_inside = cell->inside > 0;
+	if (was_inside)
+		cell_abandon_all(cell);
 	pthread_mutex_unlock(&region->lock);
-	regions_remember(
-		regions, error_say(-ECANCELED,
-				 "A thread ended inside region %s: that passage, and those "
-				 "it overlapped last, have no figures.",
-				 region->name));
+	if (was_inside)
+		leave(regions, region, LONG_NS);
+	return was_inside;
+}
+
+void passage_count_excess(struct regions *regions, struct region *region)
+{
+	WITH_CELL(regions, region, cell_excess);
+}
+
+int passage_work(struct regions *regions, struct region *region, double amount, const char *unit)
+{
+	int index = table_find_or_add_unit(regions->team.table, region->index, unit);
+
+	if (index < 0)
+		return error_say(index, "Region %s has %d units of work already, the most.",
+			region->name, TABLE_UNITS);
+	WITH_CELL(regions, region, cell_work, (unsigned)index, amount);
+	return 0;
 }

@@ -1,25 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passages through a region: the first opens it, the last closes it, and its figures are added. */
+/* Passages of this process's threads through regions. */
 #pragma once
 
 #include <stdint.h>
 
 #include "client/region/regions.h"
 
-/*
- * A thread enters @region; the first one takes a reading. 0; negative errno with a sentence: the
- * reading failed, so the passage will have no figures. It has begun all the same.
- */
-int passage_begin(struct regions *regions, struct region *region);
+struct passage {
+	struct region *region;
+	uint64_t begun_ns; /* when the thread was inside, and the region open */
+	int error;         /* of passage_begin() */
+};
 
 /*
- * A thread leaves @region after @time_ns; the last one takes a reading. 0; negative errno with a
- * sentence: the passage has ended without figures.
+ * A thread enters @region. 0; negative errno with a sentence: the region could not be opened, so
+ * the passage will have no figures. It has begun all the same.
  */
-int passage_end(struct regions *regions, struct region *region, uint64_t time_ns);
+int passage_begin(struct regions *regions, struct region *region, struct passage *ret);
 
-/* A thread has ended inside @region. */
-void passage_abandon(struct regions *regions, struct region *region);
+/*
+ * The thread left at @now_ns. 0; negative errno with a sentence: the passage has ended without
+ * figures.
+ */
+int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns);
+
+/* A thread has ended inside @passage. */
+void passage_abandon(struct regions *regions, const struct passage *passage);
+
+/* The process did @amount of @unit. -ENOSPC, with a sentence. */
+int passage_work(struct regions *regions, struct region *region, double amount, const char *unit);
+
+/* This process ends: closes the region for all of its threads. False: none is inside. */
+bool passage_give_up(struct regions *regions, struct region *region);
 
 /* A passage that is nested too deeply to be followed. */
 void passage_count_excess(struct regions *regions, struct region *region);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The regions are the only part of the library that keeps state of the whole process. The pointer
- * to that state lies in memory that a forked child finds wiped, so a child starts with no regions
- * and makes its own connection, whatever locks the parent's threads held at the fork.
+ * to that state lies in memory that a forked child finds wiped, so a child starts with no regions,
+ * joins its team as a new member and makes its own connection, whatever locks the parent's threads
+ * held at the fork.
  */
 #include "client/region/regions.h"
 
@@ -15,89 +16,149 @@ int regions_no_memory(void)
 	return error_say(-ENOMEM, "No memory for the regions of this process.");
 }
 
-static struct regions **current;     /* in wiped memory */
+/* In wiped memory. In a child the mutex is a new one, whatever its state in the parent was: with
+ * glibc and musl, PTHREAD_MUTEX_INITIALIZER is all zeros. */
+struct root {
+	pthread_mutex_t
+		creating; /* held while the process joins its team: once, and for some time */
+	struct regions *regions; /* atomic */
+};
+
+static struct root *root;
 static struct regions *last_created; /* in a child: the parent's */
-static struct regions **current_slot(void)
+
+static struct root *root_get(void)
 {
-	struct regions **slot = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
-	struct regions **none = NULL;
+	struct root *found = __atomic_load_n(&root, __ATOMIC_ACQUIRE), *none = NULL;
 	void *memory;
 
-	if (slot)
-		return slot;
-	if (wiped_memory_new(sizeof *slot, &memory) < 0)
+	if (found)
+		return found;
+	if (wiped_memory_new(sizeof *found, &memory) < 0)
 		return NULL;
-	slot = memory;
+	found = memory;
 	if (__atomic_compare_exchange_n(
-		    &current, &none, slot, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return slot;
-	wiped_memory_free(slot, sizeof *slot);
+		    &root, &none, found, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return found;
+	wiped_memory_free(found, sizeof *found);
 	return none;
 }
 
 struct regions *regions_now(void)
 {
-	struct regions **slot = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+	struct root *found = __atomic_load_n(&root, __ATOMIC_ACQUIRE);
 
-	return slot ? __atomic_load_n(slot, __ATOMIC_ACQUIRE) : NULL;
+	return found ? __atomic_load_n(&found->regions, __ATOMIC_ACQUIRE) : NULL;
+}
+
+static void give_up_inherited(struct regions *parents)
+{
+	meter_disown(&parents->meter);
+	team_disown(&parents->team);
+}
+
+/* The parent's come first: to close its table later would give up our lock on the same table. */
+static struct regions *regions_new(void)
+{
+	struct regions *regions = calloc(1, sizeof *regions);
+
+	if (!regions)
+		return NULL;
+	regions->inherited = last_created;
+	last_created = NULL;
+	if (regions->inherited)
+		give_up_inherited(regions->inherited);
+	if (team_begin(&regions->team) < 0) {
+		free(regions);
+		return NULL;
+	}
+	meter_init(&regions->meter, regions->team.table);
+	pthread_mutex_init(&regions->lock, NULL);
+	last_created = regions;
+	return regions;
 }
 
 struct regions *regions_get(void)
 {
-	struct regions **slot = current_slot();
-	struct regions *regions = regions_now(), *none = NULL;
+	struct regions *regions = regions_now();
+	struct root *found;
 
-	if (!slot || regions)
+	if (regions)
 		return regions;
-	regions = calloc(1, sizeof *regions);
-	if (!regions)
+	found = root_get();
+	if (!found)
 		return NULL;
-	meter_init(&regions->meter);
-	pthread_mutex_init(&regions->table_lock, NULL);
-	if (!__atomic_compare_exchange_n(
-		    slot, &none, regions, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-		free(regions);
-		return none;
+	pthread_mutex_lock(&found->creating);
+	regions = found->regions;
+	if (!regions) {
+		regions = regions_new();
+		__atomic_store_n(&found->regions, regions, __ATOMIC_RELEASE);
 	}
-	regions->inherited = __atomic_exchange_n(&last_created, regions, __ATOMIC_ACQ_REL);
-	if (regions->inherited)
-		meter_disown(&regions->inherited->meter);
+	pthread_mutex_unlock(&found->creating);
 	return regions;
 }
 
 int regions_remember(struct regions *regions, int r)
 {
-	if (r < 0) {
-		pthread_mutex_lock(&regions->table_lock);
-		failure_keep(&regions->failure, r);
-		pthread_mutex_unlock(&regions->table_lock);
-	}
+	if (r < 0)
+		table_keep_failure(regions->team.table, uncore_error_text());
 	return r;
 }
 
-/* --- the table --- */
+/* --- by name --- */
 
-static struct region *region_new(const char *name)
+static struct region **bucket_of(struct regions *regions, const char *name)
 {
-	struct region *region = calloc(1, sizeof *region);
+	unsigned hash = 5381; /* Bernstein's */
 
-	if (region) {
-		strcpy(region->name, name);
-		pthread_mutex_init(&region->lock, NULL);
-	}
+	for (; *name; name++)
+		hash = hash * 33 ^ (unsigned char)*name;
+	return &regions->buckets[hash % REGION_BUCKETS];
+}
+
+static struct region *find(struct region *const *bucket, const char *name)
+{
+	struct region *region = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+
+	while (region && strcmp(region->name, name) != 0)
+		region = region->next;
 	return region;
 }
 
-struct region *regions_find_or_add(struct regions *regions, const char *name)
+static int region_new(
+	struct regions *regions, struct region **bucket, const char *name, struct region **ret)
 {
-	struct region **at = &regions->first, *region;
+	int index = table_find_or_add(regions->team.table, name);
+	struct region *region;
 
-	pthread_mutex_lock(&regions->table_lock);
-	while (*at && strcmp((*at)->name, name) != 0)
-		at = &(*at)->next;
-	if (!*at)
-		*at = region_new(name);
-	region = *at;
-	pthread_mutex_unlock(&regions->table_lock);
-	return region;
+	if (index < 0)
+		return error_say(index,
+			"There are %d regions already, the most: %s is not measured.",
+			TABLE_REGIONS_MAX, name);
+	region = calloc(1, sizeof *region);
+	if (!region)
+		return regions_no_memory();
+	strcpy(region->name, name);
+	region->index = (unsigned)index;
+	pthread_mutex_init(&region->lock, NULL);
+	region->next = *bucket;
+	__atomic_store_n(bucket, region, __ATOMIC_RELEASE);
+	*ret = region;
+	return 0;
+}
+
+int regions_find_or_add(struct regions *regions, const char *name, struct region **ret)
+{
+	struct region **bucket = bucket_of(regions, name);
+	int r = 0;
+
+	*ret = find(bucket, name);
+	if (*ret)
+		return 0;
+	pthread_mutex_lock(&regions->lock);
+	*ret = find(bucket, name);
+	if (!*ret)
+		r = region_new(regions, bucket, name, ret);
+	pthread_mutex_unlock(&regions->lock);
+	return r;
 }

@@ -4,6 +4,7 @@
  * regions that it belongs to, and is emptied when the process has another (in a forked child).
  */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -12,16 +13,11 @@
 #include "client/text.h"
 #include "common/clock.h"
 
-struct frame {
-	struct region *region;
-	uint64_t begin_ns;
-};
-
 struct stack {
 	const struct regions *owner;
 	uint32_t depth;
 	uint32_t excess; /* regions begun beyond the deepest frame */
-	struct frame frames[REGION_DEPTH_MAX];
+	struct passage frames[REGION_DEPTH_MAX];
 };
 
 static _Thread_local struct stack thread_stack;
@@ -35,7 +31,7 @@ static void abandon_all(void *memory)
 	struct stack *stack = memory;
 
 	while (regions && stack->owner == regions && stack->depth)
-		passage_abandon(regions, stack->frames[--stack->depth].region);
+		passage_abandon(regions, &stack->frames[--stack->depth]);
 }
 
 static void create_stack_key(void)
@@ -82,25 +78,25 @@ static int begin(struct regions *regions, const char *name)
 	if (r < 0)
 		return r;
 	stack = stack_get(regions);
-	region = stack ? regions_find_or_add(regions, name) : NULL;
-	if (!region)
+	if (!stack)
 		return regions_no_memory();
+	r = regions_find_or_add(regions, name, &region);
+	if (r < 0)
+		return r;
 	if (stack->depth == REGION_DEPTH_MAX) {
 		stack->excess++;
 		passage_count_excess(regions, region);
 		return error_say(
 			-EOVERFLOW, "Region %s is nested deeper than %d.", name, REGION_DEPTH_MAX);
 	}
-	r = passage_begin(regions, region);
-	stack->frames[stack->depth++] = (struct frame){ region, clock_now_ns() };
-	return r;
+	return passage_begin(regions, region, &stack->frames[stack->depth++]);
 }
 
 static int end(struct regions *regions, const char *name)
 {
 	uint64_t now_ns = clock_now_ns();
 	struct stack *stack;
-	struct frame *frame;
+	struct passage *frame;
 	int r = check_name(name);
 
 	if (r < 0)
@@ -120,7 +116,7 @@ static int end(struct regions *regions, const char *name)
 		return error_say(-EINVAL, "Region %s cannot end: %s, begun later, is still open.",
 			name, frame->region->name);
 	stack->depth--;
-	return passage_end(regions, frame->region, now_ns - frame->begin_ns);
+	return passage_end(regions, frame, now_ns);
 }
 
 _public_ int uncore_region_begin(const char *name)
@@ -135,4 +131,31 @@ _public_ int uncore_region_end(const char *name)
 	struct regions *regions = regions_get();
 
 	return regions ? regions_remember(regions, end(regions, name)) : regions_no_memory();
+}
+
+/* --- work --- */
+
+static int work(struct regions *regions, const char *name, double amount, const char *unit)
+{
+	struct region *region;
+	int r = check_name(name);
+
+	if (r < 0)
+		return r;
+	if (!(amount >= 0) || isinf(amount))
+		return error_say(-EINVAL, "An amount of work is a number from 0 on.");
+	if (!unit || !*unit || !memchr(unit, '\0', TABLE_UNIT_BYTES) || !text_is_plain(unit))
+		return error_say(-EINVAL,
+			"A unit of work is UTF-8 of 1 to %d bytes without control characters.",
+			TABLE_UNIT_BYTES - 1);
+	r = regions_find_or_add(regions, name, &region);
+	return r < 0 ? r : passage_work(regions, region, amount, unit);
+}
+
+_public_ int uncore_region_work(const char *name, double amount, const char *unit)
+{
+	struct regions *regions = regions_get();
+
+	return regions ? regions_remember(regions, work(regions, name, amount, unit))
+		       : regions_no_memory();
 }

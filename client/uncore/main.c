@@ -16,6 +16,8 @@ static struct {
 } commands[] = {
 	{ "stat", "uncore stat", "run a command and count what each socket did meanwhile",
 		command_stat },
+	{ "run", "uncore run", "run a job and report its regions, also if it is killed",
+		command_run },
 	{ "info", "uncore info", "show what uncored found, serves and permits", command_info },
 	{ "report", "uncore report",
 		"show regions of a program or job from its files, all nodes joined",

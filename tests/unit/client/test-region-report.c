@@ -125,7 +125,7 @@ static void the_report_is_a_table_on_stderr(void **state)
 	assert_non_null(strstr(text, "  6.00 KB "));
 	assert_non_null(strstr(text, "absent: itom (this machine has no such event)"));
 	assert_non_null(strstr(text, "\n wait           0  "));
-	assert_non_null(strstr(text, "\n   still open or never ended: 1; no figures\n"));
+	assert_non_null(strstr(text, "\n   still open or never ended: 1\n"));
 	assert_non_null(strstr(text, "Region wait was still open at exit."));
 	assert_non_null(strstr(text, "not only this program"));
 	assert_non_null(strstr(text, "nothing here is memory traffic"));

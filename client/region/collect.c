@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Records of teams whose tables uncored keeps, for processes that are no member. */
+#include <errno.h>
+
+#include "client/internal.h"
+#include "client/record/json.h"
+#include "client/region/regions.h"
+#include "client/region/snapshot.h"
+#include "client/team-call.h"
+
+static_assert(TEAM_OWN == UNCORE_UNKNOWN_USER, "own");
+
+static int look(const char *socket_path, uint32_t uid, const char *name, uint32_t number,
+	struct team_table *ret)
+{
+	const struct team_choice choice = {
+		.uid = uid,
+		.name = name,
+		.run = name ? number : 0,
+		.number = name ? 0 : number,
+	};
+
+	return team_look(socket_path, &choice, ret);
+}
+
+/* Who has died must be known before the record is made. */
+static int record_of(const struct team_table *kept, char **ret_json)
+{
+	_cleanup_(record_done) struct record record = { .host = "" };
+	struct table *table;
+	unsigned n_living;
+	int r = kept->layout == TABLE_LAYOUT
+			? table_map(kept->fd, kept->bytes, &table)
+			: error_say(-EBADMSG,
+				  "Team %s belongs to another release of libuncore: use the uncore "
+				  "command of that release.",
+				  kept->name);
+
+	if (r < 0)
+		return r;
+	n_living = member_count_living(table, kept->fd);
+	r = snapshot(table, &record);
+	if (r == 0)
+		r = record_json(&record, ret_json);
+	table_unmap(table);
+	if (r < 0)
+		return error_say(r, "No memory for the record of team %s.", kept->name);
+	return (int)n_living;
+}
+
+/* To close the table of the own team would give up this process's lock on it: see member.h. */
+static void let_go(struct team_table *kept)
+{
+	const struct regions *regions = regions_now();
+
+	if (!regions || !member_has_file(&regions->team.member, kept->fd))
+		team_table_done(kept);
+}
+
+_public_ int uncore_team_record(
+	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json)
+{
+	struct team_table kept;
+	int r;
+
+	if (!ret_json)
+		return error_say(-EINVAL, "There is no place for the record of a team.");
+	r = look(socket_path, uid, name, number, &kept);
+	if (r < 0)
+		return r;
+	r = record_of(&kept, ret_json);
+	let_go(&kept);
+	return r;
+}
+
+_public_ int uncore_team_forget(
+	const char *socket_path, uint32_t uid, const char *name, uint32_t run)
+{
+	struct team_table kept;
+	int r;
+
+	if (!name || !run)
+		return error_say(-EINVAL, "A team is forgotten by its name and its run.");
+	r = look(socket_path, uid, name, run, &kept);
+	if (r < 0)
+		return r;
+	r = team_forget(socket_path, &kept);
+	let_go(&kept);
+	return r;
+}

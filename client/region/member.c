@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/region/member.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "client/internal.h"
+#include "client/record/cpus.h"
+#include "client/region/cell.h"
+#include "client/region/launch.h"
+#include "common/clock.h"
+
+static const uint64_t LOOK_AFTER_NS = 1000000000;
+
+static uint64_t state_after(uint64_t state, enum table_phase phase)
+{
+	return ((state >> 8) + (phase == TABLE_JOINED)) << 8 | phase;
+}
+
+static struct flock lock_of(unsigned slot, short type)
+{
+	return (struct flock){
+		.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)slot, .l_len = 1
+	};
+}
+
+static int lock_slot(int fd, unsigned slot, short type)
+{
+	struct flock lock = lock_of(slot, type);
+
+	if (fd == MEMBER_ALONE)
+		return 0;
+	return fcntl(fd, F_SETLK, &lock) < 0 ? -errno : 0;
+}
+
+/* --- joining --- */
+
+static void raise(uint32_t *number, uint32_t least)
+{
+	uint32_t now = __atomic_load_n(number, __ATOMIC_SEQ_CST);
+
+	while (now < least && !__atomic_compare_exchange_n(number, &now, least, false,
+				      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+}
+
+/* A member that died left passages open. They are counted with the region from now on. */
+static void close_cells(struct table *table, unsigned slot)
+{
+	const unsigned n = table_count_regions(table);
+
+	for (unsigned i = 0; i < n; i++) {
+		const uint32_t n_open = cell_bury(&table->cells[slot][i]);
+
+		if (n_open)
+			__atomic_fetch_add(&table->regions[i].n_died, n_open, __ATOMIC_RELAXED);
+	}
+}
+
+/* What @slot counted before stays. So does its spare record, unless its member died while it may
+ * already have been a region's. */
+static void take_over(struct member *member, unsigned slot, uint64_t before)
+{
+	struct table_slot *own = &member->table->slots[slot];
+	char cpus[sizeof own->cpus] = "";
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		cpus_list(&set, sizeof set, cpus);
+	member->slot = slot;
+	member->state = state_after(before, TABLE_JOINED);
+	if (__atomic_load_n(&own->is_changing, __ATOMIC_RELAXED))
+		__atomic_store_n(&own->spare, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&own->is_changing, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&own->pid, (int32_t)getpid(), __ATOMIC_RELAXED);
+	__atomic_store_n(&own->rank, launch_rank(), __ATOMIC_RELAXED);
+	TABLE_WRITE_TEXT(own->cpus, cpus);
+	if ((before & 0xff) == TABLE_DIED)
+		close_cells(member->table, slot);
+	raise(&member->table->header.n_slots, slot + 1);
+	__atomic_store_n(&own->state, member->state, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&member->table->header.n_joined, 1, __ATOMIC_SEQ_CST);
+}
+
+/* 1: the slot is ours; 0: it is not in @phase, or somebody else has it. */
+static int try_slot(struct member *member, unsigned slot, enum table_phase phase)
+{
+	uint64_t *state = &member->table->slots[slot].state;
+	uint64_t before = __atomic_load_n(state, __ATOMIC_SEQ_CST);
+	int r;
+
+	if ((before & 0xff) != phase)
+		return 0;
+	r = lock_slot(member->fd, slot, F_WRLCK);
+	if (r == -EACCES || r == -EAGAIN)
+		return 0;
+	if (r < 0)
+		return error_say(
+			r, "Cannot lock this process's place in the table of its team: %m.");
+	/* Where each member has a lock, none of them changes this state any more. */
+	if (!__atomic_compare_exchange_n(state, &before, state_after(before, TABLE_FREE), false,
+		    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+		lock_slot(member->fd, slot, F_UNLCK);
+		return 0;
+	}
+	take_over(member, slot, before);
+	return 1;
+}
+
+static int find_slot(struct member *member)
+{
+	/* Slots that nobody had come first: a report then names each member. */
+	static const enum table_phase phases[] = { TABLE_FREE, TABLE_LEFT, TABLE_DIED };
+
+	for (size_t p = 0; p < ARRAY_SIZE(phases); p++)
+		for (unsigned i = 0; i < TABLE_MEMBERS_MAX; i++) {
+			int r = try_slot(member, i, phases[p]);
+
+			if (r)
+				return r;
+		}
+	return error_say(-ENOSPC, "This team has %d members already, the most.", TABLE_MEMBERS_MAX);
+}
+
+static int note_descriptor(struct member *member)
+{
+	struct stat status;
+
+	if (member->fd == MEMBER_ALONE)
+		return 0;
+	if (fstat(member->fd, &status) < 0)
+		return error_say(-errno, "Cannot look at the table of this team: %m.");
+	member->device = status.st_dev;
+	member->inode = status.st_ino;
+	return 0;
+}
+
+int member_join(struct member *ret, struct table *table, int fd)
+{
+	int r;
+
+	*ret = (struct member){ .table = table, .fd = fd };
+	pthread_mutex_init(&ret->lock, NULL);
+	ret->draft = calloc(1, sizeof *ret->draft);
+	if (!ret->draft)
+		return error_say(-ENOMEM, "No memory for the regions of this process.");
+	r = note_descriptor(ret);
+	if (r == 0)
+		r = find_slot(ret);
+	if (r < 0)
+		member_done(ret);
+	return r < 0 ? r : 0;
+}
+
+/* --- who lives --- */
+
+bool member_is_one(const struct member *member)
+{
+	return __atomic_load_n(&member->table->slots[member->slot].state, __ATOMIC_RELAXED) ==
+	       member->state;
+}
+
+/* Of the slots from *@at on, the first that is locked by another process. TABLE_MEMBERS_MAX: none.
+ */
+static unsigned next_locked(int fd, unsigned at)
+{
+	struct flock lock = lock_of(at, F_WRLCK);
+
+	lock.l_len = TABLE_MEMBERS_MAX - at;
+	if (at >= TABLE_MEMBERS_MAX || fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK ||
+		lock.l_start < (off_t)at || lock.l_start >= TABLE_MEMBERS_MAX)
+		return TABLE_MEMBERS_MAX;
+	return (unsigned)lock.l_start;
+}
+
+/* A member takes its lock before it has joined, so the state must be looked at before the lock. */
+static void mark_if_dead(struct table *table, unsigned slot, uint64_t before, bool is_locked)
+{
+	if ((before & 0xff) == TABLE_JOINED && !is_locked)
+		__atomic_compare_exchange_n(&table->slots[slot].state, &before,
+			state_after(before, TABLE_DIED), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* @own: a slot that lives; TABLE_MEMBERS_MAX: none. */
+static unsigned look(struct table *table, int fd, unsigned own)
+{
+	const unsigned n_slots = table_count_slots(table);
+	uint64_t before[TABLE_MEMBERS_MAX];
+	unsigned locked, n = 0;
+
+	for (unsigned i = 0; i < n_slots; i++)
+		before[i] = __atomic_load_n(&table->slots[i].state, __ATOMIC_SEQ_CST);
+	locked = next_locked(fd, 0);
+	for (unsigned i = 0; i < n_slots; i++) {
+		mark_if_dead(table, i, before[i], i == locked || i == own);
+		n += i != own && table_phase(table, i) == TABLE_JOINED;
+		if (i == locked)
+			locked = next_locked(fd, i + 1);
+	}
+	return n;
+}
+
+bool member_has_file(const struct member *member, int fd)
+{
+	struct stat status;
+
+	return member->fd != MEMBER_ALONE && fstat(fd, &status) == 0 &&
+	       status.st_dev == member->device && status.st_ino == member->inode;
+}
+
+/* The program may have closed our descriptor, and its number may be another file's now. */
+static bool has_descriptor(const struct member *member)
+{
+	return member_has_file(member, member->fd);
+}
+
+bool member_lives(const struct member *member, unsigned slot)
+{
+	struct table *table = member->table;
+	uint64_t before = __atomic_load_n(&table->slots[slot].state, __ATOMIC_SEQ_CST);
+	bool is_locked;
+
+	if (slot == member->slot || member->fd == MEMBER_ALONE || !has_descriptor(member))
+		return true;
+	is_locked = next_locked(member->fd, slot) == slot;
+	mark_if_dead(table, slot, before, is_locked);
+	return is_locked;
+}
+
+unsigned member_look_for_dead(const struct member *member)
+{
+	__atomic_store_n(&member->table->header.last_look_ns, clock_now_ns(), __ATOMIC_RELAXED);
+	if (member->fd == MEMBER_ALONE || !has_descriptor(member))
+		return 0;
+	return look(member->table, member->fd, member->slot);
+}
+
+bool member_should_look(const struct member *member, uint64_t now_ns)
+{
+	uint64_t *last = &member->table->header.last_look_ns;
+	uint64_t before_ns = __atomic_load_n(last, __ATOMIC_RELAXED);
+
+	return member->fd != MEMBER_ALONE && now_ns > before_ns &&
+	       now_ns - before_ns >= LOOK_AFTER_NS &&
+	       __atomic_compare_exchange_n(
+		       last, &before_ns, now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+unsigned member_count_living(struct table *table, int fd)
+{
+	return look(table, fd, TABLE_MEMBERS_MAX);
+}
+
+/* --- leaving --- */
+
+void member_leave(struct member *member)
+{
+	uint64_t state = member->state;
+
+	__atomic_compare_exchange_n(&member->table->slots[member->slot].state, &state,
+		state_after(state, TABLE_LEFT), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	lock_slot(member->fd, member->slot, F_UNLCK);
+}
+
+void member_done(struct member *member)
+{
+	free(member->draft);
+	member->draft = NULL;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * This process as a member of a table. While it is one, it holds a classic record lock on the byte
+ * of the memfd that has its slot's number. The kernel takes the lock away when the process ends or
+ * executes another program, a forked child does not inherit it, and anybody can ask for it: so it
+ * tells who lives, also between containers, where process ids tell nothing. A mutex could not:
+ * members come with different C libraries.
+ *
+ * Closing any descriptor of the memfd would give the lock up: a process has one descriptor of it.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "client/region/table.h"
+
+enum { MEMBER_ALONE = -1 }; /* in place of a descriptor: the table is of this process alone */
+
+struct member {
+	struct table *table; /* borrowed */
+	int fd;              /* borrowed */
+	dev_t device;        /* of fd */
+	ino_t inode;
+	unsigned slot;
+	uint64_t state; /* of the slot while it is this member's */
+
+	pthread_mutex_t lock;       /* of the slot's spare record and of the draft */
+	struct table_record *draft; /* owned: what the spare record becomes */
+};
+
+/* Takes a slot. -ENOSPC: all are taken by members that live; -ENOMEM; errno of fcntl(2). */
+int member_join(struct member *ret, struct table *table, int fd);
+
+/* Is @fd a descriptor of this member's table? */
+bool member_has_file(const struct member *member, int fd);
+
+/* Is the slot still this member's? Not, if the program closed the descriptor. */
+bool member_is_one(const struct member *member);
+
+/* Does the member of this slot live? If not, marks it. One system call. */
+bool member_lives(const struct member *member, unsigned slot);
+
+/* Marks the members that have died. Returns how many others live; 0 if that cannot be known any
+ * more. */
+unsigned member_look_for_dead(const struct member *member);
+
+/* Is it time to? True once a second, for one of all members. */
+bool member_should_look(const struct member *member, uint64_t now_ns);
+
+/* As member_look_for_dead(), for a process that is no member. */
+unsigned member_count_living(struct table *table, int fd);
+
+/* Gives the slot up; what it counted stays in the table. */
+void member_leave(struct member *member);
+
+/* Frees what @member owns. */
+void member_done(struct member *member);

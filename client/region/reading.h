@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A reading of all sockets that is taken when it turns out to be needed, and then once. */
+#pragma once
+
+#include "client/region/meter.h"
+
+struct reading {
+	struct meter *meter;           /* borrowed */
+	struct uncore_sample *samples; /* owned; one per socket */
+	uint32_t n_samples;
+	bool is_taken;
+	int error; /* of taking it */
+};
+
+/* 0; an error of meter_read(), with its sentence if this call took the reading. */
+int reading_take(struct reading *reading);
+
+void reading_done(struct reading *reading);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/region/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/region/cell.h"
+#include "client/region/sums.h"
+#include "client/region/word.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
+/* --- members --- */
+
+static int fill_members(const struct table *table, struct record *record)
+{
+	const unsigned n = table_count_slots(table);
+
+	record->members = calloc(n ? n : 1, sizeof *record->members);
+	if (!record->members)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n; i++) {
+		const struct table_slot *slot = &table->slots[i];
+		struct record_member *member = &record->members[record->n_members];
+
+		if (table_phase(table, i) == TABLE_FREE)
+			continue;
+		member->rank = LOAD(slot->rank);
+		member->pid = LOAD(slot->pid);
+		member->died = table_phase(table, i) == TABLE_DIED;
+		TABLE_READ_TEXT(member->cpus, slot->cpus);
+		record->n_members++;
+	}
+	return 0;
+}
+
+/* --- regions --- */
+
+static void add_cell(struct record_region *region, const struct table_cell *cell, bool died)
+{
+	const uint64_t n_begun = cell->n_ended + cell->inside + cell->n_abandoned;
+
+	region->n_passages += cell->n_ended;
+	region->n_failed += cell->n_failed;
+	region->time_ns += cell->time_ns;
+	region->n_ranks += n_begun > 0;
+	if (died)
+		region->n_died += cell->inside;
+	else
+		region->n_open += cell->inside;
+	region->n_open += cell->n_abandoned;
+	for (unsigned i = 0; i < TABLE_UNITS; i++)
+		region->work[i].amount += cell->work[i];
+}
+
+static void add_cells(const struct table *table, unsigned index, struct record_region *region)
+{
+	const unsigned n = table_count_slots(table);
+
+	region->n_died = LOAD(table->regions[index].n_died);
+	for (unsigned i = 0; i < n; i++) {
+		const enum table_phase phase = table_phase(table, i);
+		struct table_cell cell = { .lock = 0 };
+
+		if (phase == TABLE_FREE)
+			continue;
+		cell_copy(&cell, &table->cells[i][index]);
+		add_cell(region, &cell, phase == TABLE_DIED);
+	}
+}
+
+static int fill_value(const struct table *table, unsigned metric, const struct table_count *sum,
+	struct record_value *value)
+{
+	char why[UNCORE_TEXT_MAX];
+
+	value->count = sum->count;
+	value->quality = sum->quality;
+	if (!(sum->quality & UNCORE_ABSENT))
+		return 0;
+	table_read_text(why, table->header.whys[metric], sizeof why);
+	value->why = strdup(*why ? why : "uncored did not say why");
+	return value->why ? 0 : -ENOMEM;
+}
+
+static int fill_socket(const struct table *table, const struct record *record,
+	const struct table_socket *sums, struct record_socket *socket)
+{
+	const uint64_t quantum = LOAD(table->header.quantum);
+	int r = 0;
+
+	socket->window_ns = sums->window_ns;
+	socket->skew_ns = sums->skew_ns;
+	socket->quantum_bytes = quantum > 1 ? quantum * sums->n_readings : 0;
+	for (uint32_t i = 0; i < record->n_metrics && r == 0; i++)
+		r = fill_value(table, i, &sums->sums[i], &socket->values[i]);
+	return r;
+}
+
+/* Sums without a single reading are no figures. */
+static int fill_sums(const struct table *table, const struct record *record,
+	const struct table_record *sums, struct record_region *region)
+{
+	int r = 0;
+
+	region->lost_ns = sums->lost_ns;
+	if (!sums->n_sockets || !sums->sockets[0].n_readings)
+		return 0;
+	region->sockets = calloc(sums->n_sockets, sizeof *region->sockets);
+	if (!region->sockets)
+		return -ENOMEM;
+	region->n_sockets = sums->n_sockets;
+	for (uint32_t i = 0; i < sums->n_sockets && r == 0; i++) {
+		region->sockets[i].socket = i;
+		if (sums->sockets[i].shared_ns > region->shared_ns)
+			region->shared_ns = sums->sockets[i].shared_ns;
+		r = fill_socket(table, record, &sums->sockets[i], &region->sockets[i]);
+	}
+	return r;
+}
+
+/* Of a region that dead members hold, the time since the last reading is lost. */
+static bool copy_record(const struct table *table, unsigned index, struct table_record *ret)
+{
+	for (;;) {
+		const struct word word = word_of(table, index);
+
+		if (!word.record)
+			return false;
+		sums_copy(ret, &table->records[word.record]);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (word_of(table, index).raw == word.raw)
+			return true;
+	}
+}
+
+static int fill_region(const struct table *table, unsigned index, struct record *record,
+	struct table_record *scratch)
+{
+	struct record_region *region = &record->regions[index];
+
+	TABLE_READ_TEXT(region->name, table->regions[index].name);
+	for (unsigned i = 0; i < TABLE_UNITS; i++)
+		TABLE_READ_TEXT(region->work[i].unit, table->regions[index].units[i]);
+	add_cells(table, index, region);
+	return copy_record(table, index, scratch) ? fill_sums(table, record, scratch, region) : 0;
+}
+
+static int fill_regions(const struct table *table, struct record *record)
+{
+	const unsigned n = table_count_regions(table);
+	_cleanup_free_ struct table_record *scratch = calloc(1, sizeof *scratch);
+	int r = 0;
+
+	record->regions = calloc(n ? n : 1, sizeof *record->regions);
+	if (!record->regions || !scratch)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n && r == 0; i++) {
+		record->n_regions++;
+		r = fill_region(table, i, record, scratch);
+	}
+	return r;
+}
+
+/* --- all --- */
+
+static void fill_machine(const struct table_header *header, struct record *record)
+{
+	uint32_t n = LOAD(header->n_metrics);
+
+	if (!__atomic_load_n(&header->is_described, __ATOMIC_ACQUIRE))
+		return;
+	TABLE_READ_TEXT(record->platform, header->platform);
+	table_copy(record->generation, header->generation, sizeof record->generation);
+	record->n_metrics = n < UNCORE_METRICS_MAX ? n : UNCORE_METRICS_MAX;
+	for (uint32_t i = 0; i < record->n_metrics; i++) {
+		TABLE_READ_TEXT(record->metrics[i], header->names[i]);
+		TABLE_READ_TEXT(record->units[i], header->units[i]);
+	}
+}
+
+static void fill_team(const struct table_header *header, struct record *record)
+{
+	const uint64_t ended_ns = LOAD(header->ended_ns);
+
+	TABLE_READ_TEXT(record->team, header->name);
+	TABLE_READ_TEXT(record->host, header->host);
+	TABLE_READ_TEXT(record->job, header->job);
+	TABLE_READ_TEXT(record->command, header->command);
+	TABLE_READ_TEXT(record->failure, header->failure);
+	strcpy(record->version, UNCORE_VERSION);
+	record->run = LOAD(header->run);
+	record->n_expected = LOAD(header->n_expected);
+	record->begun_s = (int64_t)(LOAD(header->begun_ns) / 1000000000U);
+	record->ended_s = ended_ns ? (int64_t)(ended_ns / 1000000000U) : (int64_t)time(NULL);
+}
+
+int snapshot(const struct table *table, struct record *ret)
+{
+	int r = fill_members(table, ret);
+
+	if (r < 0)
+		return r;
+	fill_machine(&table->header, ret);
+	fill_team(&table->header, ret);
+	return fill_regions(table, ret);
+}

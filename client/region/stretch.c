@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/region/stretch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "client/region/sums.h"
+#include "client/region/word.h"
+#include "common/clock.h"
+
+/* --- holders --- */
+
+static bool change(struct table *table, unsigned region, const struct word *from, unsigned record,
+	unsigned holder)
+{
+	const struct word to = { .record = record, .holder = holder };
+
+	return word_change(table, region, from, &to);
+}
+
+static bool holder_is_inside(const struct table *table, unsigned region, const struct word *word)
+{
+	return word->holder && table_is_inside(table, word->holder - 1, region);
+}
+
+bool stretch_is_held(const struct table *table, unsigned region)
+{
+	const struct word word = word_of(table, region);
+
+	return holder_is_inside(table, region, &word);
+}
+
+/* Another member that is inside, as slot + 1; 0: nobody is. Neighbours are asked first, so that the
+ * place wanders. */
+static unsigned find_inside(const struct table *table, unsigned region, unsigned holder)
+{
+	const unsigned n = table_count_slots(table);
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned slot = (holder + i) % n;
+
+		if (table_is_inside(table, slot, region))
+			return slot + 1;
+	}
+	return 0;
+}
+
+/* --- records --- */
+
+/* The member's own record that nobody else writes; 0: there is none left. */
+static unsigned spare_record(struct member *member)
+{
+	struct table_slot *slot = &member->table->slots[member->slot];
+	uint32_t *n_records = &member->table->header.n_records, n;
+
+	if (slot->spare && slot->spare < TABLE_RECORDS)
+		return slot->spare;
+	n = __atomic_load_n(n_records, __ATOMIC_RELAXED);
+	do
+		if (n >= TABLE_RECORDS)
+			return 0;
+	while (!__atomic_compare_exchange_n(
+		n_records, &n, n + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	__atomic_store_n(&slot->spare, n, __ATOMIC_RELAXED);
+	return n;
+}
+
+/* What becomes of a region. */
+struct step {
+	unsigned holder; /* after it */
+	const struct reading
+		*reading; /* NULL: none, of the time since the last one nothing is known */
+	bool opens;
+	bool is_shared; /* other regions were open since the last reading */
+};
+
+static int draw_up(struct table_record *draft, const struct step *step)
+{
+	if (step->opens) {
+		sums_open(draft, step->reading);
+		return 0;
+	}
+	if (step->reading)
+		return sums_add(draft, step->reading, step->is_shared);
+	sums_lose(draft, clock_now_ns());
+	return 0;
+}
+
+/* The draft becomes the region's record, and the former one the spare. False: too late. */
+static bool put_in_place(
+	struct member *member, unsigned region, const struct word *word, unsigned holder)
+{
+	struct table_slot *slot = &member->table->slots[member->slot];
+	const unsigned spare = slot->spare;
+	bool done;
+
+	sums_copy(&member->table->records[spare], member->draft);
+	__atomic_store_n(&slot->is_changing, 1, __ATOMIC_RELEASE);
+	done = change(member->table, region, word, spare, holder);
+	if (done)
+		__atomic_store_n(&slot->spare, word->record, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->is_changing, 0, __ATOMIC_RELEASE);
+	return done;
+}
+
+/*
+ * Takes @step from @word. 1: done; 0: the word was another meanwhile; -ENOSPC. *@ret_error is that
+ * of the sums, with its sentence: the step is done all the same.
+ */
+static int commit(struct member *member, unsigned region, const struct word *word,
+	const struct step *step, int *ret_error)
+{
+	struct table *table = member->table;
+	unsigned spare;
+	int done = 0;
+
+	pthread_mutex_lock(&member->lock);
+	spare = spare_record(member);
+	if (word->record)
+		sums_copy(member->draft, &table->records[word->record]);
+	else
+		memset(member->draft, 0, sizeof *member->draft);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (spare && word_of(table, region).raw == word->raw) {
+		*ret_error = draw_up(member->draft, step);
+		done = put_in_place(member, region, word, step->holder);
+	}
+	pthread_mutex_unlock(&member->lock);
+	if (!spare)
+		return error_say(-ENOSPC,
+			"The table of this team has no room left: too many of its processes were "
+			"killed.");
+	return done;
+}
+
+/* --- entering --- */
+
+/* How many regions but @except are open. */
+static unsigned count_open(const struct table *table, unsigned except)
+{
+	const unsigned n_regions = table_count_regions(table);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < n_regions; i++)
+		n += i != except && word_of(table, i).holder;
+	return n;
+}
+
+int stretch_enter(struct member *member, unsigned region, struct reading *reading)
+{
+	const struct step opening = {
+		.holder = member->slot + 1, .reading = reading, .opens = true
+	};
+	int r = 0, error = 0;
+
+	while (r == 0) {
+		const struct word word = word_of(member->table, region);
+
+		if (holder_is_inside(member->table, region, &word))
+			return 0;
+		if (word.holder) {
+			r = change(member->table, region, &word, word.record, opening.holder);
+			continue;
+		}
+		if (!reading->is_taken) {
+			r = reading_take(reading);
+			continue;
+		}
+		r = commit(member, region, &word, &opening, &error);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* --- leaving --- */
+
+/*
+ * Gives the region to a member that is inside, or closes it: with a reading, or where @reading is
+ * NULL as it was last read. Others may enter and leave meanwhile, so each step looks anew.
+ */
+static int settle(struct member *member, unsigned region, struct reading *reading)
+{
+	struct table *table = member->table;
+	int r = 0, error = 0;
+
+	while (r == 0) {
+		const struct word word = word_of(table, region);
+		const unsigned other =
+			word.holder ? find_inside(table, region, word.holder - 1) : 0;
+		struct step closing = { .reading = reading };
+
+		if (!word.holder || holder_is_inside(table, region, &word))
+			break;
+		if (other) {
+			if (member_lives(member, other - 1))
+				change(table, region, &word, word.record, other);
+			continue;
+		}
+		if (reading && !reading->is_taken) {
+			reading_take(reading);
+			continue;
+		}
+		if (reading && reading->error)
+			closing.reading = NULL;
+		closing.is_shared = count_open(table, region) > 0;
+		r = commit(member, region, &word, &closing, &error);
+	}
+	if (r < 0)
+		return r;
+	return reading && reading->error ? reading->error : error;
+}
+
+/* Is the region for this member to settle? For a member that leaves, it is its holder's. */
+static bool is_ours(const struct member *member, unsigned region)
+{
+	const struct word word = word_of(member->table, region);
+
+	return word.holder == member->slot + 1 ||
+	       (word.holder && table_phase(member->table, word.holder - 1) != TABLE_JOINED);
+}
+
+void stretch_check_holder(const struct member *member, unsigned region)
+{
+	const struct word word = word_of(member->table, region);
+
+	if (word.holder)
+		member_lives(member, word.holder - 1);
+}
+
+int stretch_leave(struct member *member, unsigned region, struct reading *reading)
+{
+	return is_ours(member, region) ? settle(member, region, reading) : 0;
+}
+
+void stretch_abandon(struct member *member, unsigned region)
+{
+	if (is_ours(member, region))
+		settle(member, region, NULL);
+}
+
+void stretch_settle_dead(struct member *member)
+{
+	const unsigned n = table_count_regions(member->table);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct word word = word_of(member->table, i);
+
+		if (word.holder && table_phase(member->table, word.holder - 1) != TABLE_JOINED)
+			settle(member, i, NULL);
+	}
+}
+
+void stretch_settle_former(struct member *member)
+{
+	const unsigned n = table_count_regions(member->table);
+
+	for (unsigned i = 0; i < n; i++)
+		if (word_of(member->table, i).holder == member->slot + 1)
+			settle(member, i, NULL);
+}
+
+/* --- the others --- */
+
+/*
+ * A region whose holder leaves is left to it, and one whose holder has died is closed as it was
+ * last read. If others change the region now, they bring a reading of their own.
+ */
+static void advance(
+	struct member *member, unsigned region, const struct reading *reading, bool is_shared)
+{
+	const struct word word = word_of(member->table, region);
+	const struct step step = {
+		.holder = word.holder, .reading = reading, .is_shared = is_shared
+	};
+	int error;
+
+	if (!holder_is_inside(member->table, region, &word))
+		return;
+	if (member_lives(member, word.holder - 1))
+		commit(member, region, &word, &step, &error);
+	else
+		settle(member, region, NULL);
+}
+
+void stretch_advance_others(
+	struct member *member, unsigned except, const struct reading *reading, bool except_was_open)
+{
+	const unsigned n = table_count_regions(member->table);
+	unsigned n_open;
+
+	if (!reading->is_taken || reading->error)
+		return;
+	__atomic_store_n(&member->table->header.last_reading_ns, clock_now_ns(), __ATOMIC_RELAXED);
+	n_open = count_open(member->table, except) + except_was_open;
+	for (unsigned i = 0; i < n; i++)
+		if (i != except)
+			advance(member, i, reading, n_open > 1);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/region/sums.h"
+
+#include <errno.h>
+#include <string.h>
+
+void sums_copy(struct table_record *to, const struct table_record *from)
+{
+	const size_t head_bytes = offsetof(struct table_record, sockets);
+	uint32_t n = __atomic_load_n(&from->n_sockets, __ATOMIC_RELAXED);
+
+	table_copy(to, from, head_bytes);
+	table_copy(to->sockets, from->sockets,
+		(n < PAGE_SOCKETS_MAX ? n : PAGE_SOCKETS_MAX) * sizeof *to->sockets);
+	/* The number that was copied may be another one by now, and larger than any. */
+	__atomic_store_n(
+		&to->n_sockets, n < PAGE_SOCKETS_MAX ? n : PAGE_SOCKETS_MAX, __ATOMIC_RELAXED);
+}
+
+/* --- one socket --- */
+
+static void keep(struct table_reading *last, const struct uncore_sample *sample)
+{
+	memcpy(last->generation, sample->generation, sizeof last->generation);
+	last->sweep = sample->sweep;
+	last->begin_ns = sample->begin_ns;
+	last->end_ns = sample->end_ns;
+	for (uint32_t i = 0; i < sample->n_values && i < UNCORE_METRICS_MAX; i++)
+		last->values[i] = (struct table_count){
+			.count = sample->values[i].count,
+			.quality = sample->values[i].quality,
+		};
+}
+
+static bool same_generation(const struct table_reading *last, const struct uncore_sample *sample)
+{
+	return memcmp(last->generation, sample->generation, sizeof last->generation) == 0;
+}
+
+/* Another member may have brought a later one already. */
+static bool is_later(const struct table_reading *last, const struct uncore_sample *sample)
+{
+	return !last->sweep || !same_generation(last, sample) || sample->sweep > last->sweep;
+}
+
+static uint64_t middle_ns(uint64_t begin_ns, uint64_t end_ns)
+{
+	return begin_ns + (end_ns - begin_ns) / 2;
+}
+
+static void add_value(
+	struct table_socket *socket, const struct uncore_sample *sample, uint32_t i, bool is_shared)
+{
+	const struct uncore_value from = {
+		.count = socket->last.values[i].count,
+		.quality = socket->last.values[i].quality,
+	};
+	const struct uncore_delta_value moved =
+		delta_subtract(&from, &sample->values[i], socket->last.sweep);
+
+	socket->sums[i].count += moved.count;
+	socket->sums[i].quality |= moved.quality;
+	socket->shared[i] += is_shared ? moved.count : 0;
+}
+
+static void add_socket(
+	struct table_socket *socket, const struct uncore_sample *sample, bool is_shared)
+{
+	const struct table_reading *last = &socket->last;
+	uint64_t window_ns = middle_ns(sample->begin_ns, sample->end_ns) -
+			     middle_ns(last->begin_ns, last->end_ns);
+
+	socket->window_ns += window_ns;
+	socket->shared_ns += is_shared ? window_ns : 0;
+	socket->skew_ns += (sample->end_ns - sample->begin_ns + last->end_ns - last->begin_ns) / 2;
+	socket->n_readings++;
+	for (uint32_t i = 0; i < sample->n_values && i < UNCORE_METRICS_MAX; i++)
+		add_value(socket, sample, i, is_shared);
+}
+
+/* --- all sockets --- */
+
+void sums_open(struct table_record *record, const struct reading *reading)
+{
+	record->n_stretches++;
+	record->n_measured++;
+	record->is_measured = 1;
+	for (uint32_t s = 0; s < reading->n_samples && s < PAGE_SOCKETS_MAX; s++) {
+		struct table_socket *socket = &record->sockets[s];
+
+		if (s >= record->n_sockets)
+			memset(socket, 0, sizeof *socket);
+		if (is_later(&socket->last, &reading->samples[s]))
+			keep(&socket->last, &reading->samples[s]);
+	}
+	record->n_sockets = reading->n_samples;
+	record->opened_ns = reading->samples[0].begin_ns;
+}
+
+/* Since uncored counts anew nothing is known of the time before. */
+static bool is_anew(const struct table_record *record, const struct reading *reading)
+{
+	for (uint32_t s = 0; s < record->n_sockets && s < reading->n_samples; s++)
+		if (!same_generation(&record->sockets[s].last, &reading->samples[s]))
+			return true;
+	return false;
+}
+
+void sums_lose(struct table_record *record, uint64_t now_ns)
+{
+	uint64_t last_ns = record->n_sockets ? record->sockets[0].last.end_ns : record->opened_ns;
+
+	if (now_ns > last_ns)
+		record->lost_ns += now_ns - last_ns;
+	record->is_measured = 0;
+}
+
+int sums_add(struct table_record *record, const struct reading *reading, bool is_shared)
+{
+	bool anew = is_anew(record, reading);
+
+	if (anew)
+		sums_lose(record, reading->samples[0].begin_ns);
+	for (uint32_t s = 0; s < record->n_sockets && s < reading->n_samples; s++) {
+		struct table_socket *socket = &record->sockets[s];
+
+		if (!is_later(&socket->last, &reading->samples[s]))
+			continue;
+		if (!anew)
+			add_socket(socket, &reading->samples[s], is_shared);
+		keep(&socket->last, &reading->samples[s]);
+	}
+	return anew ? delta_stale() : 0;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/region/table.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "client/internal.h"
+#include "client/text.h"
+
+#define TABLE_MAGIC 0x756e636f74656d01ULL
+
+enum { PAGE_BYTES_MOST = 1 << 16 }; /* of memory, on any architecture */
+
+uint64_t table_bytes(void)
+{
+	return (sizeof(struct table) + PAGE_BYTES_MOST - 1) / PAGE_BYTES_MOST * PAGE_BYTES_MOST;
+}
+
+/* Members that come at once all write the same. */
+static void begin(struct table *table)
+{
+	struct table_header *header = &table->header;
+	uint32_t none = 0;
+
+	if (__atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == TABLE_MAGIC)
+		return;
+	__atomic_store_n(&header->layout, TABLE_LAYOUT, __ATOMIC_RELAXED);
+	/* Number 0 stands for no record. */
+	__atomic_compare_exchange_n(
+		&header->n_records, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	__atomic_store_n(&header->magic, TABLE_MAGIC, __ATOMIC_RELEASE);
+}
+
+static struct table *map(int fd, int flags)
+{
+	void *memory = mmap(NULL, table_bytes(), PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct table *table_new(void)
+{
+	struct table *table = map(-1, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+
+	if (table)
+		begin(table);
+	return table;
+}
+
+int table_map(int fd, uint64_t size_bytes, struct table **ret)
+{
+	struct table *table;
+
+	if (size_bytes < table_bytes())
+		return error_say(-EBADMSG, "uncored's table for this team is too small.");
+	table = map(fd, MAP_SHARED);
+	if (!table)
+		return error_say(-errno, "Cannot map the table of this team: %m.");
+	begin(table);
+	if (__atomic_load_n(&table->header.layout, __ATOMIC_RELAXED) != TABLE_LAYOUT) {
+		table_unmap(table);
+		return error_say(-EBADMSG,
+			"The table of this team is not one of this release of libuncore.");
+	}
+	*ret = table;
+	return 0;
+}
+
+void table_unmap(struct table *table)
+{
+	if (table)
+		munmap(table, table_bytes());
+}
+
+/* --- texts --- */
+
+void table_copy(void *to, const void *from, size_t size_bytes)
+{
+	const uint64_t *source = from;
+	uint64_t *target = to;
+
+	for (size_t i = 0; i < size_bytes / sizeof *source; i++)
+		__atomic_store_n(&target[i], __atomic_load_n(&source[i], __ATOMIC_RELAXED),
+			__ATOMIC_RELAXED);
+}
+
+void table_write_text(char *field, const char *text, size_t field_bytes)
+{
+	uint64_t words[TABLE_FAILURE_BYTES / sizeof(uint64_t)] = {};
+
+	assert(field_bytes <= sizeof words);
+	strncpy((char *)words, text, field_bytes - 1);
+	table_copy(field, words, field_bytes);
+}
+
+void table_read_text(char *ret_text, const char *field, size_t field_bytes)
+{
+	uint64_t words[TABLE_FAILURE_BYTES / sizeof(uint64_t)];
+	char *text = (char *)words;
+
+	assert(field_bytes <= sizeof words);
+	table_copy(words, field, field_bytes);
+	text[field_bytes - 1] = '\0';
+	strcpy(ret_text, text_is_plain(text) ? text : "");
+}
+
+static bool has_text(const char *field, const char *text, size_t field_bytes)
+{
+	char found[TABLE_FAILURE_BYTES];
+
+	table_read_text(found, field, field_bytes);
+	return strcmp(found, text) == 0;
+}
+
+void table_keep_why(struct table *table, unsigned metric, const char *why)
+{
+	char *field = table->header.whys[metric];
+
+	if (has_text(field, "", UNCORE_TEXT_MAX))
+		table_write_text(field, why, UNCORE_TEXT_MAX);
+}
+
+void table_keep_failure(struct table *table, const char *sentence)
+{
+	struct table_header *header = &table->header;
+	uint32_t idle = 0;
+
+	if (!__atomic_compare_exchange_n(
+		    &header->failing, &idle, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	TABLE_WRITE_TEXT(header->failure, sentence);
+	__atomic_store_n(&header->failing, 0, __ATOMIC_RELEASE);
+}
+
+/* --- the machine --- */
+
+static void write_number(uint32_t *field, uint32_t number)
+{
+	__atomic_store_n(field, number, __ATOMIC_RELAXED);
+}
+
+/* Members that come at once all write the same. */
+static void write_machine(struct table_header *header, const struct uncore *handle,
+	const struct uncore_machine *machine)
+{
+	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
+
+	write_number(&header->n_sockets, machine->n_sockets);
+	write_number(&header->n_metrics, machine->n_metrics);
+	table_copy(header->generation, machine->generation, sizeof header->generation);
+	TABLE_WRITE_TEXT(header->platform, machine->platform);
+	for (uint32_t i = 0; i < machine->n_metrics; i++) {
+		TABLE_WRITE_TEXT(header->names[i], uncore_metric_name(handle, i));
+		TABLE_WRITE_TEXT(header->units[i], uncore_metric_unit(handle, i));
+	}
+	if (uncore_describe_daemon(handle, &daemon) == 0)
+		__atomic_store_n(&header->quantum, daemon.quantum, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->is_described, 1, __ATOMIC_RELEASE);
+}
+
+static bool machine_agrees(const struct table_header *header, const struct uncore *handle,
+	const struct uncore_machine *machine)
+{
+	if (__atomic_load_n(&header->n_sockets, __ATOMIC_RELAXED) != machine->n_sockets ||
+		__atomic_load_n(&header->n_metrics, __ATOMIC_RELAXED) != machine->n_metrics)
+		return false;
+	for (uint32_t i = 0; i < machine->n_metrics; i++)
+		if (!has_text(header->names[i], uncore_metric_name(handle, i), UNCORE_NAME_MAX) ||
+			!has_text(header->units[i], uncore_metric_unit(handle, i), UNCORE_NAME_MAX))
+			return false;
+	return true;
+}
+
+int table_describe(struct table *table, const struct uncore *handle)
+{
+	struct uncore_machine machine = UNCORE_MACHINE_INIT;
+	int r = uncore_describe(handle, &machine);
+
+	if (r < 0)
+		return r;
+	if (!__atomic_load_n(&table->header.is_described, __ATOMIC_ACQUIRE))
+		write_machine(&table->header, handle, &machine);
+	if (!machine_agrees(&table->header, handle, &machine))
+		return error_say(-ESTALE,
+			"uncored serves other metrics now than when the first region began.");
+	return 0;
+}
+
+/* --- regions --- */
+
+static uint64_t hash_of(const char *name)
+{
+	uint64_t hash = wire_hash(name, strlen(name));
+
+	return hash ? hash : 1;
+}
+
+/*
+ * Two regions have the same hash once in 10^13 tables of 1000 regions. Members that add a region
+ * at once all write the same name; if one of them is killed, the others' is there.
+ */
+int table_find_or_add(struct table *table, const char *name)
+{
+	const uint64_t hash = hash_of(name);
+
+	for (int i = 0; i < TABLE_REGIONS_MAX; i++) {
+		struct table_region *region = &table->regions[i];
+		uint64_t found = __atomic_load_n(&region->hash, __ATOMIC_ACQUIRE);
+
+		if (!found)
+			__atomic_compare_exchange_n(&region->hash, &found, hash, false,
+				__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		if (found && found != hash)
+			continue;
+		if (!has_text(region->name, name, sizeof region->name))
+			TABLE_WRITE_TEXT(region->name, name);
+		return i;
+	}
+	return -ENOSPC;
+}
+
+/* The first word of a unit tells whose the place is. Two units that are alike there, and are added
+ * at the same moment, are told apart by the rest. */
+int table_find_or_add_unit(struct table *table, unsigned region, const char *unit)
+{
+	for (int i = 0; i < TABLE_UNITS; i++) {
+		char *field = table->regions[region].units[i];
+		uint64_t none = 0, first = 0;
+
+		memcpy(&first, unit, strnlen(unit, sizeof first));
+		if (__atomic_compare_exchange_n((uint64_t *)field, &none, first, false,
+			    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			table_write_text(field, unit, TABLE_UNIT_BYTES);
+		if (has_text(field, unit, TABLE_UNIT_BYTES))
+			return i;
+	}
+	return -ENOSPC;
+}
+
+unsigned table_count_regions(const struct table *table)
+{
+	unsigned n = 0;
+
+	while (n < TABLE_REGIONS_MAX && __atomic_load_n(&table->regions[n].hash, __ATOMIC_ACQUIRE))
+		n++;
+	return n;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/region/team.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/internal.h"
+#include "client/region/job-step.h"
+#include "client/region/launch.h"
+#include "client/region/stretch.h"
+#include "common/clock.h"
+
+enum { OPEN = 0, ENDING = 1, ENDED = 2 }; /* the lowest byte of header.ending */
+enum { RUNS_TRIED = 100 };
+
+/* To end a team takes microseconds. A process that is stopped meanwhile keeps others for so long.
+ */
+static const uint64_t ENDING_MOST_NS = 500000000;
+
+/* --- the ending --- */
+
+static uint32_t ending_now(const struct table *table)
+{
+	return __atomic_load_n(&table->header.ending, __ATOMIC_SEQ_CST);
+}
+
+static bool change_ending(struct table *table, uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(
+		&table->header.ending, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* Waits while another member looks whether it is the last one. Returns OPEN or ENDED. */
+static uint32_t await_ending(struct table *table)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	const uint64_t deadline_ns = clock_deadline_ns(ENDING_MOST_NS);
+	uint32_t now;
+
+	while (now = ending_now(table), (now & 0xff) == ENDING) {
+		if (clock_now_ns() >= deadline_ns)
+			change_ending(table, now, OPEN);
+		else
+			nanosleep(&pause, NULL);
+	}
+	return now & 0xff;
+}
+
+static uint64_t wall_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* The member has left. True: it was the last, and the team is over. */
+static bool end(struct team *team)
+{
+	struct table *table = team->table;
+	const uint32_t ours = ENDING | (team->member.slot + 1) << 8;
+
+	while (await_ending(table) == OPEN) {
+		if (!change_ending(table, OPEN, ours))
+			continue;
+		if (member_look_for_dead(&team->member)) {
+			change_ending(table, ours, OPEN);
+			return false;
+		}
+		if (change_ending(table, ours, ENDED)) {
+			__atomic_store_n(&table->header.ended_ns, wall_ns(), __ATOMIC_RELAXED);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- joining --- */
+
+/* Members that come at once all write the same, but for the command. */
+static void describe(struct team *team, const char *name)
+{
+	struct table_header *header = &team->table->header;
+	char job[LAUNCH_JOB_MAX], host[LAUNCH_HOST_MAX];
+	uint64_t none = 0;
+
+	if (!__atomic_compare_exchange_n(
+		    &header->begun_ns, &none, wall_ns(), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	launch_host(host);
+	launch_job(job);
+	TABLE_WRITE_TEXT(header->name, name);
+	TABLE_WRITE_TEXT(header->host, host);
+	TABLE_WRITE_TEXT(header->job, job);
+	TABLE_WRITE_TEXT(header->command, program_invocation_short_name);
+	__atomic_store_n(&header->run, team->kept.run, __ATOMIC_RELAXED);
+	__atomic_store_n(&header->n_expected, job_step_local_size(), __ATOMIC_RELAXED);
+}
+
+/* The members of a table were all killed: nobody was there to end the team. */
+static bool is_deserted(struct team *team)
+{
+	return __atomic_load_n(&team->table->header.n_joined, __ATOMIC_SEQ_CST) &&
+	       member_count_living(team->table, team->kept.fd) == 0;
+}
+
+/* 1: joined; 0: this run of the team is over. */
+static int enter(struct team *team)
+{
+	int r;
+
+	if (is_deserted(team))
+		change_ending(team->table, OPEN, ENDED);
+	if (ending_now(team->table) == ENDED)
+		return 0;
+	r = member_join(&team->member, team->table, team->kept.fd);
+	if (r < 0)
+		return r;
+	stretch_settle_former(&team->member);
+	if (await_ending(team->table) == OPEN)
+		return 1;
+	member_leave(&team->member);
+	member_done(&team->member);
+	return 0;
+}
+
+static void drop_table(struct team *team)
+{
+	table_unmap(team->table);
+	team->table = NULL;
+	team_table_done(&team->kept);
+}
+
+static int join_run(struct team *team, const struct team_wish *wish)
+{
+	int r = team_join(NULL, wish, &team->kept);
+
+	if (r < 0)
+		return r;
+	r = table_map(team->kept.fd, team->kept.bytes, &team->table);
+	if (r == 0)
+		r = enter(team);
+	if (r <= 0)
+		drop_table(team);
+	return r;
+}
+
+static int join(struct team *team, const char *name)
+{
+	struct team_wish wish = { .name = name, .layout = TABLE_LAYOUT, .bytes = table_bytes() };
+	int r = 0;
+
+	for (int i = 0; i < RUNS_TRIED && r == 0; i++) {
+		r = join_run(team, &wish);
+		wish.after_run = team->kept.run;
+	}
+	return r ? r : error_say(-EAGAIN, "Each run of this team had ended before it was joined.");
+}
+
+static int be_alone(struct team *team)
+{
+	team->kept = (struct team_table){ .fd = -1 };
+	team->table = table_new();
+	if (!team->table)
+		return error_say(-ENOMEM, "No memory for the regions of this process.");
+	return member_join(&team->member, team->table, MEMBER_ALONE);
+}
+
+int team_begin(struct team *ret)
+{
+	char name[TEAM_NAME_BYTES];
+	int r = -ENOENT;
+
+	*ret = (struct team){ .kept.fd = -1 };
+	job_step_name(name);
+	if (*name) {
+		r = join(ret, name);
+		if (r < 0)
+			snprintf(ret->why_alone, sizeof ret->why_alone, "%s", uncore_error_text());
+	}
+	if (r < 0) {
+		*name = '\0';
+		r = be_alone(ret);
+	}
+	if (r >= 0)
+		describe(ret, name);
+	return r < 0 ? r : 0;
+}
+
+/* --- leaving --- */
+
+bool team_end(struct team *team)
+{
+	bool is_last;
+
+	member_leave(&team->member);
+	is_last = end(team);
+	if (is_last)
+		stretch_settle_dead(&team->member);
+	return is_last;
+}
+
+void team_forget_table(const struct team *team)
+{
+	if (team->kept.fd >= 0)
+		team_forget(NULL, &team->kept);
+}
+
+void team_disown(struct team *parents)
+{
+	table_unmap(parents->table);
+	team_table_done(&parents->kept);
+}

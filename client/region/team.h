@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The team of this process: the table that it shares with the other processes of its job step, from
+ * the first region that it begins until it ends. A process alone is a team of one.
+ *
+ * A team that ended is over: the next process of its name begins *run* 2, with a table of its own.
+ * The word header.ending of a table is 0 while it is open. A member that has left, and may be the
+ * last one, sets it to ENDING with its slot, looks whether anybody lives, and sets it to ENDED, or
+ * to 0 again. A process that joins looks at it after it has taken its slot: one of both sees the
+ * other.
+ */
+#pragma once
+
+#include "client/region/member.h"
+#include "client/team-call.h"
+
+struct team {
+	struct table *table;    /* owned */
+	struct team_table kept; /* as uncored handed it out; .fd -1: of this process alone */
+	struct member member;
+	char why_alone[TABLE_FAILURE_BYTES]; /* a sentence, where there is a job step all the same
+					      */
+};
+
+/* Joins the team of the job step, or makes one of this process alone. -ENOMEM, with a sentence. */
+int team_begin(struct team *ret);
+
+/* Leaves. True: nobody else is in the team, and nobody will be. */
+bool team_end(struct team *team);
+
+/* Has uncored let go of the table: it was reported. */
+void team_forget_table(const struct team *team);
+
+/* In a forked child: gives up its copies of what is the parent's. */
+void team_disown(struct team *parents);

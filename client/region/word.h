@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The word of a region: its record and its holder; stretch.h says what they are for. */
+#pragma once
+
+#include "client/region/table.h"
+
+struct word {
+	uint64_t raw;    /* with a sequence number that each change raises */
+	unsigned record; /* 0: none */
+	unsigned holder; /* slot + 1; 0: the region is closed */
+};
+
+/* Numbers that no member wrote stand for none. */
+static inline struct word word_of(const struct table *table, unsigned region)
+{
+	uint64_t raw = __atomic_load_n(&table->regions[region].word, __ATOMIC_SEQ_CST);
+	unsigned record = raw >> 16 & 0xffff, holder = raw & 0xffff;
+
+	return (struct word){
+		.raw = raw,
+		.record = record < TABLE_RECORDS ? record : 0,
+		.holder = holder <= TABLE_MEMBERS_MAX ? holder : 0,
+	};
+}
+
+/* False: the word is another by now. */
+static inline bool word_change(
+	struct table *table, unsigned region, const struct word *from, const struct word *to)
+{
+	uint64_t before = from->raw, sequence = (from->raw >> 32) + 1;
+
+	return __atomic_compare_exchange_n(&table->regions[region].word, &before,
+		sequence << 32 | to->record << 16 | to->holder, false, __ATOMIC_SEQ_CST,
+		__ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * uncore run: runs a job, and reports its regions in any case. The processes of the job on this
+ * node become one team of a name that only they know. If the last of them reports, nothing is left
+ * to do; if all are killed, we report in its place.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "client/record/json.h"
+#include "client/record/print.h"
+#include "client/region/launch.h"
+#include "client/uncore.h"
+#include "client/uncore/child.h"
+#include "client/uncore/command.h"
+#include "client/uncore/kept.h"
+#include "client/uncore/output.h"
+#include "common/macro.h"
+
+enum { NAME_MAX_BYTES = 96 };
+
+static void write_help(void)
+{
+	printf("Usage: uncore run [OPTION...] [--] CMD [ARG...]\n"
+	       "Run CMD, for example mpirun, and report the regions that its processes on this\n"
+	       "node had: also if all of them are killed.\n\n"
+	       "  -o, --output FILE  write the report as JSON to FILE (UNCORE_REPORT), where %%h "
+	       "is\n"
+	       "                     the host, %%j the job, %%r the rank, %%p a process id\n"
+	       "  -h, --help\n\n"
+	       "The last process that ends writes the report, a table on stderr without -o. "
+	       "uncore\n"
+	       "run writes it if none could. Exit status: that of CMD; 125 if it was not run.\n");
+}
+
+static int complain(const char *what)
+{
+	fprintf(stderr, "uncore run: %s. See `uncore run --help`.\n", what);
+	return EXIT_USAGE;
+}
+
+/* Returns -1 to go on, or the exit status. */
+static int parse_options(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "+o:h", names, NULL)) != -1) {
+		if (letter == 'h') {
+			write_help();
+			return 0;
+		}
+		if (letter != 'o') {
+			fprintf(stderr, "See `uncore run --help`.\n");
+			return EXIT_USAGE;
+		}
+		setenv("UNCORE_REPORT", optarg, 1);
+	}
+	return optind < argc ? -1 : complain("a command is needed");
+}
+
+/* --- the report in place of the job's --- */
+
+static int print_table(const struct record *record)
+{
+	fprintf(stderr, "uncore run: no process of the job lived to report.\n");
+	record_print(stderr, record);
+	return ferror(stderr) ? -EIO : 0;
+}
+
+static int write_file(const struct record *record, const char *template)
+{
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	_cleanup_file_ FILE *out = NULL;
+	int r = launch_expand(template, &path);
+
+	if (r == 0)
+		r = record_json(record, &text);
+	if (r < 0)
+		return r;
+	out = fopen(path, "we");
+	if (!out)
+		return -errno;
+	return fprintf(out, "%s\n", text) < 0 || fflush(out) == EOF ? -errno : 0;
+}
+
+/* A later run of the team replaces the file of an earlier one, as in the job itself. */
+static int report(const struct kept *kept)
+{
+	const char *template = getenv("UNCORE_REPORT");
+	int r;
+
+	if (kept->n_living) {
+		fprintf(stderr,
+			"uncore run: %u processes of the job still run; `uncore report` shows what "
+			"they did when they have ended.\n",
+			kept->n_living);
+		return 0;
+	}
+	if (!template || !*template)
+		return print_table(&kept->record);
+	r = write_file(&kept->record, template);
+	if (r == 0)
+		return 0;
+	fprintf(stderr, "uncore run: cannot write the report to %s: %s. The report follows.\n",
+		template, strerror(-r));
+	return print_table(&kept->record);
+}
+
+static void report_rest(const char *name)
+{
+	const struct kept_choice choice = { .uid = UNCORE_UNKNOWN_USER, .name = name };
+	struct kept_list list;
+	int r = kept_get(&choice, &list);
+
+	for (uint32_t i = 0; i < list.n && r == 0; i++)
+		r = report(&list.teams[i]);
+	if (r == 0)
+		r = kept_forget(&choice, &list);
+	/* Without uncored, or with an older one, each process has reported for itself. */
+	if (r < 0 && r != -ENOENT && r != -ECONNREFUSED && r != -EOPNOTSUPP)
+		fprintf(stderr, "uncore run: %s\n", uncore_error_text());
+	kept_done(&list);
+}
+
+/* --- running --- */
+
+/* As region/job-step.h makes it of UNCORE_TEAM. */
+static void name_team(char ret_name[NAME_MAX_BYTES])
+{
+	const char *own = getenv("UNCORE_TEAM");
+	char value[NAME_MAX_BYTES - 8];
+
+	if (own && *own)
+		snprintf(value, sizeof value, "%s", own);
+	else
+		snprintf(value, sizeof value, "run-%d-%lld", (int)getpid(), (long long)time(NULL));
+	setenv("UNCORE_TEAM", value, 1);
+	snprintf(ret_name, NAME_MAX_BYTES, "own/%s", value);
+}
+
+static int cannot_run(const char *command, int error)
+{
+	fprintf(stderr, "uncore run: cannot run %s: %s.\n", command, strerror(-error));
+	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+static int status_of(int status)
+{
+	return WIFSIGNALED(status) ? EXIT_BY_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run(char **command, int *ret_status)
+{
+	struct child_signals signals;
+	struct child child;
+	int r;
+
+	child_take_signals(&signals);
+	r = child_new(command, &signals, &child);
+	if (r == 0)
+		r = child_go(&child);
+	if (r < 0)
+		return r;
+	do
+		r = child_wait(&child, &signals, UINT64_MAX, ret_status);
+	while (r == 0);
+	return r < 0 ? r : 0;
+}
+
+int command_run(int argc, char **argv)
+{
+	char name[NAME_MAX_BYTES];
+	int status = parse_options(argc, argv), r;
+
+	if (status >= 0)
+		return status;
+	name_team(name);
+	r = run(argv + optind, &status);
+	if (r < 0)
+		return cannot_run(argv[optind], r);
+	report_rest(name);
+	return status_of(status);
+}

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""uncored on the stand-in machine, and ranks of jobs that it serves. On that machine dram.read counts faults of the
+kernel: 4096 bytes for each."""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+import tap
+
+SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
+BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
+MEMBER = BUILD / "tests/ranks/member"
+SECONDS = 60
+NOBODY, DAEMON = 65534, 1  # users
+PAGE_BYTES = 4096
+LAUNCHERS = ("UNCORE_", "OMPI_", "PMIX_", "PMI_", "SLURM_", "PALS_", "FLUX_", "PBS_", "MPI_", "MV2_", "LSB_")
+
+
+def environment(**more):
+    """Without what a launcher has set for the test itself."""
+    return {**{name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}, **more}
+
+
+class Uncored:
+    """uncored on the stand-in machine, with a socket of its own."""
+
+    def __init__(self, folder, config=""):
+        self.folder = folder
+        self.socket = str(folder / "socket")
+        self.config = folder / "uncored.conf"
+        self.config.write_text(config, encoding="ascii")
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [BUILD / "daemon/uncored", "--platforms", SOURCE / "conf/platforms", "--root",
+             BUILD / "tests/machines/standin", "--config", self.config, "--socket", self.socket],
+            stderr=open(self.folder / "log", "a", encoding="utf-8"))
+        wait_until(lambda: os.path.exists(self.socket), "uncored to listen", self.process)
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        self.process.wait(SECONDS)
+
+    def environment(self, team, **more):
+        return environment(UNCORE_SOCKET=self.socket, **({"UNCORE_TEAM": team} if team else {}), **more)
+
+    def command(self, *words, user=NOBODY, team=None, **more):
+        return subprocess.run([BUILD / "client/uncore", *words], env=self.environment(team, **more), user=user,
+                              capture_output=True, text=True, check=False, timeout=SECONDS)
+
+
+@contextlib.contextmanager
+def serving(config=""):
+    with tempfile.TemporaryDirectory(prefix="uncored-ranks-") as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o777)
+        uncored = Uncored(folder, config)
+        try:
+            yield uncored
+        finally:
+            uncored.stop()
+
+
+class Rank:
+    """A process that does one step after the other (member.c)."""
+
+    def __init__(self, uncored, steps, team="job", user=NOBODY, **more):
+        self.process = subprocess.Popen(
+            [MEMBER, *steps.split()], env=uncored.environment(team, **more), user=user, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/")
+
+    def go(self):
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+
+    def line(self):
+        return self.process.stdout.readline().strip()
+
+    def expect(self, word):
+        tap.equal(self.line(), word, "what a rank says")
+
+    def number(self):
+        return int(self.line())
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(SECONDS)
+
+    def end(self):
+        """What it wrote to stderr."""
+        _, said = self.process.communicate(timeout=SECONDS)
+        return said
+
+
+def machine_faults():
+    """Of the whole machine so far, as the kernel counts them."""
+    for line in pathlib.Path("/proc/vmstat").read_text(encoding="ascii").splitlines():
+        if line.startswith("pgfault "):
+            return int(line.split()[1])
+    raise AssertionError("the kernel counts no faults")
+
+
+def wait_until(condition, what, process=None):
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        tap.check(time.monotonic() < deadline, f"waited in vain for {what}")
+        tap.check(process is None or process.poll() is None, f"there is no {what}")
+        time.sleep(0.005)
+
+
+def read_report(path):
+    return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+
+
+def region_of(report, name):
+    return next(region for region in report["regions"] if region["name"] == name)
+
+
+def bytes_of(region, metric="dram.read"):
+    """Of all sockets."""
+    return sum(socket["metrics"][metric]["bytes"] for socket in region["sockets"])

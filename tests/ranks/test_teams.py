@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Teams of ranks: their regions are one, whatever order they come, go and die in. Needs root."""
+import os
+import signal
+
+import ranks
+import tap
+from ranks import PAGE_BYTES, Rank, bytes_of, machine_faults, read_report, region_of, serving
+
+PAGES = 20000
+TOLERANCE = 0.99
+
+
+def between(region, least, most):
+    """A region's bytes are those of the faults that the kernel counted: at least from after its begin to before its
+    end, at most from before its begin to after its end. Other programs of the machine count, too."""
+    have = bytes_of(region) / PAGE_BYTES
+    tap.check(TOLERANCE * least <= have <= most / TOLERANCE, f"{have} faults, should be {least} to {most}")
+    tap.check(most < 1.5 * least or most - least < PAGES, f"{least} to {most} says nothing")
+
+
+def report_path(uncored):
+    return str(uncored.folder / "report.json")
+
+
+def start(uncored, *programs, **more):
+    return [Rank(uncored, program, UNCORE_REPORT=report_path(uncored), **more) for program in programs]
+
+
+def go_one_by_one(*members):
+    """Each goes on when the one before has said that it did its step."""
+    for member in members:
+        member.go()
+        member.expect("done")
+
+
+def counted_once():
+    """What four ranks do in one region counts once, and only the last one reports"""
+    program = f"say up wait %s begin solve %s say in wait touch {PAGES} say done wait %s end solve %s say out wait"
+    with serving() as uncored:
+        members = start(uncored, program % ("faults", "faults", "faults", "faults"), *[program % (("",) * 4)] * 3)
+        first = members[0]
+        for member in members:
+            member.expect("up")
+        first.go()
+        begun = [first.number() for _ in range(2)]
+        first.expect("in")
+        for member in members[1:]:
+            member.go()
+            member.expect("in")
+        go_one_by_one(*members)
+        for member in members[1:]:
+            member.go()
+            member.expect("out")
+        first.go()
+        ended = [first.number() for _ in range(2)]
+        first.expect("out")
+        for member in members:
+            member.go()
+        said = [member.end() for member in members]
+        report = read_report(report_path(uncored))
+    tap.equal(said, [""] * 4, "stderr")
+    region = region_of(report, "solve")
+    tap.equal([region[key] for key in ("count", "ranks", "failed", "open", "died")], [4, 4, 0, 0, 0], "solve")
+    between(region, ended[0] - begun[1], ended[1] - begun[0])
+    tap.check(bytes_of(region) >= 4 * PAGES * PAGE_BYTES, f"{bytes_of(region)} bytes")
+    tap.equal((report["team"], report["run"], len(report["members"])), ("own/job", 1, 4), "team")
+
+
+def one_table():
+    """Without a file for the report, the last rank prints one table for all"""
+    program = "begin solve touch 100 end solve say done wait"
+    with serving() as uncored:
+        members = [Rank(uncored, program) for _ in range(3)]
+        for member in members:
+            member.expect("done")
+        for member in members:
+            member.go()
+        said = [text for text in (member.end() for member in members) if text]
+    tap.equal(len(said), 1, f"{said}tables")
+    tap.equal(said[0].count("solve"), 1, said[0])
+
+
+def outside():
+    """What ranks do while none is inside a region does not count"""
+    program = f"begin solve say in wait end solve say done wait touch {PAGES} say done wait begin solve say done wait end solve"
+    with serving() as uncored:
+        members = start(uncored, program, program)
+        for member in members:
+            member.expect("in")
+        for _ in range(3):
+            go_one_by_one(*members)
+        for member in members:
+            member.go()
+        for member in members:
+            tap.equal(member.end(), "", "stderr")
+        region = region_of(read_report(report_path(uncored)), "solve")
+    tap.equal(region["count"], 4, "passages")
+    tap.check(bytes_of(region) < PAGES / 2 * PAGE_BYTES, f"{bytes_of(region)} bytes")
+
+
+def killed_inside():
+    """A rank that is killed inside a region closes it for itself alone; it died inside"""
+    stays = f"begin solve say in wait touch {PAGES} say done wait end solve"
+    dies = "begin solve say in wait"
+    with serving() as uncored:
+        first, second = start(uncored, dies, stays)
+        first.expect("in")
+        second.expect("in")
+        first.kill()
+        go_one_by_one(second)
+        second.go()
+        tap.equal(second.end(), "", "stderr")
+        report = read_report(report_path(uncored))
+    region = region_of(report, "solve")
+    tap.equal([region[key] for key in ("count", "ranks", "died")], [1, 2, 1], "solve")
+    tap.check(bytes_of(region) >= PAGES * PAGE_BYTES, f"{bytes_of(region)} bytes")
+    tap.equal(sorted(member["died"] for member in report["members"]), [False, True], "members")
+
+
+def last_killed():
+    """If the ranks inside a region are all killed, another closes it as it was last read"""
+    dies = f"say up wait begin solve touch {PAGES} end solve begin solve say in wait"
+    stays = f"begin other say in wait touch {PAGES} end other"
+    with serving() as uncored:
+        dies, stays = start(uncored, dies, stays)
+        dies.expect("up")
+        stays.expect("in")
+        faults = machine_faults()
+        dies.go()
+        dies.expect("in")
+        dies.kill()
+        faults = machine_faults() - faults
+        stays.go()
+        tap.equal(stays.end(), "", "stderr")
+        report = read_report(report_path(uncored))
+    region = region_of(report, "solve")
+    tap.equal([region[key] for key in ("count", "died")], [1, 1], "solve")
+    between(region, PAGES, faults)
+    tap.check(bytes_of(region_of(report, "other")) >= PAGES * PAGE_BYTES, "other")
+
+
+def stopped():
+    """A rank that is stopped keeps nobody waiting"""
+    program = f"begin solve say in wait repeat 50 begin inner touch 10 end inner again say done wait end solve"
+    with serving() as uncored:
+        first, second = start(uncored, program, program)
+        for member in (first, second):
+            member.expect("in")
+        first.process.send_signal(signal.SIGSTOP)
+        go_one_by_one(second)
+        second.go()
+        tap.equal(second.end(), "", "stderr")
+        first.process.send_signal(signal.SIGCONT)
+        go_one_by_one(first)
+        first.go()
+        tap.equal(first.end(), "", "stderr")
+        report = read_report(report_path(uncored))
+    tap.equal([region_of(report, name)["count"] for name in ("solve", "inner")], [2, 100], "passages")
+
+
+def forked():
+    """A forked child is a member of its own"""
+    with serving() as uncored:
+        member, = start(uncored, f"begin solve fork begin inner touch {PAGES} end inner")
+        tap.check("still open" not in member.end(), "stderr")
+        report = read_report(report_path(uncored))
+    tap.equal(len(report["members"]), 2, "members")
+    tap.check(bytes_of(region_of(report, "inner")) >= PAGES * PAGE_BYTES, "inner")
+
+
+def executed():
+    """A rank that executes another program is a new member; what it had open ended there"""
+    program = f"begin solve touch {PAGES} end solve begin solve exec begin solve touch {PAGES} end solve"
+    with serving() as uncored:
+        other, member = start(uncored, "begin other say in wait end other", "say up wait " + program)
+        other.expect("in")
+        member.expect("up")
+        member.go()
+        tap.equal(member.end(), "", "stderr")
+        other.go()
+        other.end()
+        report = read_report(report_path(uncored))
+    region = region_of(report, "solve")
+    tap.equal([region[key] for key in ("count", "died", "ranks")], [2, 1, 2], "solve")
+
+
+def second_run():
+    """A second program of the same name is run 2, with figures of its own"""
+    with serving() as uncored:
+        for run in (1, 2, 3):
+            member, = start(uncored, f"begin solve touch {PAGES} end solve")
+            tap.equal(member.end(), "", "stderr")
+            report = read_report(report_path(uncored))
+            tap.equal((report["run"], region_of(report, "solve")["count"]), (run, 1), "run")
+
+
+def strangers():
+    """Two users and two teams share nothing"""
+    program = "begin solve say in wait end solve"
+    with serving() as uncored:
+        members = [Rank(uncored, program, team=team, user=user, UNCORE_REPORT=str(uncored.folder / f"{team}-{user}"))
+                   for team in ("a", "b") for user in (ranks.NOBODY, ranks.DAEMON)]
+        for member in members:
+            member.expect("in")
+        for member in members:
+            member.go()
+            tap.equal(member.end(), "", "stderr")
+        reports = [read_report(path) for path in sorted(uncored.folder.glob("?-*"))]
+    tap.equal([(report["team"], len(report["members"])) for report in reports],
+              [("own/a", 1), ("own/a", 1), ("own/b", 1), ("own/b", 1)], "teams")
+
+
+def restarted():
+    """uncored may come back without its store: ranks that were there go on together"""
+    program = f"begin solve touch {PAGES} end solve say in wait begin later touch {PAGES} end later"
+    with serving() as uncored:
+        members = start(uncored, program, program)
+        for member in members:
+            member.expect("in")
+        uncored.stop(signal.SIGKILL)
+        uncored.start()
+        for member in members:
+            member.go()
+        said = [member.end() for member in members]
+        report = read_report(report_path(uncored))
+    tap.equal(said, ["", ""], "stderr")
+    tap.equal([region_of(report, name)["count"] for name in ("solve", "later")], [2, 2], "passages")
+    tap.check(bytes_of(region_of(report, "later")) >= PAGES * PAGE_BYTES, "later")
+
+
+def many_names():
+    """Names of 63 bytes, and 1000 regions: one more is refused with a sentence"""
+    names = [f"{number:063}" for number in range(1001)]
+    with serving() as uncored:
+        member, = start(uncored, " ".join(f"begin {name} end {name}" for name in names))
+        said = member.end()
+        report = read_report(report_path(uncored))
+    tap.check("1000 regions already" in said, said)
+    tap.equal([region["name"] for region in report["regions"]], names[:1000], "names")
+
+
+def closed():
+    """A program that closes the descriptors of libuncore is told, and its region goes on without it"""
+    with serving() as uncored:
+        first, second = start(uncored, "begin solve close say in wait end solve begin solve end solve",
+                              "say in wait begin solve sleep 1100 end solve begin solve end solve say done wait")
+        for member in (first, second):
+            member.expect("in")
+        go_one_by_one(second)
+        first.go()
+        tap.check("closed a descriptor" in first.end(), "stderr")
+        second.go()
+        tap.equal(second.end(), "", "stderr")
+
+
+if os.geteuid() != 0:
+    raise SystemExit("1..0 # SKIP needs root")
+tap.run_functions([(body.__doc__, body) for body in (
+    counted_once, one_table, outside, killed_inside, last_killed, stopped, forked, executed, second_run, strangers,
+    restarted, many_names, closed)])
