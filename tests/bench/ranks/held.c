@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a begin and an end cost where the region is open already: no reading, and no system call. */
+#include "tests/bench/ranks/bench.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/clock.h"
+
+enum { PASSES = 200000, BATCHES = 101, TIMEOUT_S = 60 };
+
+struct held {
+	struct gate gate;
+	const char *socket_path;
+	unsigned is_over;
+	double ns[BATCHES]; /* of a begin and an end */
+};
+
+static void be_member(const struct held *held)
+{
+	setenv("UNCORE_SOCKET", held->socket_path, 1);
+	setenv("UNCORE_TEAM", "held", 1);
+	setenv("UNCORE_REPORT", "/dev/null", 1);
+}
+
+static int hold(void *argument)
+{
+	struct held *held = argument;
+
+	be_member(held);
+	uncore_region_begin("step");
+	if (!gate_wait(&held->gate))
+		return 1;
+	while (!__atomic_load_n(&held->is_over, __ATOMIC_RELAXED))
+		usleep(1000);
+	uncore_region_end("step");
+	return 0;
+}
+
+static double batch_ns(unsigned n)
+{
+	uint64_t begin_ns = clock_now_ns();
+
+	for (unsigned i = 0; i < n; i++) {
+		uncore_region_begin("step");
+		uncore_region_end("step");
+	}
+	return (double)(clock_now_ns() - begin_ns) / n;
+}
+
+static int pass(void *argument)
+{
+	struct held *held = argument;
+
+	be_member(held);
+	uncore_region_begin("step");
+	uncore_region_end("step");
+	if (!gate_wait(&held->gate))
+		return 1;
+	for (int i = 0; i < BATCHES; i++)
+		held->ns[i] = batch_ns(PASSES / BATCHES);
+	__atomic_store_n(&held->is_over, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+void team_held(void)
+{
+	struct held *held = shared_memory(sizeof *held);
+	struct batch_processes batch = { .n = 0 };
+	struct daemon_process daemon = {};
+	struct usage before, spent;
+
+	daemon_start(&daemon, "standin-wide", NULL);
+	held->socket_path = daemon.socket_path;
+	batch_add(&batch, NOBODY, hold, held);
+	usleep(100000);
+	batch_add(&batch, NOBODY, pass, held);
+	gate_open(&held->gate, 2, 0);
+	before = usage_now(&daemon);
+	batch_wait(&batch, TIMEOUT_S);
+	spent = usage_since(&daemon, &before);
+	daemon_stop(&daemon);
+	figure_add(&(struct figure){
+		"pair_ns", "begin + end, median", "ns", quantile(held->ns, BATCHES, 0.5), 300 });
+	figure_add(&(struct figure){ "p99_ns", "begin + end, 99 % of the batches", "ns",
+		quantile(held->ns, BATCHES, 0.99), NAN });
+	figure_add(&(struct figure){ "sweeps_per_1000", "sweeps for each 1000 of both", "",
+		(double)spent.sweeps * 1e3 / PASSES, NAN });
+}
