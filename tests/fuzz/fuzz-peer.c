@@ -208,7 +208,7 @@ static void send_request(unsigned i, uint16_t opcode, uint32_t argument, unsigne
 {
 	union wire_message message = {};
 
-	wire_begin(&message, WIRE_HELLO); /* all requests are laid out alike */
+	wire_begin(&message, WIRE_HELLO); /* all requests but TEAM are laid out alike */
 	message.header.opcode = opcode;
 	message.hello.version = argument;
 	send_bytes(i, &message, message.header.size, n_fds);
@@ -226,11 +226,30 @@ static void step_hello(unsigned i)
 	send_request(i, WIRE_HELLO, WIRE_VERSION, 0);
 }
 
+/* Two bits of @bits each: the wish, the name, and the run; then whose, and how many bytes. */
+static void send_team(unsigned i, uint8_t bits)
+{
+	static const char *const names[] = { "a", "slurm.1.0", "", "a b" };
+	union wire_message message;
+
+	wire_begin(&message, WIRE_TEAM);
+	message.team.wish = bits & 3;
+	strcpy(message.team.name, names[bits >> 2 & 3]);
+	message.team.run = bits >> 4 & 3;
+	message.team.uid = bits & 0x40 ? 1000 : TEAM_OWN;
+	if (message.team.wish == TEAM_JOIN)
+		message.team.bytes = bits & 0x80 ? 100 : 65536;
+	send_bytes(i, &message, message.header.size, 0);
+}
+
 static void step_request(unsigned i)
 {
 	uint8_t opcode = take_byte(), argument = take_byte();
 
-	send_request(i, opcode, argument == UINT8_MAX ? UINT32_MAX : argument, 0);
+	if (opcode == WIRE_TEAM)
+		send_team(i, argument);
+	else
+		send_request(i, opcode, argument == UINT8_MAX ? UINT32_MAX : argument, 0);
 }
 
 static void step_owner(unsigned i)
