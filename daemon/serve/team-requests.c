@@ -105,13 +105,9 @@ int team_requests_answer(struct peer *peer, const union wire_message *request)
 	if (wish.uid != peer->uid && peer->uid)
 		return peer_refuse(peer, POLICY_ROOT,
 			"Only root may look at tables of another user, or have them forgotten.");
-	teams_review_uid(peer->server->teams, wish.uid, clock_now_ns());
-	switch (team->wish) {
-	case TEAM_JOIN:
+	if (team->wish == TEAM_JOIN) /* of many ranks at once: looks at no more than it must */
 		return answer_join(peer, &wish);
-	case TEAM_LOOK:
-		return answer_look(peer, team, wish.uid);
-	default:
-		return answer_forget(peer, &wish);
-	}
+	teams_review_uid(peer->server->teams, wish.uid, clock_now_ns());
+	return team->wish == TEAM_LOOK ? answer_look(peer, team, wish.uid)
+				       : answer_forget(peer, &wish);
 }

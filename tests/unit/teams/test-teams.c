@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/macro.h"
@@ -81,6 +82,25 @@ int fstat(int fd, struct stat *ret)
 	int r = real(fd, ret);
 
 	ret->st_blocks *= counted_times;
+	return r;
+}
+
+/* --- time --- */
+
+static long thread_step_ns; /* that the thread's clock goes on each time it is read */
+
+/* The C library's clock_gettime(), which pretends that work takes longer. */
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int (*real)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+	static long thread_ns;
+	int r = real(clock, ret);
+
+	if (clock == CLOCK_THREAD_CPUTIME_ID) {
+		thread_ns += thread_step_ns;
+		ret->tv_nsec = thread_ns % 1000000000;
+		ret->tv_sec = thread_ns / 1000000000;
+	}
 	return r;
 }
 
@@ -224,6 +244,22 @@ static void a_lock_behind_the_slots_keeps_nothing_alive(void **state)
 
 	(void)state;
 	assert_int_equal(teams_count_alive(list, now_ns), 0);
+	end(member);
+}
+
+/* As one on which a user has set millions of locks. */
+static void a_table_that_takes_long_to_look_at_counts_as_ended(void **state)
+{
+	pid_t member = start_member(join_new(ALICE, "job", 0), 0);
+
+	(void)state;
+	assert_int_equal(teams_count_alive(list, now_ns), 1);
+	thread_step_ns = 30000000;
+	assert_int_equal(teams_count_alive(list, now_ns), 0);
+	thread_step_ns = 0;
+	assert_int_equal(teams_count_alive(list, now_ns), 0);
+	teams_review(list, now_ns + HOUR_NS);
+	assert_int_equal(list->n, 0);
 	end(member);
 }
 
@@ -450,6 +486,8 @@ int main(void)
 			a_team_is_alive_while_a_member_holds_its_slot),
 		TEAM_CASE("a lock behind the slots keeps nothing alive",
 			a_lock_behind_the_slots_keeps_nothing_alive),
+		TEAM_CASE("a table that takes long to look at counts as ended",
+			a_table_that_takes_long_to_look_at_counts_as_ended),
 		TEAM_CASE("an ended table is kept for an hour", an_ended_table_is_kept_for_an_hour),
 		TEAM_CASE("a flood takes the oldest ended tables of its own user",
 			a_flood_takes_the_oldest_ended_tables_of_its_own_user),
