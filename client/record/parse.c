@@ -184,12 +184,12 @@ static int parse_object(
 /* Only blanks may follow the object. */
 static struct json_object *parse_all(struct json_tokener *tokener, const char *text)
 {
+	size_t size_bytes = strlen(text), end;
 	struct json_object *object;
-	size_t end;
 
-	if (strlen(text) >= INT32_MAX)
+	if (size_bytes >= INT32_MAX)
 		return NULL;
-	object = json_tokener_parse_ex(tokener, text, -1);
+	object = json_tokener_parse_ex(tokener, text, (int)size_bytes);
 	end = json_tokener_get_parse_end(tokener);
 	if (object && text[end + strspn(text + end, " \t\r\n")]) {
 		json_object_put(object);

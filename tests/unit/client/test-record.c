@@ -258,6 +258,7 @@ static void what_is_no_record_is_told_apart(void **state)
 	expect_refusal("{\"a\":1}", -ENOMSG, "is no record of regions");
 	expect_refusal("[1]", -ENOMSG, "is no record of regions");
 	expect_refusal("", -EBADMSG, "is no JSON");
+	expect_refusal("5", -EBADMSG, "is no JSON");
 	expect_refusal("{\"a\":", -EBADMSG, "is no JSON");
 	expect_refusal(longer, -EBADMSG, "is no JSON");
 	expect_refusal("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Any text as the record of a node, through all that `uncore report` does with it. The input is a
+ * list of hosts, a newline, and texts of records with a NUL between them.
+ *
+ * With any input what was read is written as a record that reads the same, and no line of a table
+ * has a control character.
+ */
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/record/csv.h"
+#include "client/record/hostlist.h"
+#include "client/record/join-json.h"
+#include "client/record/join-print.h"
+#include "client/record/json.h"
+#include "client/record/notes.h"
+#include "client/record/parse.h"
+#include "client/record/print.h"
+#include "client/text.h"
+#include "common/macro.h"
+#include "tests/fuzz/target.h"
+
+enum { RECORDS_MOST = 4 };
+
+static void expect_the_same_back(const struct record *record)
+{
+	_cleanup_free_ char *text = NULL, *again = NULL;
+	char why[MEMBER_WHY_MAX];
+	struct record read;
+
+	if (record_json(record, &text) < 0)
+		err(1, "Cannot write a record");
+	if (record_parse(text, &read, why) < 0)
+		errx(1, "What was written %s.", why);
+	if (record_json(&read, &again) < 0 || strcmp(text, again) != 0)
+		abort();
+	record_done(&read);
+}
+
+/* A table may hold newlines only as ends of lines, so these are all that is not plain. */
+static void expect_plain(char *text)
+{
+	for (char *at = text; *at; at++)
+		if (*at == '\n')
+			*at = ' ';
+	if (!text_is_plain(text))
+		abort();
+}
+
+static FILE *begin_text(char **text, size_t *size_bytes)
+{
+	FILE *out = open_memstream(text, size_bytes);
+
+	if (!out)
+		err(1, "Cannot begin a text");
+	return out;
+}
+
+static void show_one(const struct record *record)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size_bytes;
+	FILE *out = begin_text(&text, &size_bytes);
+
+	expect_the_same_back(record);
+	record_print(out, record);
+	csv_write(out, record, 1);
+	fclose(out);
+	expect_plain(text);
+}
+
+static void show_sum(const struct join *join, const struct hostlist *hosts)
+{
+	_cleanup_free_ char *notes = NULL, *text = NULL, *json = NULL;
+	size_t size_bytes;
+	FILE *out = begin_text(&notes, &size_bytes);
+
+	notes_write_missing(join, hosts, out);
+	notes_write(join, out);
+	fclose(out);
+	out = begin_text(&text, &size_bytes);
+	join_print(out, join, notes, true);
+	join_print(out, join, notes, false);
+	fclose(out);
+	expect_plain(text);
+	if (join_json(join, hosts, notes, &json) < 0)
+		err(1, "Cannot write a sum");
+}
+
+static void join_and_show(struct record *records, uint32_t n, const struct hostlist *hosts)
+{
+	_cleanup_free_ char *twins = NULL;
+	size_t size_bytes;
+	FILE *out = begin_text(&twins, &size_bytes);
+	struct join join;
+
+	notes_leave_out_twins(records, &n, out);
+	fclose(out);
+	if (join_records(&records, n, &join) < 0)
+		err(1, "Cannot join");
+	show_sum(&join, hosts);
+	join_done(&join);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct record *records = calloc(RECORDS_MOST, sizeof *records);
+	_cleanup_free_ char *input = malloc(size_bytes + 1);
+	struct hostlist hosts = { .n_names = 0 };
+	char *text, why[MEMBER_WHY_MAX];
+	uint32_t n = 0;
+
+	if (!records || !input)
+		err(1, "Cannot begin");
+	if (size_bytes)
+		memcpy(input, data, size_bytes);
+	input[size_bytes] = '\0';
+	text = input + strcspn(input, "\n");
+	if (*text)
+		*text++ = '\0';
+	hostlist_parse(input, &hosts);
+	for (; n < RECORDS_MOST && text < input + size_bytes; text += strlen(text) + 1)
+		if (record_parse(text, &records[n], why) == 0)
+			show_one(&records[n++]);
+		else if (!text_is_plain(why))
+			abort();
+	if (n)
+		join_and_show(records, n, &hosts);
+	else
+		free(records);
+	hostlist_done(&hosts);
+	return 0;
+}
