@@ -14,6 +14,3 @@
  * another schema; -EBADMSG: a member is wrong; -ENOMEM.
  */
 int record_parse(const char *text, struct record *ret_record, char ret_why[MEMBER_WHY_MAX]);
-
-/* The same for the file @path. Also -EFBIG, and the errors of open(2) and read(2). */
-int record_read(const char *path, struct record *ret_record, char ret_why[MEMBER_WHY_MAX]);

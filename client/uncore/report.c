@@ -15,8 +15,8 @@
 #include "client/record/join-print.h"
 #include "client/record/json.h"
 #include "client/record/notes.h"
-#include "client/record/parse.h"
 #include "client/record/print.h"
+#include "client/record/read.h"
 #include "client/uncore/command.h"
 #include "common/macro.h"
 

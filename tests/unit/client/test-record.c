@@ -6,6 +6,7 @@
 
 #include "client/record/json.h"
 #include "client/record/parse.h"
+#include "client/record/read.h"
 #include "tests/unit/client/record-case.h"
 
 static char *text_of(const struct record *record)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/record/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "client/record/parse.h"
+#include "common/macro.h"
+
+enum { FILE_MOST_BYTES = 256 << 20 }; /* more than any record has */
+
+static int read_all(int fd, char **ret_text)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size_bytes = 0, used = 0;
+	ssize_t n;
+
+	do {
+		if (used + 1 >= size_bytes) {
+			char *larger;
+
+			size_bytes = size_bytes ? 2 * size_bytes : 65536;
+			if (size_bytes > 2 * (size_t)FILE_MOST_BYTES)
+				return -EFBIG;
+			larger = realloc(text, size_bytes);
+			if (!larger)
+				return -ENOMEM;
+			text = larger;
+		}
+		n = read(fd, text + used, size_bytes - used - 1);
+		if (n < 0)
+			return -errno;
+		used += (size_t)n;
+	} while (n);
+	text[used] = '\0';
+	*ret_text = take_ptr(text);
+	return 0;
+}
+
+/* Neither a FIFO nor a terminal may make the command wait. */
+static int read_file(const char *path, char **ret_text)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
+	return read_all(fd, ret_text);
+}
+
+int record_read(const char *path, struct record *ret_record, char ret_why[MEMBER_WHY_MAX])
+{
+	_cleanup_free_ char *text = NULL;
+	int r = read_file(path, &text);
+
+	if (r < 0) {
+		snprintf(ret_why, MEMBER_WHY_MAX, "cannot be read: %s", strerror(-r));
+		return r;
+	}
+	return record_parse(text, ret_record, ret_why);
+}
