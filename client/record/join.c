@@ -285,7 +285,8 @@ static int join_region(
 static void average_shared(struct join *join)
 {
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
-		join->total.regions[i].shared_ns /= join->regions[i].n_parts;
+		if (join->regions[i].n_parts)
+			join->total.regions[i].shared_ns /= join->regions[i].n_parts;
 }
 
 static int join_all(struct join *join)

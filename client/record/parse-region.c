@@ -140,8 +140,10 @@ static void parse_sockets(struct members *members, struct json_object *object,
 	ret->sockets = calloc(n, sizeof *ret->sockets);
 	if (has(json_object_array_get_idx(list, 0), "estimates"))
 		ret->estimates = calloc(n * (record->n_metrics + 1U), sizeof *ret->estimates);
-	if (!ret->sockets)
+	if (!ret->sockets) {
 		members_fail(members, "sockets", "is too long for the memory");
+		return;
+	}
 	for (size_t i = 0; i < n && !members_failed(members); i++) {
 		struct json_object *socket = json_object_array_get_idx(list, i);
 		size_t entered = members_enter_element(members, "sockets", i);

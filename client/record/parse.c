@@ -72,8 +72,10 @@ static void parse_members(
 	struct json_object *list = members_list(members, object, "members", MEMBERS_MOST, &n);
 
 	record->members = calloc(n ? n : 1, sizeof *record->members);
-	if (!record->members)
+	if (!record->members) {
 		members_fail(members, "members", "is too long for the memory");
+		return;
+	}
 	for (size_t i = 0; i < n && !members_failed(members); i++) {
 		struct json_object *element = json_object_array_get_idx(list, i);
 		struct record_member *member = &record->members[i];
@@ -103,8 +105,10 @@ static void parse_regions(
 	struct json_object *list = members_list(members, object, "regions", REGIONS_MOST, &n);
 
 	record->regions = calloc(n ? n : 1, sizeof *record->regions);
-	if (!record->regions)
+	if (!record->regions) {
 		members_fail(members, "regions", "is too long for the memory");
+		return;
+	}
 	for (size_t i = 0; i < n && !members_failed(members); i++) {
 		struct record_region *region = &record->regions[record->n_regions++];
 		size_t entered = members_enter_element(members, "regions", i);
