@@ -109,13 +109,17 @@ static int join_head(const struct record *record, bool first, struct record *tot
 
 /* --- regions --- */
 
-static uint32_t find_region(const struct record *total, const char *name)
+/* Nodes mostly have the same regions in the same order, so the search begins at @hint. Where there
+ * is none of this name: the number of regions. */
+static uint32_t find_region(const struct record *total, const char *name, uint32_t hint)
 {
-	uint32_t i = 0;
+	for (uint32_t i = 0; i < total->n_regions; i++) {
+		uint32_t at = (hint % total->n_regions + i) % total->n_regions;
 
-	while (i < total->n_regions && strcmp(total->regions[i].name, name) != 0)
-		i++;
-	return i;
+		if (strcmp(total->regions[at].name, name) == 0)
+			return at;
+	}
+	return total->n_regions;
 }
 
 /* All names, in the order of the first node that has them; and how many sockets and parts. */
@@ -132,7 +136,7 @@ static int collect_regions(struct join *join)
 	for (uint32_t i = 0; i < join->n_records; i++)
 		for (uint32_t k = 0; k < join->records[i].n_regions; k++) {
 			const struct record_region *region = &join->records[i].regions[k];
-			uint32_t at = find_region(&join->total, region->name);
+			uint32_t at = find_region(&join->total, region->name, k);
 
 			if (at == join->total.n_regions)
 				strcpy(join->total.regions[join->total.n_regions++].name,
@@ -259,10 +263,10 @@ static int copy_socket(const struct record *record, const struct record_region *
 	return r;
 }
 
-static int join_region(
-	struct join *join, const struct record *record, const struct record_region *region)
+static int join_region(struct join *join, const struct record *record, uint32_t i)
 {
-	uint32_t at = find_region(&join->total, region->name);
+	const struct record_region *region = &record->regions[i];
+	uint32_t at = find_region(&join->total, region->name, i);
 	struct record_region *total = &join->total.regions[at];
 	struct join_part *part = &join->regions[at].parts[join->regions[at].n_parts++];
 	uint32_t first = total->n_sockets;
@@ -272,8 +276,8 @@ static int join_region(
 	part->view.sockets = &total->sockets[first];
 	part->view.estimates =
 		total->estimates ? &total->estimates[(size_t)first * join->total.n_metrics] : NULL;
-	for (uint32_t i = 0; i < region->n_sockets; i++) {
-		int r = copy_socket(record, region, i, &join->total, total);
+	for (uint32_t k = 0; k < region->n_sockets; k++) {
+		int r = copy_socket(record, region, k, &join->total, total);
 
 		if (r < 0)
 			return r;
@@ -301,7 +305,7 @@ static int join_all(struct join *join)
 		r = make_room(join, i);
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
 		for (uint32_t k = 0; r == 0 && k < join->records[i].n_regions; k++)
-			r = join_region(join, &join->records[i], &join->records[i].regions[k]);
+			r = join_region(join, &join->records[i], k);
 	if (r == 0)
 		average_shared(join);
 	return r;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The report of regions: when it is written, to where, and as what. */
+#include <fcntl.h>
+
 #include "client/region/launch.h"
 #include "tests/unit/client/region-case.h"
 
@@ -129,6 +131,42 @@ static void the_report_is_a_table_on_stderr(void **state)
 	assert_non_null(strstr(text, "Region wait was still open at exit."));
 	assert_non_null(strstr(text, "not only this program"));
 	assert_non_null(strstr(text, "nothing here is memory traffic"));
+	stop(&daemon);
+}
+
+static int packets[2];
+
+static void exit_into_packets(struct fake_daemon *daemon)
+{
+	char name[16];
+
+	(void)daemon;
+	CHECK(dup2(packets[1], STDERR_FILENO) == STDERR_FILENO);
+	for (unsigned i = 0; i < 22; i++) {
+		snprintf(name, sizeof name, "region%u", i);
+		CHECK(uncore_region_begin(name) == 0);
+		CHECK(uncore_region_end(name) == 0);
+	}
+	exit(0);
+}
+
+/* Such a pipe keeps each write(2) apart, if it is no longer than a page. */
+static void the_table_is_written_by_one_call(void **state)
+{
+	struct fake_daemon daemon;
+	char text[8192] = "";
+
+	(void)state;
+	assert_int_equal(pipe2(packets, O_CLOEXEC | O_DIRECT), 0);
+	start_with(&daemon, NULL);
+	run_in_child(&daemon, exit_into_packets);
+	close(packets[1]);
+	assert_true(read(packets[0], text, sizeof text - 1) > 0);
+	assert_non_null(strstr(text, "\n Regions of "));
+	assert_non_null(strstr(text, "\n region21 "));
+	assert_non_null(strstr(text, "not only this program.\n"));
+	assert_int_equal(read(packets[0], text, sizeof text - 1), 0);
+	close(packets[0]);
 	stop(&daemon);
 }
 
@@ -291,6 +329,7 @@ int main(void)
 		CASE("the program's own exit handlers are measured",
 			the_programs_own_exit_handlers_are_measured),
 		CASE("the report is a table on stderr", the_report_is_a_table_on_stderr),
+		CASE("the table is written by one call", the_table_is_written_by_one_call),
 		CASE("regions of a daemon that serves nothing cost one line and one question",
 			regions_without_counters_cost_one_line),
 		CASE("a bad name for the report costs no figures",
