@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Errors by leaving out one block of time at a time. */
+#pragma once
+
+#include "client/estimate/model.h"
+
+struct jackknife {
+	uint32_t mask; /* blocks */
+	uint32_t n;
+	double with_all[MODEL_COLUMNS];
+	double without[ESTIMATE_BLOCKS][MODEL_COLUMNS];
+};
+
+/* 0; -EBADMSG. */
+int jackknife_make(struct model *model, uint32_t mask, struct jackknife *ret);
+
+/* Of the sum of @weights[] x scaled coefficients, of all columns of the model. */
+double jackknife_sum(const struct model *model, const double *weights, const double *coefficients);
+double jackknife_error(
+	const struct model *model, const struct jackknife *jackknife, const double *weights);
+
+/* By what an error with @freedom degrees is stretched, so that 4 of them are as rarely exceeded as
+ * of a normal distribution. */
+double jackknife_stretch(double freedom);
+
+/* The blocks of the first half of the time. */
+uint32_t jackknife_half(const struct model *model);
