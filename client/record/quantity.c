@@ -51,7 +51,7 @@ void quantity_bytes(double bytes, char ret_text[QUANTITY_MAX])
 void quantity_rate(double bytes_per_ns, char ret_text[QUANTITY_MAX])
 {
 	write_scaled(1e9 * bytes_per_ns, bytes_units, ARRAY_SIZE(bytes_units), ret_text);
-	if (isfinite(bytes_per_ns))
+	if (*ret_text != '?')
 		strcat(ret_text, "/s"); /* at most "1.23e+308 EB" so far */
 }
 

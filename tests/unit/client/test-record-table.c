@@ -261,6 +261,7 @@ static void quantities_have_three_digits(void **state)
 		assert_string_equal(text, cases[i].text);
 	}
 	quantity_rate(DBL_MAX, text);
+	assert_string_equal(text, "?");
 	quantity_share(DBL_MAX, text);
 	quantity_time(DBL_MAX, text);
 	quantity_time(12e9, text);
