@@ -140,8 +140,8 @@ static void add_work(const struct record *record, struct columns *columns)
 	char title[COLUMN_CELL_MAX];
 
 	if (unit) {
-		snprintf(columns->unit, sizeof columns->unit, "%s", unit);
-		snprintf(title, sizeof title, "per %s", unit);
+		snprintf(columns->unit, sizeof columns->unit, "%.15s", unit);
+		snprintf(title, sizeof title, "per %.15s", unit);
 		add(columns, cells_per_work, WORK, title);
 	}
 	if (any_stored(record))
