@@ -112,9 +112,16 @@ static struct teams_wish take_wish(char name[16])
 	};
 }
 
+/* After a join, with the numbers of tables before. Where a smaller limit makes several tables go at
+ * once, the uids take turns. */
 static void check_losses(const unsigned before[UIDS], uint32_t uid)
 {
-	unsigned own = before[uid - 1000];
+	unsigned own = before[uid - 1000], n_before = 0;
+
+	for (uint32_t i = 0; i < UIDS; i++)
+		n_before += before[i];
+	if (n_before > list->n)
+		return;
 
 	for (uint32_t i = 0; i < UIDS; i++) {
 		bool shares = account_of(1000 + i) == account_of(uid);
