@@ -107,8 +107,10 @@ static struct teams_wish take_wish(char name[16])
 		.account = account_of(uid),
 		.name = name,
 		.layout = bits >> 7,
-		.run = take_byte() % 4,
-		.bytes = bits == 0x7f ? 100 : BYTES,
+		.run = bits == 0x7e ? UINT32_MAX : take_byte() % 4,
+		.bytes = bits == 0x7f   ? 100
+			 : bits == 0x7d ? 0
+					: BYTES,
 	};
 }
 
@@ -160,9 +162,13 @@ static void step_find(void)
 {
 	uint32_t uid = take_uid();
 	const struct team *team = team_list_find_number(list, uid, take_byte() % 8);
+	unsigned n_alive = count_alive();
 
 	if (team && (team->uid != uid || !team_list_has(list, uid) ||
 			    !team_list_find(list, uid, team->name, team->run)))
+		abort();
+	teams_review_uid(list, uid, now_ns);
+	if (count_alive() != n_alive)
 		abort();
 }
 
@@ -201,25 +207,66 @@ static void step_limit(void)
 	team_list_limit(list, 1 + take_byte());
 }
 
-/* The next process gets all tables, and a memfd of a name from the input. */
+/* --- restarts --- */
+
+static int open_read_only(const char *name)
+{
+	_cleanup_close_ int fd = memfd_new(name, BYTES, 0600);
+
+	return memfd_reopen_read_only(fd);
+}
+
+/* What somebody may have put beside the tables. */
+static int make_any(const char *name)
+{
+	switch (take_byte() % 8) {
+	case 0:
+		return memfd_new_growing(name, 0600);
+	case 1:
+		return memfd_new(name, 100, 0600);
+	case 2:
+		return memfd_new(name, (size_t)TEAM_BYTES_MAX * 2, 0600);
+	case 3:
+		return open_read_only(name);
+	case 4:
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	case 5:
+		return list->n ? fcntl(list->table[0].fd, F_DUPFD_CLOEXEC, 0)
+			       : memfd_new(name, BYTES, 0600);
+	default:
+		return memfd_new(name, BYTES, 0600);
+	}
+}
+
+static void take_name(char ret[64])
+{
+	size_t length = take_byte() % 48;
+
+	strcpy(ret, length ? "uncored-team." : "owners");
+	for (size_t at = strlen(ret); length--; at++)
+		ret[at] = (char)take_byte();
+}
+
+/* The next process gets all tables, and something else; the younger tables first. */
 static void step_restart(void)
 {
 	static struct fdstore_item items[TEAMS_MAX + 1];
 	static char names[TEAMS_MAX + 1][16];
 	struct fdstore store = { .n = list->n + 1, .items = items };
 	unsigned n_before = list->n;
-	char any[64] = "uncored-team.";
-	size_t length = take_byte() % 48;
+	char any[64] = "";
 
 	for (unsigned i = 0; i < list->n; i++) {
-		snprintf(names[i], sizeof names[i], "team%u", list->table[i].place);
-		items[i] = (struct fdstore_item){ fcntl(list->table[i].fd, F_DUPFD_CLOEXEC, 0),
-			names[i], 0 };
+		const struct team *team = &list->table[list->n - 1 - i];
+
+		snprintf(names[i], sizeof names[i], "team%u", team->place);
+		items[i] =
+			(struct fdstore_item){ fcntl(team->fd, F_DUPFD_CLOEXEC, 0), names[i], 0 };
 	}
-	for (size_t i = 0; i < length; i++)
-		any[strlen("uncored-team.") + i] = (char)take_byte();
-	snprintf(names[list->n], sizeof names[0], "team%u", take_byte() * 4);
-	items[list->n] = (struct fdstore_item){ memfd_new(any, BYTES, 0600), names[list->n], 0 };
+	take_name(any);
+	snprintf(names[list->n], sizeof names[0], strcmp(any, "owners") ? "team%u" : "owners%u",
+		take_byte() * 4);
+	items[list->n] = (struct fdstore_item){ make_any(any), names[list->n], 0 };
 	list = team_list_free(list);
 	memset(is_alive, 0, sizeof is_alive);
 	if (team_list_new(&store, &list) < 0)
@@ -227,7 +274,10 @@ static void step_restart(void)
 	if (list->n < n_before || list->n > n_before + 1)
 		abort();
 	team_list_keep(list);
+	close_fd(&items[n_before].fd); /* what is no table's is left in the store */
 }
+
+/* --- running --- */
 
 static void (*const steps[])(void) = { step_join, step_join, step_find, step_forget, step_live,
 	step_wait, step_review, step_limit, step_restart };
