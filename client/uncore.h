@@ -429,8 +429,9 @@ int uncore_region_report(const char *path);
  * whose; UNCORE_UNKNOWN_USER: the caller's own; others' only for root. @name: of the team, and
  * @number its run (0: the newest). @name NULL: any team, and @number counts from 0, the oldest.
  * Returns the number of processes that live. *@ret_json is the caller's, for free(3). -ENODATA:
- * there is no such team; -EPERM: it is another user's; -EOPNOTSUPP: this uncored knows no teams;
- * -EBADMSG: the table is none of this release; otherwise as uncore_info(). Since 0.2.
+ * there is no such team; -EALREADY: its last process has reported it; -EPERM: it is another user's;
+ * -EOPNOTSUPP: this uncored knows no teams; -EBADMSG: the table is none of this release; otherwise
+ * as uncore_info(). Since 0.2.
  */
 int uncore_team_record(
 	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json);

@@ -38,6 +38,11 @@ static int record_of(const struct team_table *kept, char **ret_json)
 
 	if (r < 0)
 		return r;
+	if (__atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE)) {
+		table_unmap(table);
+		return error_say(-EALREADY, "Run %u of team %s has reported itself already.",
+			kept->run, kept->name);
+	}
 	n_living = member_count_living(table, kept->fd);
 	r = snapshot(table, &record);
 	if (r == 0)

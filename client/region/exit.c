@@ -93,5 +93,5 @@ __attribute__((destructor)) static void leave_and_report(void)
 		return;
 	close_regions(regions);
 	if (team_end(&regions->team) && (!has_something(regions) || report(regions)))
-		team_forget_table(&regions->team);
+		team_release_table(&regions->team);
 }

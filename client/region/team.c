@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "client/internal.h"
 #include "client/region/job-step.h"
@@ -202,10 +204,15 @@ bool team_end(struct team *team)
 	return is_last;
 }
 
-void team_forget_table(const struct team *team)
+void team_release_table(const struct team *team)
 {
-	if (team->kept.fd >= 0)
-		team_forget(NULL, &team->kept);
+	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t from = (sizeof team->table->header + page_bytes - 1) / page_bytes * page_bytes;
+
+	if (team->kept.fd < 0)
+		return;
+	__atomic_store_n(&team->table->header.is_reported, 1, __ATOMIC_RELEASE);
+	madvise((char *)team->table + from, table_bytes() - from, MADV_REMOVE);
 }
 
 void team_disown(struct team *parents)

@@ -28,8 +28,11 @@ int team_begin(struct team *ret);
 /* Leaves. True: nobody else is in the team, and nobody will be. */
 bool team_end(struct team *team);
 
-/* Has uncored let go of the table: it was reported. */
-void team_forget_table(const struct team *team);
+/*
+ * The team was reported: gives back the memory of its table. uncored keeps the rest, by which the
+ * next process of this name knows that it begins another run.
+ */
+void team_release_table(const struct team *team);
 
 /* In a forked child: gives up its copies of what is the parent's. */
 void team_disown(struct team *parents);

@@ -42,6 +42,8 @@ static int get(const struct kept_choice *choice, uint32_t number, struct kept_li
 
 	if (r == -ENODATA)
 		return 0;
+	if (r == -EALREADY)
+		return 1;
 	if (r >= 0)
 		r = add(list, json, (unsigned)r);
 	if (r < 0)
