@@ -16,7 +16,7 @@
 enum {
 	TEAM_NAME_BYTES = 120,      /* with the final NUL */
 	TEAM_SLOTS_MAX = 1024,      /* members of a team; their locks are on bytes 0 to 1023 */
-	TEAM_BYTES_MAX = 128 << 20, /* of a table */
+	TEAM_BYTES_MAX = 160 << 20, /* of a table */
 };
 
 #define TEAM_OWN UINT32_MAX /* as a uid: the client's own */

@@ -11,6 +11,7 @@
 #include "client/record/cpus.h"
 #include "client/region/cell.h"
 #include "client/region/launch.h"
+#include "client/region/nest.h"
 #include "common/clock.h"
 
 static const uint64_t LOOK_AFTER_NS = 1000000000;
@@ -47,7 +48,8 @@ static void raise(uint32_t *number, uint32_t least)
 		;
 }
 
-/* A member that died left passages open. They are counted with the region from now on. */
+/* A member that died, or exited inside of regions, left passages open. Those of the dead are
+ * counted with the region from now on. */
 static void close_cells(struct table *table, unsigned slot)
 {
 	const unsigned n = table_count_regions(table);
@@ -58,6 +60,7 @@ static void close_cells(struct table *table, unsigned slot)
 		if (n_open)
 			__atomic_fetch_add(&table->regions[i].n_died, n_open, __ATOMIC_RELAXED);
 	}
+	nest_bury(table, slot);
 }
 
 /* What @slot counted before stays. So does its spare record, unless its member died while it may
@@ -76,9 +79,10 @@ static void take_over(struct member *member, unsigned slot, uint64_t before)
 		__atomic_store_n(&own->spare, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&own->is_changing, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&own->pid, (int32_t)getpid(), __ATOMIC_RELAXED);
+	__atomic_store_n(&own->n_threads, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&own->rank, launch_rank(), __ATOMIC_RELAXED);
 	TABLE_WRITE_TEXT(own->cpus, cpus);
-	if ((before & 0xff) == TABLE_DIED)
+	if ((before & 0xff) != TABLE_FREE)
 		close_cells(member->table, slot);
 	raise(&member->table->header.n_slots, slot + 1);
 	__atomic_store_n(&own->state, member->state, __ATOMIC_SEQ_CST);

@@ -4,6 +4,8 @@
 #include <errno.h>
 
 #include "client/region/cell.h"
+#include "client/region/nest.h"
+#include "client/region/observe.h"
 #include "client/region/stretch.h"
 #include "common/clock.h"
 
@@ -30,8 +32,9 @@ static struct table_cell *own_cell(const struct regions *regions, const struct r
 
 /* --- at any passage --- */
 
-/* Takes a reading that no stretch needs: what is in the table is then exact as of now. */
-static void observe(struct regions *regions)
+/* Takes a reading that no stretch needs: what is in the table is then exact as of now, and the
+ * estimate has another interval. */
+static void read_between(struct regions *regions)
 {
 	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter };
 
@@ -54,7 +57,9 @@ static void look_around(struct regions *regions, uint64_t now_ns)
 	if (now_ns > before_ns && now_ns - before_ns >= READ_AFTER_NS &&
 		__atomic_compare_exchange_n(
 			last, &before_ns, now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		observe(regions);
+		read_between(regions);
+	else if (observe_is_due(member, now_ns))
+		read_between(regions);
 }
 
 /* --- begin and end --- */
@@ -74,7 +79,6 @@ static int open_region(struct regions *regions, struct passage *passage)
 	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter };
 	struct member *member = &regions->team.member;
 	struct region *region = passage->region;
-	const uint64_t entered_ns = passage->begun_ns;
 	int r = check_membership(regions);
 
 	if (r == 0)
@@ -82,18 +86,43 @@ static int open_region(struct regions *regions, struct passage *passage)
 	stretch_advance_others(member, region->index, &reading, false);
 	passage->begun_ns = clock_now_ns();
 	pthread_mutex_lock(&region->lock);
-	cell_begin_anew(own_cell(regions, region), entered_ns, passage->begun_ns);
+	cell_begin_anew(own_cell(regions, region), passage->entered_ns, passage->begun_ns);
 	if (r < 0)
 		failure_keep(&region->failure, r);
 	pthread_mutex_unlock(&region->lock);
 	return r;
 }
 
-int passage_begin(struct regions *regions, struct region *region, struct passage *ret)
+/* The threads that are inside @outer begin or end a region inside of it. */
+static void begin_inside(struct regions *regions, struct region *outer, uint64_t now_ns)
+{
+	const struct team *team = &regions->team;
+
+	pthread_mutex_lock(&outer->lock);
+	nest_begin(team->table, team->member.slot, outer->index, now_ns);
+	pthread_mutex_unlock(&outer->lock);
+}
+
+static void end_inside(struct regions *regions, const struct passage *passage, uint64_t now_ns)
+{
+	const struct team *team = &regions->team;
+
+	pthread_mutex_lock(&passage->outer->lock);
+	nest_end(
+		team->table, team->member.slot, passage->outer->index, passage->entered_ns, now_ns);
+	pthread_mutex_unlock(&passage->outer->lock);
+}
+
+int passage_begin(
+	struct regions *regions, struct region *region, struct region *outer, struct passage *ret)
 {
 	const uint64_t now_ns = clock_now_ns();
 
-	*ret = (struct passage){ .region = region, .begun_ns = now_ns };
+	*ret = (struct passage){
+		.region = region, .outer = outer, .entered_ns = now_ns, .begun_ns = now_ns
+	};
+	if (outer)
+		begin_inside(regions, outer, now_ns);
 	WITH_CELL(regions, region, cell_begin, now_ns);
 	if (!stretch_is_held(regions->team.table, region->index))
 		ret->error = open_region(regions, ret);
@@ -131,6 +160,8 @@ int passage_end(struct regions *regions, const struct passage *passage, uint64_t
 	int r;
 
 	WITH_CELL(regions, region, cell_end, passage->begun_ns, now_ns);
+	if (passage->outer)
+		end_inside(regions, passage, now_ns);
 	r = leave(regions, region, now_ns - passage->begun_ns);
 	look_around(regions, now_ns);
 	if (passage->error)
@@ -146,6 +177,8 @@ void passage_abandon(struct regions *regions, const struct passage *passage)
 	struct region *region = passage->region;
 
 	WITH_CELL(regions, region, cell_abandon, passage->begun_ns);
+	if (passage->outer)
+		end_inside(regions, passage, clock_now_ns());
 	stretch_abandon(&regions->team.member, region->index);
 	regions_remember(regions,
 		error_say(-ECANCELED,
@@ -167,6 +200,14 @@ bool passage_give_up(struct regions *regions, struct region *region)
 	if (was_inside)
 		leave(regions, region, LONG_NS);
 	return was_inside;
+}
+
+void passage_count_thread(struct regions *regions, int change)
+{
+	struct team *team = &regions->team;
+
+	__atomic_fetch_add(&team->table->slots[team->member.slot].n_threads, (uint32_t)change,
+		__ATOMIC_RELAXED);
 }
 
 void passage_count_excess(struct regions *regions, struct region *region)

@@ -30,8 +30,12 @@ static void abandon_all(void *memory)
 	struct regions *regions = regions_now();
 	struct stack *stack = memory;
 
-	while (regions && stack->owner == regions && stack->depth)
+	if (!regions || stack->owner != regions)
+		return;
+	while (stack->depth)
 		passage_abandon(regions, &stack->frames[--stack->depth]);
+	passage_count_thread(regions, -1);
+	stack->owner = NULL;
 }
 
 static void create_stack_key(void)
@@ -39,7 +43,7 @@ static void create_stack_key(void)
 	stack_key_failure = pthread_key_create(&stack_key, abandon_all);
 }
 
-static struct stack *stack_get(const struct regions *regions)
+static struct stack *stack_get(struct regions *regions)
 {
 	struct stack *stack = &thread_stack;
 
@@ -51,6 +55,7 @@ static struct stack *stack_get(const struct regions *regions)
 		stack->owner = regions;
 		stack->depth = 0;
 		stack->excess = 0;
+		passage_count_thread(regions, 1);
 	}
 	return stack;
 }
@@ -71,7 +76,7 @@ static int check_name(const char *name)
 
 static int begin(struct regions *regions, const char *name)
 {
-	struct region *region;
+	struct region *region, *outer;
 	struct stack *stack;
 	int r = check_name(name);
 
@@ -89,7 +94,8 @@ static int begin(struct regions *regions, const char *name)
 		return error_say(
 			-EOVERFLOW, "Region %s is nested deeper than %d.", name, REGION_DEPTH_MAX);
 	}
-	return passage_begin(regions, region, &stack->frames[stack->depth++]);
+	outer = stack->depth ? stack->frames[stack->depth - 1].region : NULL;
+	return passage_begin(regions, region, outer, &stack->frames[stack->depth++]);
 }
 
 static int end(struct regions *regions, const char *name)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "client/region/observe.h"
 #include "client/region/sums.h"
 #include "client/region/word.h"
 #include "common/clock.h"
@@ -294,4 +295,5 @@ void stretch_advance_others(
 	for (unsigned i = 0; i < n; i++)
 		if (i != except)
 			advance(member, i, reading, n_open > 1);
+	observe(member, reading);
 }

@@ -154,8 +154,10 @@ static void write_machine(struct table_header *header, const struct uncore *hand
 		TABLE_WRITE_TEXT(header->names[i], uncore_metric_name(handle, i));
 		TABLE_WRITE_TEXT(header->units[i], uncore_metric_unit(handle, i));
 	}
-	if (uncore_describe_daemon(handle, &daemon) == 0)
+	if (uncore_describe_daemon(handle, &daemon) == 0) {
 		__atomic_store_n(&header->quantum, daemon.quantum, __ATOMIC_RELAXED);
+		__atomic_store_n(&header->site_gap_ns, daemon.min_interval_ns, __ATOMIC_RELAXED);
+	}
 	__atomic_store_n(&header->is_described, 1, __ATOMIC_RELEASE);
 }
 

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/estimate/estimate.h"
 #include "client/uncore.h"
 #include "common/page.h"
 #include "common/team.h"
@@ -96,9 +97,9 @@ struct table_slot {
 	uint32_t spare;       /* the record that this member writes next; 0: none */
 	uint32_t is_changing; /* the spare record may already be a region's */
 	int32_t pid;          /* in its own pid namespace */
-	uint32_t reserved;
-	int64_t rank;  /* -1: none */
-	char cpus[64]; /* on which it may run: "0-3,8" */
+	uint32_t n_threads;   /* atomic: that have begun a region, and live */
+	int64_t rank;         /* -1: none */
+	char cpus[64];        /* on which it may run: "0-3,8" */
 	char padding[160];
 };
 
@@ -112,6 +113,31 @@ struct table_cell {
 	uint64_t begun_ns;    /* sum of the times at which those that are open began; wraps */
 	double work[TABLE_UNITS];
 };
+
+/* Time that a member's threads spent in regions that they began inside of this one. */
+struct table_nest {
+	uint32_t lock;              /* atomic: odd while the rest is being written */
+	uint32_t inside;            /* threads */
+	uint64_t time_ns, begun_ns; /* as in a cell */
+	uint64_t reserved;
+};
+
+/* --- what regions that overlap moved --- */
+
+/* The moment at which the team was last looked at for the estimate; observe.h. */
+struct table_observed {
+	uint64_t at_ns; /* CLOCK_MONOTONIC; 0: not yet */
+	uint64_t generation[2];
+	uint64_t n_died;    /* members, so far */
+	uint64_t n_threads; /* of all members */
+	uint64_t own_ns[ESTIMATE_REGIONS_MAX];
+	struct {
+		uint64_t counts[UNCORE_METRICS_MAX];
+		uint64_t qualities[UNCORE_METRICS_MAX];
+	} sockets[PAGE_SOCKETS_MAX];
+};
+
+enum { TABLE_ESTIMATE_BYTES = 5 << 20 }; /* the most that estimate_bytes() asks for */
 
 /* --- all --- */
 
@@ -130,6 +156,9 @@ struct table_header {
 	uint64_t last_reading_ns; /* atomic: CLOCK_MONOTONIC, the last reading of any member */
 	uint64_t last_look_ns;    /* atomic: the last time that somebody looked for the dead */
 	uint64_t quantum;         /* bytes */
+	uint64_t observer;        /* atomic: slot + 1 of the member that observes; 0: none */
+	uint64_t gap_ns;          /* atomic: readings for the estimate are so far apart */
+	uint64_t site_gap_ns;     /* ... because the site holds back fresh reads */
 	uint32_t failing;         /* atomic, 1: .failure is being written */
 	uint32_t run;
 	/* the machine */
@@ -153,12 +182,16 @@ struct table {
 	struct table_slot slots[TABLE_MEMBERS_MAX];
 	struct table_region regions[TABLE_REGIONS_MAX];
 	struct table_cell cells[TABLE_MEMBERS_MAX][TABLE_REGIONS_MAX];
+	struct table_nest nests[TABLE_MEMBERS_MAX][ESTIMATE_REGIONS_MAX];
+	struct table_observed observed; /* by the observer alone */
+	uint64_t estimate[TABLE_ESTIMATE_BYTES / sizeof(uint64_t)];
 	struct table_record records[TABLE_RECORDS]; /* the first is none */
 };
 
 static_assert(sizeof(struct table_region) == 256, "table_region");
 static_assert(sizeof(struct table_slot) == 256, "table_slot");
 static_assert(sizeof(struct table_cell) == 64, "table_cell");
+static_assert(sizeof(struct table_nest) == 32, "table_nest");
 static_assert(sizeof(struct table_header) < 8192, "table_header");
 static_assert(sizeof(struct table) <= TEAM_BYTES_MAX, "table");
 

@@ -51,7 +51,7 @@ static int refuse_table(struct peer *peer, int error)
 			"This user has too many tables of teams, or too much memory in them.");
 	case -EINVAL:
 		return peer_refuse(peer, POLICY_TABLE,
-			"A table takes whole pages, at most 128 MiB, and a run that another may "
+			"A table takes whole pages, at most 160 MiB, and a run that another may "
 			"follow.");
 	default:
 		return peer_refuse(peer, POLICY_DESCRIPTORS,

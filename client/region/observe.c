@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/region/observe.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "client/region/nest.h"
+#include "client/region/word.h"
+#include "common/clock.h"
+
+static const uint64_t LEAST_GAP_NS = 1000000;
+
+enum { GAP_FACTOR = 20 };
+
+#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
+bool observe_sums(const struct table *table, struct estimate *ret)
+{
+	const uint32_t n_sockets = LOAD(table->header.n_sockets);
+	const uint32_t n_metrics = LOAD(table->header.n_metrics);
+	const size_t size_bytes = estimate_bytes(n_sockets, n_metrics);
+
+	*ret = (struct estimate){ (void *)table->estimate, n_sockets, n_metrics };
+	return size_bytes && size_bytes <= sizeof table->estimate &&
+	       n_sockets <= PAGE_SOCKETS_MAX && n_metrics <= UNCORE_METRICS_MAX;
+}
+
+/* --- when --- */
+
+static unsigned count_threads(const struct table *table)
+{
+	const unsigned n_slots = table_count_slots(table);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < n_slots; i++)
+		if (table_phase(table, i) == TABLE_JOINED)
+			n += LOAD(table->slots[i].n_threads);
+	return n;
+}
+
+static unsigned count_inside(const struct table *table, unsigned region)
+{
+	const unsigned n_slots = table_count_slots(table);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < n_slots; i++)
+		if (table_is_inside(table, i, region))
+			n += LOAD(table->cells[i][region].inside);
+	return n;
+}
+
+/* Two regions are open, or one is, and there are threads outside. */
+static bool is_mixed(const struct table *table)
+{
+	const unsigned n_regions = table_count_regions(table);
+	unsigned open = 0, n_open = 0;
+
+	for (unsigned i = 0; i < n_regions; i++)
+		if (word_of(table, i).holder) {
+			open = i;
+			n_open++;
+		}
+	return n_open > 1 || (n_open && count_inside(table, open) < count_threads(table));
+}
+
+bool observe_is_due(const struct member *member, uint64_t now_ns)
+{
+	struct table_header *header = &member->table->header;
+	const uint64_t gap_ns = LOAD(header->gap_ns);
+	uint64_t before_ns = LOAD(header->last_reading_ns);
+
+	return now_ns > before_ns &&
+	       now_ns - before_ns >= (gap_ns > LEAST_GAP_NS ? gap_ns : LEAST_GAP_NS) &&
+	       is_mixed(member->table) &&
+	       __atomic_compare_exchange_n(&header->last_reading_ns, &before_ns, now_ns, false,
+		       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* --- one observer at a time --- */
+
+/* An observer that has died leaves a gap, which is dropped. */
+static bool begin(const struct member *member, const struct estimate *estimate)
+{
+	uint64_t *observer = &member->table->header.observer, none = 0;
+
+	if (__atomic_compare_exchange_n(
+		    observer, &none, member->slot + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return true;
+	if (none > TABLE_MEMBERS_MAX || none == member->slot + 1 ||
+		(table_phase(member->table, (unsigned)none - 1) == TABLE_JOINED &&
+			member_lives(member, (unsigned)none - 1)))
+		return false;
+	if (!__atomic_compare_exchange_n(
+		    observer, &none, member->slot + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return false;
+	member->table->observed.at_ns = 0;
+	estimate_drop(estimate, ESTIMATE_DROPPED_DEATH);
+	return true;
+}
+
+static void end(const struct member *member)
+{
+	uint64_t own = member->slot + 1;
+
+	__atomic_compare_exchange_n(&member->table->header.observer, &own, 0, false,
+		__ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* --- what is seen --- */
+
+static uint64_t count_died(const struct table *table)
+{
+	const unsigned n_slots = table_count_slots(table);
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < n_slots; i++)
+		n += table_phase(table, i) == TABLE_DIED;
+	return n;
+}
+
+static uint64_t own_time_ns(const struct table *table, unsigned region, uint64_t now_ns)
+{
+	const unsigned n_slots = table_count_slots(table);
+	uint64_t sum_ns = 0;
+
+	for (unsigned i = 0; i < n_slots; i++)
+		if (table_phase(table, i) != TABLE_FREE)
+			sum_ns += nest_own_ns(table, i, region, now_ns);
+	return sum_ns;
+}
+
+static uint64_t middle_ns(const struct reading *reading)
+{
+	const struct uncore_sample *first = &reading->samples[0];
+
+	return first->begin_ns + (first->end_ns - first->begin_ns) / 2;
+}
+
+static void see(
+	const struct table *table, const struct reading *reading, struct table_observed *ret)
+{
+	const unsigned n_regions = table_count_regions(table);
+
+	memset(ret, 0, sizeof *ret);
+	ret->at_ns = middle_ns(reading);
+	memcpy(ret->generation, reading->samples[0].generation, sizeof ret->generation);
+	ret->n_died = count_died(table);
+	ret->n_threads = count_threads(table);
+	for (unsigned i = 0; i < n_regions && i < ESTIMATE_REGIONS_MAX; i++)
+		ret->own_ns[i] = own_time_ns(table, i, ret->at_ns);
+	for (uint32_t s = 0; s < reading->n_samples && s < PAGE_SOCKETS_MAX; s++)
+		for (uint32_t m = 0; m < UNCORE_METRICS_MAX; m++) {
+			ret->sockets[s].counts[m] = reading->samples[s].values[m].count;
+			ret->sockets[s].qualities[m] = reading->samples[s].values[m].quality;
+		}
+}
+
+/* --- a row of the estimate --- */
+
+struct row {
+	struct estimate_row row;
+	struct estimate_share shares[ESTIMATE_REGIONS_MAX];
+	double bytes[ESTIMATE_SERIES_MAX];
+};
+
+static void fill_bytes(struct row *row, const struct estimate *estimate,
+	const struct table_observed *from, const struct table_observed *to)
+{
+	for (uint32_t s = 0; s < estimate->n_sockets; s++)
+		for (uint32_t m = 0; m < estimate->n_metrics; m++) {
+			const uint64_t before = from->sockets[s].counts[m];
+			const uint64_t now = to->sockets[s].counts[m];
+			const bool absent =
+				(from->sockets[s].qualities[m] | to->sockets[s].qualities[m]) &
+				UNCORE_ABSENT;
+
+			row->bytes[s * estimate->n_metrics + m] =
+				absent || now < before ? NAN : (double)(now - before);
+		}
+}
+
+/* Passages that are counted an instant late or early may give a time below zero: it is none. */
+static uint64_t fill_shares(
+	struct row *row, const struct table_observed *from, const struct table_observed *to)
+{
+	uint64_t inside_ns = 0;
+
+	for (uint32_t i = 0; i < ESTIMATE_REGIONS_MAX; i++) {
+		const int64_t time_ns = (int64_t)(to->own_ns[i] - from->own_ns[i]);
+
+		if (time_ns <= 0)
+			continue;
+		row->shares[row->row.n_shares++] = (struct estimate_share){ i, (uint64_t)time_ns };
+		inside_ns += (uint64_t)time_ns;
+	}
+	return inside_ns;
+}
+
+static void add_row(const struct estimate *estimate, const struct table_observed *from,
+	const struct table_observed *to, uint64_t sweep_ns)
+{
+	struct row row = { .row.n_shares = 0 };
+	const uint64_t dt_ns = to->at_ns - from->at_ns;
+	const uint64_t all_ns = (from->n_threads + to->n_threads) * dt_ns / 2;
+	const uint64_t inside_ns = fill_shares(&row, from, to);
+
+	fill_bytes(&row, estimate, from, to);
+	row.row.dt_ns = dt_ns;
+	row.row.t0_ns = sweep_ns;
+	row.row.outside_ns = all_ns > inside_ns ? all_ns - inside_ns : 0;
+	row.row.shares = row.shares;
+	row.row.n_threads = from->n_threads == to->n_threads ? (uint32_t)to->n_threads : 0;
+	row.row.bytes = row.bytes;
+	estimate_add(estimate, &row.row);
+}
+
+static void add(const struct estimate *estimate, const struct table_observed *from,
+	const struct table_observed *to, uint64_t sweep_ns)
+{
+	if (!from->at_ns || to->at_ns <= from->at_ns)
+		return;
+	if (memcmp(from->generation, to->generation, sizeof to->generation) != 0)
+		estimate_drop(estimate, ESTIMATE_DROPPED_GENERATION);
+	else if (from->n_died != to->n_died)
+		estimate_drop(estimate, ESTIMATE_DROPPED_DEATH);
+	else
+		add_row(estimate, from, to, sweep_ns);
+}
+
+static bool is_too_near(const struct table *table, const struct reading *reading)
+{
+	const uint64_t at_ns = middle_ns(reading), before_ns = table->observed.at_ns;
+	const uint64_t gap_ns = LOAD(table->header.gap_ns);
+
+	return before_ns &&
+	       (at_ns <= before_ns ||
+		       at_ns - before_ns < (gap_ns > LEAST_GAP_NS ? gap_ns : LEAST_GAP_NS));
+}
+
+/* @began_ns: when this observation did. */
+static void set_gap(const struct member *member, uint64_t sweep_ns, uint64_t began_ns)
+{
+	const uint64_t cost_ns = clock_now_ns() - began_ns;
+	const uint64_t site_ns = LOAD(member->table->header.site_gap_ns);
+	uint64_t gap_ns = GAP_FACTOR * (cost_ns > sweep_ns ? cost_ns : sweep_ns);
+
+	if (gap_ns < site_ns)
+		gap_ns = site_ns;
+	__atomic_store_n(&member->table->header.gap_ns, gap_ns, __ATOMIC_RELAXED);
+}
+
+void observe(const struct member *member, const struct reading *reading)
+{
+	const struct uncore_sample *first = reading->samples;
+	struct table *table = member->table;
+	const uint64_t began_ns = clock_now_ns();
+	struct table_observed seen;
+	struct estimate estimate;
+
+	if (member->fd == MEMBER_ALONE || !observe_sums(table, &estimate) ||
+		reading->n_samples < estimate.n_sockets || is_too_near(table, reading) ||
+		!begin(member, &estimate))
+		return;
+	see(table, reading, &seen);
+	add(&estimate, &table->observed, &seen, first->end_ns - first->begin_ns);
+	memcpy(&table->observed, &seen, sizeof seen);
+	set_gap(member, first->end_ns - first->begin_ns, began_ns);
+	end(member);
+}

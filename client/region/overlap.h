@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Estimates of what regions that overlapped moved, for a record. */
+#pragma once
+
+#include "client/record/record.h"
+#include "client/region/table.h"
+
+/* Fills in the estimates of the regions of @record that overlapped with others. 0; -ENOMEM. */
+int overlap_estimate(const struct table *table, struct record *record);
