@@ -237,23 +237,33 @@ static bool is_too_near(const struct table *table, const struct reading *reading
 		       at_ns - before_ns < (gap_ns > LEAST_GAP_NS ? gap_ns : LEAST_GAP_NS));
 }
 
-/* @began_ns: when this observation did. */
-static void set_gap(const struct member *member, uint64_t sweep_ns, uint64_t began_ns)
+/* One that was interrupted says little of the next one. */
+static uint64_t smooth(uint64_t before_ns, uint64_t now_ns)
 {
-	const uint64_t cost_ns = clock_now_ns() - began_ns;
-	const uint64_t site_ns = LOAD(member->table->header.site_gap_ns);
-	uint64_t gap_ns = GAP_FACTOR * (cost_ns > sweep_ns ? cost_ns : sweep_ns);
+	if (!before_ns)
+		return now_ns;
+	if (now_ns > 2 * before_ns)
+		now_ns = 2 * before_ns;
+	return before_ns - before_ns / 8 + now_ns / 8;
+}
 
-	if (gap_ns < site_ns)
-		gap_ns = site_ns;
-	__atomic_store_n(&member->table->header.gap_ns, gap_ns, __ATOMIC_RELAXED);
+static void set_gap(struct table_header *header, uint64_t sweep_ns, uint64_t cost_ns)
+{
+	const uint64_t site_ns = LOAD(header->site_gap_ns);
+	uint64_t gap_ns;
+
+	header->sweep_ns = smooth(header->sweep_ns, sweep_ns);
+	header->observation_ns = smooth(header->observation_ns, cost_ns);
+	gap_ns = GAP_FACTOR * (header->sweep_ns > header->observation_ns ? header->sweep_ns
+									 : header->observation_ns);
+	__atomic_store_n(&header->gap_ns, gap_ns > site_ns ? gap_ns : site_ns, __ATOMIC_RELAXED);
 }
 
 void observe(const struct member *member, const struct reading *reading)
 {
 	const struct uncore_sample *first = reading->samples;
 	struct table *table = member->table;
-	const uint64_t began_ns = clock_now_ns();
+	const uint64_t began_ns = clock_thread_ns();
 	struct table_observed seen;
 	struct estimate estimate;
 
@@ -264,6 +274,6 @@ void observe(const struct member *member, const struct reading *reading)
 	see(table, reading, &seen);
 	add(&estimate, &table->observed, &seen, first->end_ns - first->begin_ns);
 	memcpy(&table->observed, &seen, sizeof seen);
-	set_gap(member, first->end_ns - first->begin_ns, began_ns);
+	set_gap(&table->header, first->end_ns - first->begin_ns, clock_thread_ns() - began_ns);
 	end(member);
 }

@@ -159,6 +159,8 @@ struct table_header {
 	uint64_t observer;        /* atomic: slot + 1 of the member that observes; 0: none */
 	uint64_t gap_ns;          /* atomic: readings for the estimate are so far apart */
 	uint64_t site_gap_ns;     /* ... because the site holds back fresh reads */
+	uint64_t sweep_ns;        /* by the observer alone: what a sweep takes, smoothed */
+	uint64_t observation_ns;  /* ... and CPU time of an observation */
 	uint32_t failing;         /* atomic, 1: .failure is being written */
 	uint32_t run;
 	/* the machine */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * paced SEED PASSAGES CPU REGION:PAGES[,REGION:PAGES]..: a rank that goes through regions at random
+ * and waits for nobody. Inside of each it touches so many new pages every half millisecond, for 2
+ * to 5 ms; between them it does nothing for up to 1 ms. Prints how many pages it touched in each.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/clock.h"
+#include "tests/harness/program.h"
+
+enum { REGIONS_MOST = 8, PAGES_MOST = 4096, STEP_US = 500, PAUSE_US = 1000 };
+
+struct paced {
+	char name[64];
+	size_t pages;   /* each ms */
+	size_t touched; /* in all */
+};
+
+static struct paced regions[REGIONS_MOST];
+static unsigned n_regions;
+static size_t page_bytes;
+static volatile char *memory;
+
+static void parse(char *text)
+{
+	for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
+		char *colon = strchr(word, ':');
+
+		if (!colon || n_regions == REGIONS_MOST)
+			errx(2, "'%s' is no REGION:PAGES, or there are too many.", word);
+		*colon = '\0';
+		snprintf(regions[n_regions].name, sizeof regions->name, "%s", word);
+		regions[n_regions++].pages = program_number(colon + 1, PAGES_MOST);
+	}
+	if (!n_regions)
+		errx(2, "There is no region.");
+}
+
+static void touch(size_t pages)
+{
+	for (size_t i = 0; i < pages; i++)
+		memory[i * page_bytes] = 1;
+	if (madvise((void *)memory, pages * page_bytes, MADV_DONTNEED) < 0)
+		err(1, "madvise");
+}
+
+static void begin(const char *name)
+{
+	if (uncore_region_begin(name) < 0)
+		errx(1, "%s", uncore_error_text());
+}
+
+static void end(const char *name)
+{
+	if (uncore_region_end(name) < 0)
+		errx(1, "%s", uncore_error_text());
+}
+
+/* Waits, and touches what is due for that time. Returns how much that is. */
+static size_t step(const struct paced *region)
+{
+	const uint64_t begun_ns = clock_now_ns();
+	size_t pages;
+
+	usleep(STEP_US);
+	pages = region->pages * (clock_now_ns() - begun_ns) / 1000000;
+	pages = pages < PAGES_MOST ? pages : PAGES_MOST;
+	touch(pages);
+	return pages;
+}
+
+static void pass(struct paced *region)
+{
+	const unsigned steps = 4 + (unsigned)rand() % 7;
+
+	begin(region->name);
+	for (unsigned i = 0; i < steps; i++)
+		region->touched += step(region);
+	end(region->name);
+}
+
+int main(int argc, char *argv[])
+{
+	uint64_t passages;
+
+	if (argc != 5)
+		errx(2, "Usage: paced SEED PASSAGES CPU REGION:PAGES[,REGION:PAGES]..");
+	srand((unsigned)program_number(argv[1], UINT32_MAX));
+	passages = program_number(argv[2], UINT32_MAX);
+	program_run_on((int)program_number(argv[3], CPU_SETSIZE - 1));
+	parse(argv[4]);
+	page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	memory = mmap(NULL, PAGES_MOST * page_bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED ||
+		madvise((void *)memory, PAGES_MOST * page_bytes, MADV_NOHUGEPAGE) < 0)
+		err(1, "Cannot map memory");
+	for (uint64_t i = 0; i < passages; i++) {
+		pass(&regions[(unsigned)rand() % n_regions]);
+		usleep((useconds_t)rand() % PAUSE_US);
+	}
+	for (unsigned i = 0; i < n_regions; i++)
+		printf("%s %zu\n", regions[i].name, regions[i].touched);
+	return 0;
+}

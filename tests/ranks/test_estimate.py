@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What regions that overlap moved, estimated beside the exact values, for ranks that wait for nobody. The truth is how
+many pages each rank touched. Needs root."""
+import os
+import subprocess
+
+import tap
+from ranks import BUILD, NOBODY, PAGE_BYTES, SECONDS, bytes_of, machine_faults, read_report, region_of, serving
+
+PACED = BUILD / "tests/ranks/paced"
+MEMBERS, PASSAGES = 6, 2000
+TRIES = 10
+SEED = int(os.environ.get("UNCORE_TEST_SEED", 1))
+PAGES = {"copy": 10, "load": 20, "sort": 40, "solve": 80, "halo": 5}  # for each millisecond of a rank inside
+
+
+def run(uncored, pages, passages, seed):
+    """(pages that were touched in each region, report)"""
+    path = str(uncored.folder / "report.json")
+    words = ",".join(f"{name}:{count}" for name, count in pages.items())
+    members = [subprocess.Popen([PACED, str(seed * MEMBERS + number), str(passages // MEMBERS), str(number % 2), words],
+                                env=uncored.environment("paced", UNCORE_REPORT=path), user=NOBODY, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE) for number in range(MEMBERS)]
+    touched = dict.fromkeys(pages, 0)
+    for member in members:
+        out, said = member.communicate(timeout=SECONDS)
+        tap.equal(said, "", "stderr")
+        for line in out.splitlines():
+            name, count = line.split()
+            touched[name] += int(count)
+    return touched, read_report(path)
+
+
+def estimates_of(region, metric="dram.read"):
+    return [socket["estimates"][metric] for socket in region["sockets"]]
+
+
+def sum_of(region):
+    """(pages, standard error) by the estimates of all sockets."""
+    found = estimates_of(region)
+    tap.check(all("count" in estimate for estimate in found), f"{region['name']}: {found}")
+    return (sum(estimate["count"] for estimate in found) / PAGE_BYTES,
+            sum((estimate["error"] or 0) ** 2 for estimate in found) ** 0.5 / PAGE_BYTES)
+
+
+class Try:
+    """One run: the truth, the estimates, and what other programs of the machine may have added."""
+
+    def __init__(self, seed):
+        with serving() as uncored:
+            faults = machine_faults()
+            self.touched, self.report = run(uncored, PAGES, PASSAGES, seed)
+            self.others = machine_faults() - faults - sum(self.touched.values())
+        self.sums = {name: sum_of(region_of(self.report, name)) for name in PAGES}
+        most = max(self.touched.values())
+        self.says_much = all(error <= 0.1 * most for _, error in self.sums.values()) and self.others <= 0.1 * most
+
+    def check(self):
+        for name, truth in self.touched.items():
+            have, error = self.sums[name]
+            exact = bytes_of(region_of(self.report, name)) / PAGE_BYTES
+            print(f"# {name}: touched {truth}, estimate {have:.0f} +- {error:.0f}, exact {exact:.0f}, by others "
+                  f"{self.others}")
+            tap.check(abs(have - truth) <= 4 * error + self.others, f"{name}: {have} +- {error}, should be {truth}")
+            if self.says_much:
+                tap.check(abs(have - truth) <= 0.05 * max(self.touched.values()) + self.others,
+                          f"{name}: {have}, should be {truth}")
+                tap.check(exact > 1.2 * truth, f"{name} did not overlap")
+
+
+def paced():
+    """Five regions of six ranks: estimates are near the truth where the exact values are of all regions together"""
+    for seed in range(SEED, SEED + TRIES):  # the next one only if others disturbed this one too much
+        found = Try(seed)
+        found.check()
+        if found.says_much:
+            return
+    raise AssertionError(f"other programs disturbed each of {TRIES} runs")
+
+
+def in_turn():
+    """Ranks that are never in two regions at once need no estimate"""
+    with serving() as uncored:
+        _, report = run(uncored, {"only": 20}, PASSAGES // 10, SEED)
+    tap.check("estimates" not in region_of(report, "only")["sockets"][0], "only")
+
+
+if os.geteuid() != 0:
+    raise SystemExit("1..0 # SKIP needs root")
+tap.run_functions([(body.__doc__, body) for body in (paced, in_turn)])
