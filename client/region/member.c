@@ -21,16 +21,11 @@ static uint64_t state_after(uint64_t state, enum table_phase phase)
 	return ((state >> 8) + (phase == TABLE_JOINED)) << 8 | phase;
 }
 
-static struct flock lock_of(unsigned slot, short type)
-{
-	return (struct flock){
-		.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)slot, .l_len = 1
-	};
-}
-
 static int lock_slot(int fd, unsigned slot, short type)
 {
-	struct flock lock = lock_of(slot, type);
+	struct flock lock = {
+		.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)slot, .l_len = 1
+	};
 
 	if (fd == MEMBER_ALONE)
 		return 0;
@@ -167,44 +162,13 @@ bool member_is_one(const struct member *member)
 	       member->state;
 }
 
-/* Of the slots from *@at on, the first that is locked by another process. TABLE_MEMBERS_MAX: none.
- */
-static unsigned next_locked(int fd, unsigned at)
+static bool is_locked(int fd, off_t from, off_t n)
 {
-	struct flock lock = lock_of(at, F_WRLCK);
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = n
+	};
 
-	lock.l_len = TABLE_MEMBERS_MAX - at;
-	if (at >= TABLE_MEMBERS_MAX || fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK ||
-		lock.l_start < (off_t)at || lock.l_start >= TABLE_MEMBERS_MAX)
-		return TABLE_MEMBERS_MAX;
-	return (unsigned)lock.l_start;
-}
-
-/* A member takes its lock before it has joined, so the state must be looked at before the lock. */
-static void mark_if_dead(struct table *table, unsigned slot, uint64_t before, bool is_locked)
-{
-	if ((before & 0xff) == TABLE_JOINED && !is_locked)
-		__atomic_compare_exchange_n(&table->slots[slot].state, &before,
-			state_after(before, TABLE_DIED), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
-/* @own: a slot that lives; TABLE_MEMBERS_MAX: none. */
-static unsigned look(struct table *table, int fd, unsigned own)
-{
-	const unsigned n_slots = table_count_slots(table);
-	uint64_t before[TABLE_MEMBERS_MAX];
-	unsigned locked, n = 0;
-
-	for (unsigned i = 0; i < n_slots; i++)
-		before[i] = __atomic_load_n(&table->slots[i].state, __ATOMIC_SEQ_CST);
-	locked = next_locked(fd, 0);
-	for (unsigned i = 0; i < n_slots; i++) {
-		mark_if_dead(table, i, before[i], i == locked || i == own);
-		n += i != own && table_phase(table, i) == TABLE_JOINED;
-		if (i == locked)
-			locked = next_locked(fd, i + 1);
-	}
-	return n;
+	return fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
 }
 
 bool member_has_file(const struct member *member, int fd)
@@ -221,17 +185,40 @@ static bool has_descriptor(const struct member *member)
 	return member_has_file(member, member->fd);
 }
 
+/*
+ * A member takes its lock before it has joined, so the state must be looked at before the lock. Of
+ * several locks the kernel tells of any, so each slot is asked for alone. The descriptor is looked
+ * at last, because the program may close it at any time.
+ */
+static bool mark_if_dead(const struct member *member, unsigned slot)
+{
+	uint64_t *state = &member->table->slots[slot].state;
+	uint64_t before = __atomic_load_n(state, __ATOMIC_SEQ_CST);
+
+	if (is_locked(member->fd, (off_t)slot, 1) || !has_descriptor(member))
+		return false;
+	if ((before & 0xff) == TABLE_JOINED)
+		__atomic_compare_exchange_n(state, &before, state_after(before, TABLE_DIED), false,
+			__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return true;
+}
+
+static unsigned look(const struct member *member)
+{
+	const unsigned n_slots = table_count_slots(member->table);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < n_slots; i++)
+		if (i != member->slot && table_phase(member->table, i) == TABLE_JOINED) {
+			mark_if_dead(member, i);
+			n += table_phase(member->table, i) == TABLE_JOINED;
+		}
+	return n;
+}
+
 bool member_lives(const struct member *member, unsigned slot)
 {
-	struct table *table = member->table;
-	uint64_t before = __atomic_load_n(&table->slots[slot].state, __ATOMIC_SEQ_CST);
-	bool is_locked;
-
-	if (slot == member->slot || member->fd == MEMBER_ALONE || !has_descriptor(member))
-		return true;
-	is_locked = next_locked(member->fd, slot) == slot;
-	mark_if_dead(table, slot, before, is_locked);
-	return is_locked;
+	return slot == member->slot || member->fd == MEMBER_ALONE || !mark_if_dead(member, slot);
 }
 
 unsigned member_look_for_dead(const struct member *member)
@@ -239,7 +226,7 @@ unsigned member_look_for_dead(const struct member *member)
 	__atomic_store_n(&member->table->header.last_look_ns, clock_now_ns(), __ATOMIC_RELAXED);
 	if (member->fd == MEMBER_ALONE || !has_descriptor(member))
 		return 0;
-	return look(member->table, member->fd, member->slot);
+	return look(member);
 }
 
 bool member_should_look(const struct member *member, uint64_t now_ns)
@@ -255,7 +242,14 @@ bool member_should_look(const struct member *member, uint64_t now_ns)
 
 unsigned member_count_living(struct table *table, int fd)
 {
-	return look(table, fd, TABLE_MEMBERS_MAX);
+	struct member nobody = { .table = table, .fd = fd, .slot = TABLE_MEMBERS_MAX };
+
+	return note_descriptor(&nobody) < 0 ? 0 : look(&nobody);
+}
+
+bool member_is_any_there(int fd)
+{
+	return is_locked(fd, 0, TABLE_MEMBERS_MAX);
 }
 
 /* --- leaving --- */
@@ -266,7 +260,12 @@ void member_leave(struct member *member)
 
 	__atomic_compare_exchange_n(&member->table->slots[member->slot].state, &state,
 		state_after(state, TABLE_LEFT), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	lock_slot(member->fd, member->slot, F_UNLCK);
+}
+
+void member_let_go(const struct member *member)
+{
+	if (member->fd != MEMBER_ALONE && has_descriptor(member))
+		lock_slot(member->fd, member->slot, F_UNLCK);
 }
 
 void member_done(struct member *member)

@@ -38,7 +38,7 @@ bool member_has_file(const struct member *member, int fd);
 /* Is the slot still this member's? Not, if the program closed the descriptor. */
 bool member_is_one(const struct member *member);
 
-/* Does the member of this slot live? If not, marks it. One system call. */
+/* Does the member of this slot live? If not, marks it. */
 bool member_lives(const struct member *member, unsigned slot);
 
 /* Marks the members that have died. Returns how many others live; 0 if that cannot be known any
@@ -51,8 +51,15 @@ bool member_should_look(const struct member *member, uint64_t now_ns);
 /* As member_look_for_dead(), for a process that is no member. */
 unsigned member_count_living(struct table *table, int fd);
 
-/* Gives the slot up; what it counted stays in the table. */
+/* Does any process hold a place in the table of @fd? */
+bool member_is_any_there(int fd);
+
+/* Counts as a member no more; what it counted stays in the table. */
 void member_leave(struct member *member);
+
+/* Gives the place up, after member_leave(): the process has nothing to do with the team any more.
+ */
+void member_let_go(const struct member *member);
 
 /* Frees what @member owns. */
 void member_done(struct member *member);

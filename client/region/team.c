@@ -14,12 +14,16 @@
 #include "client/region/stretch.h"
 #include "common/clock.h"
 
-enum { OPEN = 0, ENDING = 1, ENDED = 2 }; /* the lowest byte of header.ending */
+/* Of header.ending: ENDING is its lowest byte. What no member wrote stands for OPEN. */
+enum { OPEN = 0, ENDING = 1, ENDED = 2 };
 enum { RUNS_TRIED = 100 };
 
 /* To end a team takes microseconds. A process that is stopped meanwhile keeps others for so long.
  */
 static const uint64_t ENDING_MOST_NS = 500000000;
+
+/* Nobody needs so many attempts, unless another program overwrites the table all the time. */
+static const uint64_t ENDING_TRIED_NS = 5000000000;
 
 /* --- the ending --- */
 
@@ -34,20 +38,18 @@ static bool change_ending(struct table *table, uint32_t from, uint32_t to)
 		&table->header.ending, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* Waits while another member looks whether it is the last one. Returns OPEN or ENDED. */
+/* Waits while another process looks whether it is the last one. Returns what the word is then. */
 static uint32_t await_ending(struct table *table)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	const uint64_t deadline_ns = clock_deadline_ns(ENDING_MOST_NS);
 	uint32_t now;
 
-	while (now = ending_now(table), (now & 0xff) == ENDING) {
-		if (clock_now_ns() >= deadline_ns)
-			change_ending(table, now, OPEN);
-		else
-			nanosleep(&pause, NULL);
-	}
-	return now & 0xff;
+	while (now = ending_now(table), (now & 0xff) == ENDING && clock_now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
+	if ((now & 0xff) == ENDING)
+		change_ending(table, now, OPEN);
+	return ending_now(table);
 }
 
 static uint64_t wall_ns(void)
@@ -58,25 +60,48 @@ static uint64_t wall_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
+static bool is_member_left(const struct team *team)
+{
+	return member_look_for_dead(&team->member);
+}
+
+/* A process that leaves holds its place until it knows whether it ends the team. */
+static bool is_place_held(const struct team *team)
+{
+	return member_is_any_there(team->kept.fd);
+}
+
+/* 1: nobody is there, and the team is over; 0: somebody is; -EAGAIN: another process looks, too. */
+static int end_unless(struct team *team, uint32_t from, bool (*is_any_there)(const struct team *))
+{
+	struct table *table = team->table;
+	/* The time tells this attempt from each other one, also of this process. */
+	const uint32_t ours = ENDING | (uint32_t)clock_now_ns() << 8;
+
+	if (!change_ending(table, from, ours))
+		return -EAGAIN;
+	if (is_any_there(team)) {
+		change_ending(table, ours, OPEN);
+		return 0;
+	}
+	if (!change_ending(table, ours, ENDED))
+		return -EAGAIN;
+	__atomic_store_n(&table->header.ended_ns, wall_ns(), __ATOMIC_RELAXED);
+	return 1;
+}
+
 /* The member has left. True: it was the last, and the team is over. */
 static bool end(struct team *team)
 {
-	struct table *table = team->table;
-	const uint32_t ours = ENDING | (team->member.slot + 1) << 8;
+	const uint64_t deadline_ns = clock_deadline_ns(ENDING_TRIED_NS);
+	int r = is_member_left(team) ? 0 : -EAGAIN;
 
-	while (await_ending(table) == OPEN) {
-		if (!change_ending(table, OPEN, ours))
-			continue;
-		if (member_look_for_dead(&team->member)) {
-			change_ending(table, ours, OPEN);
-			return false;
-		}
-		if (change_ending(table, ours, ENDED)) {
-			__atomic_store_n(&table->header.ended_ns, wall_ns(), __ATOMIC_RELAXED);
-			return true;
-		}
+	while (r == -EAGAIN && clock_now_ns() < deadline_ns) {
+		const uint32_t now = await_ending(team->table);
+
+		r = now == ENDED ? 0 : end_unless(team, now, is_member_left);
 	}
-	return false;
+	return r == 1;
 }
 
 /* --- joining --- */
@@ -101,11 +126,14 @@ static void describe(struct team *team, const char *name)
 	__atomic_store_n(&header->n_expected, job_step_local_size(), __ATOMIC_RELAXED);
 }
 
-/* The members of a table were all killed: nobody was there to end the team. */
-static bool is_deserted(struct team *team)
+/* If the members of the table were all killed, nobody was there to end the team. */
+static void end_if_deserted(struct team *team)
 {
-	return __atomic_load_n(&team->table->header.n_joined, __ATOMIC_SEQ_CST) &&
-	       member_count_living(team->table, team->kept.fd) == 0;
+	const uint32_t now = ending_now(team->table);
+
+	if (now != ENDED && __atomic_load_n(&team->table->header.n_joined, __ATOMIC_SEQ_CST) &&
+		!is_place_held(team))
+		end_unless(team, now, is_place_held);
 }
 
 /* 1: joined; 0: this run of the team is over. */
@@ -113,17 +141,17 @@ static int enter(struct team *team)
 {
 	int r;
 
-	if (is_deserted(team))
-		change_ending(team->table, OPEN, ENDED);
+	end_if_deserted(team);
 	if (ending_now(team->table) == ENDED)
 		return 0;
 	r = member_join(&team->member, team->table, team->kept.fd);
 	if (r < 0)
 		return r;
 	stretch_settle_former(&team->member);
-	if (await_ending(team->table) == OPEN)
+	if (await_ending(team->table) != ENDED)
 		return 1;
 	member_leave(&team->member);
+	member_let_go(&team->member);
 	member_done(&team->member);
 	return 0;
 }
@@ -201,6 +229,7 @@ bool team_end(struct team *team)
 	is_last = end(team);
 	if (is_last)
 		stretch_settle_dead(&team->member);
+	member_let_go(&team->member);
 	return is_last;
 }
 

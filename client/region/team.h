@@ -5,9 +5,10 @@
  *
  * A team that ended is over: the next process of its name begins *run* 2, with a table of its own.
  * The word header.ending of a table is 0 while it is open. A member that has left, and may be the
- * last one, sets it to ENDING with its slot, looks whether anybody lives, and sets it to ENDED, or
- * to 0 again. A process that joins looks at it after it has taken its slot: one of both sees the
- * other.
+ * last one, sets it to ENDING with a number of its own, looks whether anybody lives, and sets it to
+ * ENDED, or to 0 again. A process that joins looks at it after it has taken its slot: one of both
+ * sees the other. The member holds its place until then, because a process that joins and finds no
+ * place held ends the run in the same way: its members were all killed.
  */
 #pragma once
 
