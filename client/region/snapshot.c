@@ -13,6 +13,9 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
+/* Members change a record only when one of them takes a reading. */
+enum { COPIES_MOST = 1000 };
+
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
 /* --- members --- */
@@ -124,10 +127,11 @@ static int fill_sums(const struct table *table, const struct record *record,
 	return r;
 }
 
-/* Of a region that dead members hold, the time since the last reading is lost. */
+/* Of a region that dead members hold, the time since the last reading is lost. False: there is no
+ * record, or another program overwrites the word all the time. */
 static bool copy_record(const struct table *table, unsigned index, struct table_record *ret)
 {
-	for (;;) {
+	for (int i = 0; i < COPIES_MOST; i++) {
 		const struct word word = word_of(table, index);
 
 		if (!word.record)
@@ -137,6 +141,7 @@ static bool copy_record(const struct table *table, unsigned index, struct table_
 		if (word_of(table, index).raw == word.raw)
 			return true;
 	}
+	return false;
 }
 
 static int fill_region(const struct table *table, unsigned index, struct record *record,

@@ -9,6 +9,17 @@
 #include "client/region/word.h"
 #include "common/clock.h"
 
+/* Each step that another member was quicker in is one that it made; those that have died inside a
+ * region are found one by one. More steps than these nobody needs. */
+enum { STEPS_MOST = 4 * TABLE_MEMBERS_MAX };
+
+static int say_overwritten(void)
+{
+	return error_say(-EBADMSG,
+		"The table of this team changes all the time: another program of this user writes "
+		"to it.");
+}
+
 /* --- holders --- */
 
 static bool change(struct table *table, unsigned region, const struct word *from, unsigned record,
@@ -48,14 +59,16 @@ static unsigned find_inside(const struct table *table, unsigned region, unsigned
 
 /* --- records --- */
 
-/* The member's own record that nobody else writes; 0: there is none left. */
+/* The member's own record that nobody else writes; 0: there is none left. Other programs may write
+ * its number into the table, too, so it is looked at once for each change. */
 static unsigned spare_record(struct member *member)
 {
 	struct table_slot *slot = &member->table->slots[member->slot];
-	uint32_t *n_records = &member->table->header.n_records, n;
+	uint32_t *n_records = &member->table->header.n_records;
+	uint32_t n = __atomic_load_n(&slot->spare, __ATOMIC_RELAXED);
 
-	if (slot->spare && slot->spare < TABLE_RECORDS)
-		return slot->spare;
+	if (n && n < TABLE_RECORDS)
+		return n;
 	n = __atomic_load_n(n_records, __ATOMIC_RELAXED);
 	do
 		if (n >= TABLE_RECORDS)
@@ -88,11 +101,10 @@ static int draw_up(struct table_record *draft, const struct step *step)
 }
 
 /* The draft becomes the region's record, and the former one the spare. False: too late. */
-static bool put_in_place(
-	struct member *member, unsigned region, const struct word *word, unsigned holder)
+static bool put_in_place(struct member *member, unsigned spare, unsigned region,
+	const struct word *word, unsigned holder)
 {
 	struct table_slot *slot = &member->table->slots[member->slot];
-	const unsigned spare = slot->spare;
 	bool done;
 
 	sums_copy(&member->table->records[spare], member->draft);
@@ -124,7 +136,7 @@ static int commit(struct member *member, unsigned region, const struct word *wor
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (spare && word_of(table, region).raw == word->raw) {
 		*ret_error = draw_up(member->draft, step);
-		done = put_in_place(member, region, word, step->holder);
+		done = put_in_place(member, spare, region, word, step->holder);
 	}
 	pthread_mutex_unlock(&member->lock);
 	if (!spare)
@@ -154,9 +166,11 @@ int stretch_enter(struct member *member, unsigned region, struct reading *readin
 	};
 	int r = 0, error = 0;
 
-	while (r == 0) {
+	for (int i = 0; r == 0; i++) {
 		const struct word word = word_of(member->table, region);
 
+		if (i == STEPS_MOST)
+			return say_overwritten();
 		if (holder_is_inside(member->table, region, &word))
 			return 0;
 		if (word.holder) {
@@ -183,12 +197,14 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 	struct table *table = member->table;
 	int r = 0, error = 0;
 
-	while (r == 0) {
+	for (int i = 0; r == 0; i++) {
 		const struct word word = word_of(table, region);
 		const unsigned other =
 			word.holder ? find_inside(table, region, word.holder - 1) : 0;
 		struct step closing = { .reading = reading };
 
+		if (i == STEPS_MOST)
+			return say_overwritten();
 		if (!word.holder || holder_is_inside(table, region, &word))
 			break;
 		if (other) {
@@ -204,6 +220,8 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 			closing.reading = NULL;
 		closing.is_shared = count_open(table, region) > 0;
 		r = commit(member, region, &word, &closing, &error);
+		if (r == -ENOSPC) /* its sums stay as they are */
+			change(table, region, &word, word.record, 0);
 	}
 	if (r < 0)
 		return r;

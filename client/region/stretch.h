@@ -34,14 +34,15 @@ bool stretch_is_held(const struct table *table, unsigned region);
 
 /*
  * The member, whose cell says that it is inside, opens the region unless it is open. 0; errors of
- * meter_read(); -ENOSPC: the table has no record left.
+ * meter_read(); -ENOSPC: the table has no record left; -EBADMSG: another program overwrites it.
  */
 int stretch_enter(struct member *member, unsigned region, struct reading *reading);
 
 /*
  * The member's cell says since now that it is outside: it closes the region if it held it, or a
  * dead member did, and nobody else is inside. 0; errors of meter_read(), -ESTALE, -ENOSPC: the
- * region is closed, without what moved since its last reading.
+ * region is closed, without what moved since its last reading; -EBADMSG: another program overwrites
+ * the table.
  */
 int stretch_leave(struct member *member, unsigned region, struct reading *reading);
 
