@@ -247,5 +247,7 @@ void team_release_table(const struct team *team)
 void team_disown(struct team *parents)
 {
 	table_unmap(parents->table);
-	team_table_done(&parents->kept);
+	/* The program may have closed the descriptor, and its number may be another file's now. */
+	if (member_has_file(&parents->member, parents->kept.fd))
+		team_table_done(&parents->kept);
 }

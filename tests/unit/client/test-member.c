@@ -105,6 +105,11 @@ static int obey(struct team *team, char order)
 		return YES;
 	case 'e': /* leaves it. Is it to report? */
 		return team_end(team) ? YES : NO;
+	case 'c': /* has another file in the place of its table. Is it there after a fork? */
+		close(team->kept.fd);
+		CHECK(open("/dev/null", O_RDWR | O_CLOEXEC) == team->kept.fd);
+		team_disown(team);
+		return fcntl(team->kept.fd, F_GETFD) >= 0 ? YES : NO;
 	default:
 		_exit(0);
 	}
@@ -181,6 +186,17 @@ static void slot_taken_again(void **state)
 	end(&second);
 	end(&third);
 	assert_int_equal(member_count_living(uncored.table, uncored.fds[0]), 0);
+}
+
+/* Daemons close all descriptors after fork(). */
+static void another_file(void **state)
+{
+	struct process process = start();
+
+	(void)state;
+	assert_int_equal(tell(&process, 'b'), 1);
+	assert_int_equal(tell(&process, 'c'), YES);
+	end(&process);
 }
 
 static void foreign_lock(void **state)
@@ -286,6 +302,8 @@ int main(void)
 		TEAM_CASE("a member whose slot another had before lives", slot_taken_again),
 		TEAM_CASE("a lock of a process that is no member tells nothing of members",
 			foreign_lock),
+		TEAM_CASE("a forked child leaves alone what has the number of its parent's table",
+			another_file),
 		TEAM_CASE("the last member that leaves reports, and the next begins another run",
 			come_and_go),
 		TEAM_CASE("if a process joins while the last member leaves, one of both reports",
