@@ -89,6 +89,9 @@ static int try_slot(struct member *member, unsigned slot, enum table_phase phase
 {
 	uint64_t *state = &member->table->slots[slot].state;
 	uint64_t before = __atomic_load_n(state, __ATOMIC_SEQ_CST);
+	/* The phase stays until all is taken over. If this process is killed meanwhile, the next
+	 * one still finds what the former member left. */
+	const uint64_t claimed = before + (1 << 8);
 	int r;
 
 	if ((before & 0xff) != phase)
@@ -100,12 +103,12 @@ static int try_slot(struct member *member, unsigned slot, enum table_phase phase
 		return error_say(
 			r, "Cannot lock this process's place in the table of its team: %m.");
 	/* Where each member has a lock, none of them changes this state any more. */
-	if (!__atomic_compare_exchange_n(state, &before, state_after(before, TABLE_FREE), false,
-		    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+	if (!__atomic_compare_exchange_n(
+		    state, &before, claimed, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
 		lock_slot(member->fd, slot, F_UNLCK);
 		return 0;
 	}
-	take_over(member, slot, before);
+	take_over(member, slot, claimed);
 	return 1;
 }
 
