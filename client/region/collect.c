@@ -24,33 +24,40 @@ static int look(const char *socket_path, uint32_t uid, const char *name, uint32_
 }
 
 /* Who has died must be known before the record is made. */
-static int record_of(const struct team_table *kept, char **ret_json)
+static int make_json(struct table *table, const struct team_table *kept, char **ret_json)
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
-	struct table *table;
 	unsigned n_living;
-	int r = kept->layout == TABLE_LAYOUT
-			? table_map(kept->fd, kept->bytes, &table)
-			: error_say(-EBADMSG,
-				  "Team %s belongs to another release of libuncore: use the uncore "
-				  "command of that release.",
-				  kept->name);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (__atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE)) {
-		table_unmap(table);
+	if (__atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE))
 		return error_say(-EALREADY, "Run %u of team %s has reported itself already.",
 			kept->run, kept->name);
-	}
 	n_living = member_count_living(table, kept->fd);
 	r = snapshot(table, &record);
 	if (r == 0)
 		r = record_json(&record, ret_json);
-	table_unmap(table);
 	if (r < 0)
 		return error_say(r, "No memory for the record of team %s.", kept->name);
 	return (int)n_living;
+}
+
+static int record_of(const struct team_table *kept, char **ret_json)
+{
+	struct table *table = NULL;
+	int r;
+
+	if (kept->layout != TABLE_LAYOUT)
+		return error_say(-EBADMSG,
+			"Team %s belongs to another release of libuncore: use the uncore command "
+			"of that release.",
+			kept->name);
+	r = table_map(kept->fd, kept->bytes, &table);
+	if (!table)
+		return r;
+	r = make_json(table, kept, ret_json);
+	table_unmap(table);
+	return r;
 }
 
 /* To close the table of the own team would give up this process's lock on it: see member.h. */

@@ -69,7 +69,7 @@ static void name_of(const char *origin, const char *value, char ret_name[TEAM_NA
 	bool is_changed = strlen(value) > ROOM;
 	size_t used = (size_t)sprintf(ret_name, "%s/", origin);
 
-	for (unsigned i = 0; value[i] && i < ROOM; i++) {
+	for (unsigned i = 0; i < ROOM && value[i]; i++) {
 		is_changed |= !is_plain(value[i]);
 		ret_name[used++] = is_plain(value[i]) ? value[i] : '_';
 	}

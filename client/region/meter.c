@@ -91,8 +91,10 @@ static int make_room(const struct uncore *handle, struct uncore_sample **samples
 		return r;
 	if (!*samples)
 		*samples = calloc(machine.n_sockets, sizeof **samples);
-	if (!*samples)
-		return error_say(-ENOMEM, "No memory for the readings of a region.");
+	if (!*samples) {
+		error_say(-ENOMEM, "No memory for the readings of a region.");
+		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < machine.n_sockets; i++)
 		(*samples)[i].size = sizeof **samples;
 	*ret_n = machine.n_sockets;

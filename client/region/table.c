@@ -34,9 +34,9 @@ static void begin(struct table *table)
 
 static struct table *map(int fd, int flags)
 {
-	void *memory = mmap(NULL, table_bytes(), PROT_READ | PROT_WRITE, flags, fd, 0);
+	struct table *table = mmap(NULL, table_bytes(), PROT_READ | PROT_WRITE, flags, fd, 0);
 
-	return memory == MAP_FAILED ? NULL : memory;
+	return table == MAP_FAILED ? NULL : table;
 }
 
 struct table *table_new(void)

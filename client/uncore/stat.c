@@ -166,7 +166,7 @@ static void begin(struct stat_run *run)
 static int measure(struct stat_run *run, struct child *child, bool *ret_go_on)
 {
 	uint64_t start_ns = clock_now_ns();
-	int wait_status;
+	int wait_status = 0;
 	int r = child_go(child);
 
 	if (r == 0)
