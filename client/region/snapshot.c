@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "client/region/cell.h"
+#include "client/region/killed.h"
 #include "client/region/overlap.h"
 #include "client/region/sums.h"
 #include "client/region/word.h"
@@ -213,6 +214,7 @@ int snapshot(const struct table *table, struct record *ret)
 		return r;
 	fill_machine(&table->header, ret);
 	fill_team(&table->header, ret);
+	killed_warn(table, ret);
 	r = fill_regions(table, ret);
 	return r < 0 ? r : overlap_estimate(table, ret);
 }

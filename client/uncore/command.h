@@ -6,7 +6,7 @@
 enum {
 	EXIT_FAILED = 1, /* info, owner: uncored cannot be reached; output cannot be written;
 			    validate: a counter is wrong; report: a file cannot be read, a host is
-			    missing */
+			    missing, uncored cannot be reached */
 	EXIT_USAGE = 2,
 	EXIT_INCONCLUSIVE = 3, /* validate: too noisy to say */
 	EXIT_NOT_MEASURED =

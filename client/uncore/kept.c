@@ -2,6 +2,8 @@
 #include "client/uncore/kept.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,27 +13,47 @@
 
 enum { TEAMS_MOST = 1024 }; /* more than uncored keeps of any user */
 
-static int parse(const char *json, struct kept *kept)
+/* A table that nobody has joined yet is one of a job that is about to begin. */
+static bool is_wanted(const struct kept_choice *choice, const struct record *record)
 {
-	char why[MEMBER_WHY_MAX];
-
-	return record_parse(json, &kept->record, why);
+	return record->n_members && (!choice->name || strcmp(record->team, choice->name) == 0);
 }
 
-static int add(struct kept_list *list, const char *json, unsigned n_living)
+static int add(struct kept_list *list, struct record *record, unsigned n_living)
 {
 	struct kept *larger = realloc(list->teams, (list->n + 1) * sizeof *larger);
-	struct kept *kept;
-	int r;
 
 	if (!larger)
 		return -ENOMEM;
 	list->teams = larger;
-	kept = &larger[list->n];
-	*kept = (struct kept){ .n_living = n_living };
-	r = parse(json, kept);
-	list->n += r == 0;
-	return r;
+	larger[list->n++] = (struct kept){ .record = *record, .n_living = n_living };
+	*record = (struct record){ .host = "" };
+	return 0;
+}
+
+static int note_unreadable(struct kept_list *list, const char *why)
+{
+	list->n_unreadable++;
+	snprintf(list->why_unreadable, sizeof list->why_unreadable, "%s", why);
+	return 1;
+}
+
+/* Any process of the user may have written anything into the table. */
+static int take(const struct kept_choice *choice, const char *json, unsigned n_living,
+	struct kept_list *list)
+{
+	_cleanup_(record_done) struct record record = { .host = "" };
+	char why[MEMBER_WHY_MAX], sentence[sizeof list->why_unreadable];
+	int r = record_parse(json, &record, why);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		snprintf(sentence, sizeof sentence, "A table that uncored keeps %s.", why);
+		return note_unreadable(list, sentence);
+	}
+	r = is_wanted(choice, &record) ? add(list, &record, n_living) : 0;
+	return r < 0 ? r : 1;
 }
 
 /* The @number-th of the teams. 1: there is one; 0: there is none. */
@@ -42,15 +64,11 @@ static int get(const struct kept_choice *choice, uint32_t number, struct kept_li
 
 	if (r == -ENODATA)
 		return 0;
-	if (r == -EALREADY)
+	if (r == -EALREADY) /* it was reported */
 		return 1;
-	if (r >= 0)
-		r = add(list, json, (unsigned)r);
-	if (r < 0)
-		return r;
-	if (choice->name && strcmp(list->teams[list->n - 1].record.team, choice->name) != 0)
-		record_done(&list->teams[--list->n].record);
-	return 1;
+	if (r == -EBADMSG)
+		return note_unreadable(list, uncore_error_text());
+	return r < 0 ? r : take(choice, json, (unsigned)r, list);
 }
 
 int kept_get(const struct kept_choice *choice, struct kept_list *ret)

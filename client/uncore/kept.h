@@ -20,11 +20,13 @@ struct kept_choice {
 struct kept_list {
 	struct kept *teams; /* owned */
 	uint32_t n;
+	uint32_t n_unreadable;    /* tables that are none of this release, or corrupt */
+	char why_unreadable[768]; /* the last one, a sentence */
 };
 
 /*
- * All teams of @choice, the oldest first. 0; negative errno: uncore_error_text() has the sentence,
- * or it is -ENOMEM. *@ret is for kept_done() in any case.
+ * All teams of @choice that any process has joined, the oldest first. 0; negative errno:
+ * uncore_error_text() has the sentence, or it is -ENOMEM. *@ret is for kept_done() in any case.
  */
 int kept_get(const struct kept_choice *choice, struct kept_list *ret);
 void kept_done(struct kept_list *list);

@@ -20,7 +20,7 @@ static struct {
 		command_run },
 	{ "info", "uncore info", "show what uncored found, serves and permits", command_info },
 	{ "report", "uncore report",
-		"show regions of a program or job from its files, all nodes joined",
+		"show regions of jobs that were killed, or from files, all nodes joined",
 		command_report },
 	{ "validate", "uncore validate", "check the counters by kernels of known traffic",
 		command_validate },

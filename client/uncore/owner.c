@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uncore owner: before and after each job the batch system says which user has the node. */
-#include <errno.h>
 #include <getopt.h>
 #include <json-c/json.h>
 #include <pwd.h>
@@ -11,8 +10,8 @@
 #include "client/uncore.h"
 #include "client/uncore/command.h"
 #include "client/uncore/json.h"
+#include "client/uncore/user.h"
 #include "common/macro.h"
-#include "common/number.h"
 
 struct options {
 	const char *socket_path;
@@ -76,22 +75,6 @@ static int parse_options(int argc, char **argv, struct options *options)
 	return -1;
 }
 
-static int find_user(const char *user, uint32_t *ret_uid)
-{
-	const struct passwd *entry;
-	uint64_t number;
-
-	if (number_parse_whole(user, 10, UNCORE_NO_OWNER - 1, &number)) {
-		*ret_uid = (uint32_t)number;
-		return 0;
-	}
-	entry = getpwnam(user);
-	if (!entry)
-		return -ENOENT;
-	*ret_uid = entry->pw_uid;
-	return 0;
-}
-
 static int fail(void)
 {
 	fprintf(stderr, "uncore owner: %s\n", uncore_error_text());
@@ -102,7 +85,7 @@ static int change(const struct options *options)
 {
 	uint32_t uid = UNCORE_NO_OWNER;
 
-	if (options->user && find_user(options->user, &uid) < 0) {
+	if (options->user && user_find(options->user, &uid) < 0) {
 		fprintf(stderr, "uncore owner: this machine has no user %s.\n", options->user);
 		return EXIT_FAILED;
 	}

@@ -14,15 +14,17 @@
 
 #include "client/record/json.h"
 #include "client/record/print.h"
+#include "client/region/job-step.h"
 #include "client/region/launch.h"
 #include "client/uncore.h"
 #include "client/uncore/child.h"
 #include "client/uncore/command.h"
 #include "client/uncore/kept.h"
-#include "client/uncore/output.h"
+#include "common/clock.h"
 #include "common/macro.h"
 
-enum { NAME_MAX_BYTES = 96 };
+/* A launcher that was killed leaves ranks that end a moment later. */
+static const uint64_t RANKS_END_WITHIN_NS = 2000000000;
 
 static void write_help(void)
 {
@@ -35,7 +37,9 @@ static void write_help(void)
 	       "  -h, --help\n\n"
 	       "The last process that ends writes the report, a table on stderr without -o. "
 	       "uncore\n"
-	       "run writes it if none could. Exit status: that of CMD; 125 if it was not run.\n");
+	       "run writes it if none could. Exit status: that of CMD, 128 and the number of the\n"
+	       "signal that ended it; 126 if CMD cannot be run, 127 if there is no such command,\n"
+	       "2 for a wrong option.\n");
 }
 
 static int complain(const char *what)
@@ -72,7 +76,7 @@ static int parse_options(int argc, char **argv)
 
 static int print_table(const struct record *record)
 {
-	fprintf(stderr, "uncore run: no process of the job lived to report.\n");
+	fprintf(stderr, "uncore run: no process of the job has reported.\n");
 	record_print(stderr, record);
 	return ferror(stderr) ? -EIO : 0;
 }
@@ -101,9 +105,10 @@ static int report(const struct kept *kept)
 
 	if (kept->n_living) {
 		fprintf(stderr,
-			"uncore run: %u processes of the job still run; `uncore report` shows what "
-			"they did when they have ended.\n",
-			kept->n_living);
+			"uncore run: %u %s of the job still %s; `uncore report` shows what the "
+			"job did.\n",
+			kept->n_living, kept->n_living == 1 ? "process" : "processes",
+			kept->n_living == 1 ? "runs" : "run");
 		return 0;
 	}
 	if (!template || !*template)
@@ -116,11 +121,33 @@ static int report(const struct kept *kept)
 	return print_table(&kept->record);
 }
 
+static bool one_lives(const struct kept_list *list)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->teams[i].n_living)
+			return true;
+	return false;
+}
+
+static int await_end(const struct kept_choice *choice, struct kept_list *ret)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	const uint64_t deadline_ns = clock_deadline_ns(RANKS_END_WITHIN_NS);
+	int r = kept_get(choice, ret);
+
+	while (r == 0 && one_lives(ret) && clock_now_ns() < deadline_ns) {
+		nanosleep(&pause, NULL);
+		kept_done(ret);
+		r = kept_get(choice, ret);
+	}
+	return r;
+}
+
 static void report_rest(const char *name)
 {
 	const struct kept_choice choice = { .uid = UNCORE_UNKNOWN_USER, .name = name };
 	struct kept_list list;
-	int r = kept_get(&choice, &list);
+	int r = await_end(&choice, &list);
 
 	for (uint32_t i = 0; i < list.n && r == 0; i++)
 		r = report(&list.teams[i]);
@@ -134,18 +161,16 @@ static void report_rest(const char *name)
 
 /* --- running --- */
 
-/* As region/job-step.h makes it of UNCORE_TEAM. */
-static void name_team(char ret_name[NAME_MAX_BYTES])
+/* Without a name of the user's own it is one that no other job has. */
+static void name_team(char ret_name[TEAM_NAME_BYTES])
 {
 	const char *own = getenv("UNCORE_TEAM");
-	char value[NAME_MAX_BYTES - 8];
+	char value[64];
 
-	if (own && *own)
-		snprintf(value, sizeof value, "%s", own);
-	else
-		snprintf(value, sizeof value, "run-%d-%lld", (int)getpid(), (long long)time(NULL));
-	setenv("UNCORE_TEAM", value, 1);
-	snprintf(ret_name, NAME_MAX_BYTES, "own/%s", value);
+	snprintf(value, sizeof value, "run-%d-%lld", (int)getpid(), (long long)time(NULL));
+	if (!own || !*own)
+		setenv("UNCORE_TEAM", value, 1);
+	job_step_name(ret_name);
 }
 
 static int cannot_run(const char *command, int error)
@@ -179,7 +204,7 @@ static int run(char **command, int *ret_status)
 
 int command_run(int argc, char **argv)
 {
-	char name[NAME_MAX_BYTES];
+	char name[TEAM_NAME_BYTES];
 	int status = parse_options(argc, argv), r;
 
 	if (status >= 0)

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/uncore/report-files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "client/record/csv.h"
+#include "client/record/join-json.h"
+#include "client/record/join-print.h"
+#include "client/record/json.h"
+#include "client/record/notes.h"
+#include "client/record/print.h"
+#include "client/record/read.h"
+#include "client/uncore/command.h"
+#include "common/macro.h"
+
+enum { RECORDS_MOST = 65536 };
+
+/* What was read. */
+struct found {
+	struct record *records;
+	uint32_t n_records;
+	bool failed; /* something could not be read */
+};
+
+static void found_done(struct found *found)
+{
+	for (uint32_t i = 0; found->records && i < found->n_records; i++)
+		record_done(&found->records[i]);
+	free(found->records);
+}
+
+/* --- reading --- */
+
+static int keep(struct found *found, struct record *record)
+{
+	uint32_t n = found->n_records;
+	struct record *larger = found->records;
+
+	if (n >= RECORDS_MOST)
+		return -E2BIG;
+	if ((n & (n - 1)) == 0)
+		larger = realloc(larger, (n ? 2 * (size_t)n : 1) * sizeof *larger);
+	if (!larger)
+		return -ENOMEM;
+	found->records = larger;
+	found->records[found->n_records++] = *record;
+	*record = (struct record){ .host = "" };
+	return 0;
+}
+
+/* In a directory other JSON may lie beside the records: it is named, and no failure. */
+static void read_one(const char *path, bool in_directory, struct found *found)
+{
+	_cleanup_(record_done) struct record record = { .host = "" };
+	char why[MEMBER_WHY_MAX];
+	int r = record_read(path, &record, why);
+
+	if (r == 0) {
+		r = keep(found, &record);
+		snprintf(why, sizeof why, "has no room: %s", strerror(-r));
+	}
+	if (r == 0)
+		return;
+	fprintf(stderr, "uncore report: %s %s%s.\n", path, why,
+		in_directory ? "; it is left out" : "");
+	found->failed |= !in_directory || r != -ENOMSG;
+}
+
+static int is_json(const struct dirent *entry)
+{
+	size_t n = strlen(entry->d_name);
+
+	return n > strlen(".json") && strcmp(entry->d_name + n - strlen(".json"), ".json") == 0;
+}
+
+static void read_directory(const char *path, struct found *found)
+{
+	struct dirent **entries;
+	int n = scandir(path, &entries, is_json, alphasort);
+
+	if (n <= 0) {
+		fprintf(stderr, "uncore report: %s %s.\n", path,
+			n < 0 ? strerror(errno) : "has no files *.json");
+		found->failed = true;
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		_cleanup_free_ char *file = NULL;
+
+		if (asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0) {
+			file = NULL;
+			found->failed = true;
+		} else {
+			read_one(file, true, found);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+static void read_all(const struct report_options *options, struct found *found)
+{
+	struct stat status;
+
+	for (int i = 0; i < options->n_paths; i++)
+		if (stat(options->paths[i], &status) == 0 && S_ISDIR(status.st_mode))
+			read_directory(options->paths[i], found);
+		else
+			read_one(options->paths[i], false, found);
+}
+
+/* --- showing --- */
+
+static int show_json(
+	const struct report_options *options, const struct join *join, const char *notes)
+{
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	if (join->n_records == 1 && !options->hosts.n_names)
+		r = record_json(&join->records[0], &text);
+	else
+		r = join_json(join, &options->hosts, notes, &text);
+	if (r == 0)
+		printf("%s\n", text);
+	return r;
+}
+
+/* The table has the notes within it; elsewhere they must not mix with the output. */
+static int show(const struct report_options *options, const struct join *join, const char *notes)
+{
+	switch (options->output) {
+	case REPORT_JSON:
+		return show_json(options, join, notes);
+	case REPORT_CSV:
+		csv_write(stdout, join->records, join->n_records);
+		fputs(notes, stderr);
+		return 0;
+	default:
+		if (join->n_records == 1) {
+			record_print(stdout, &join->records[0]);
+			fputs(notes, stdout);
+		} else {
+			join_print(stdout, join, notes, options->nodes);
+		}
+		return 0;
+	}
+}
+
+/* Takes the records of @found. Returns the number of missing hosts, or negative errno. */
+static int join_and_show(const struct report_options *options, struct found *found)
+{
+	_cleanup_(join_done) struct join join = { .n_records = 0 };
+	_cleanup_free_ char *notes = NULL;
+	size_t size_bytes, n_missing;
+	FILE *out = open_memstream(&notes, &size_bytes);
+	int r;
+
+	if (!out)
+		return -ENOMEM;
+	notes_leave_out_twins(found->records, &found->n_records, out);
+	r = join_records(&found->records, found->n_records, &join);
+	n_missing = r == 0 ? notes_write_missing(&join, &options->hosts, out) : 0;
+	if (r == 0 && join.n_records > 1)
+		notes_write(&join, out);
+	if (fclose(out) == EOF)
+		r = -ENOMEM;
+	if (r == 0)
+		r = show(options, &join, notes);
+	return r < 0 ? r : (int)n_missing;
+}
+
+int report_files(const struct report_options *options)
+{
+	_cleanup_(found_done) struct found found = { .n_records = 0 };
+	int r;
+
+	read_all(options, &found);
+	if (!found.n_records) {
+		fprintf(stderr, "uncore report: there is no record to show.\n");
+		return EXIT_FAILED;
+	}
+	r = join_and_show(options, &found);
+	if (r < 0)
+		fprintf(stderr, "uncore report: cannot join the records: %s.\n", strerror(-r));
+	return r || found.failed ? EXIT_FAILED : 0;
+}

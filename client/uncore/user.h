@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stdint.h>
+
+/* @user: a number, or a name that this machine knows. 0; -ENOENT. */
+int user_find(const char *user, uint32_t *ret_uid);

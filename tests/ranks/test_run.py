@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""uncore run, and uncore report without a file: what jobs leave that were killed. Needs root."""
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+
+import ranks
+import tap
+from ranks import MEMBER, PAGE_BYTES, Rank, bytes_of, machine_faults, read_report, region_of, serving
+
+PAGES = 20000
+MOVES = f"begin solve touch {PAGES} end solve"
+DIES = f"{MOVES} begin last kill"
+NOTHING = "uncored keeps nothing of this user's jobs.\n"
+
+
+def contains(text, *words):
+    for word in words:
+        tap.check(word in text, f"there is no '{word}' in:\n{text}")
+
+
+def killed(uncored, team="job", user=ranks.NOBODY, count=2):
+    """A job whose processes are all killed inside a region. Returns the faults of the machine meanwhile."""
+    faults = machine_faults()
+    members = []
+    for _ in range(count):  # a reading follows each passage of solve, because no two are in it
+        members.append(Rank(uncored, DIES.replace("kill", "say in wait"), team=team, user=user))
+        members[-1].expect("in")
+    for member in members:
+        member.kill()
+    return machine_faults() - faults
+
+
+def report(uncored, *options, status=0, **more):
+    done = uncored.command("report", *options, **more)
+    tap.equal(done.returncode, status, f"status, of {done}")
+    return done
+
+
+def shown_once():
+    """uncore report shows a job whose ranks were all killed, and says what is missing; uncored then forgets it"""
+    with serving() as uncored:
+        faults = killed(uncored)
+        shown = report(uncored).stdout
+        again = report(uncored).stdout
+    contains(shown, "team own/job", "2 of 2 ranks were killed", "a process died inside: 2", "since their last reading at")
+    tap.check(re.search(r"last reading at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: ", shown), shown)
+    tap.check(faults > 2 * PAGES, f"{faults} faults")
+    tap.equal(again, NOTHING, "the second time")
+
+
+def as_data():
+    """--json is an array of records with exact bytes, --csv has the same; --keep leaves them there"""
+    with serving() as uncored:
+        most = killed(uncored, "one") + killed(uncored, "two", count=1)
+        records = json.loads(report(uncored, "--json", "--keep").stdout)
+        rows = list(csv.DictReader(io.StringIO(report(uncored, "--csv").stdout)))
+        empty = report(uncored, "--json").stdout, len(report(uncored, "--csv").stdout.splitlines())
+    tap.equal([(record["team"], record["run"], len(record["members"])) for record in records],
+              [("own/one", 1, 2), ("own/two", 1, 1)], "teams, the oldest first")
+    for record, count in zip(records, (2, 1)):
+        region = region_of(record, "solve")
+        tap.equal((region["count"], region["died"], region["open"]), (count, 0, 0), "solve")
+        last = region_of(record, "last")
+        tap.equal((last["count"], last["died"], last["open"]), (0, count, 0), "last")
+        tap.check(count * PAGES <= bytes_of(region) / PAGE_BYTES <= most, f"{bytes_of(region)} bytes, {most} faults")
+        contains(record["warning"], f"{count} of {count} ranks were killed")
+    for record in records:
+        counted = sum(int(row["value"]) for row in rows if (row["team"], row["region"], row["metric"]) ==
+                      (record["team"], "solve", "dram.read"))
+        tap.equal(counted, bytes_of(region_of(record, "solve")), "CSV")
+    tap.equal((json.loads(empty[0]), empty[1]), ([], 1), "nothing as data")
+
+
+def outside_of_regions():
+    """Of ranks that were killed while no region was open nothing is missing"""
+    with serving() as uncored:
+        Rank(uncored, f"{MOVES} kill").end()
+        shown = report(uncored).stdout
+    contains(shown, "1 of 1 ranks were killed", "nothing is missing")
+
+
+def some_left():
+    """Ranks that left before the last one was killed are not counted as killed"""
+    with serving() as uncored:
+        stays = Rank(uncored, "begin solve say in wait")
+        stays.expect("in")
+        tap.equal(Rank(uncored, MOVES).end(), "", "stderr")
+        stays.kill()
+        shown = report(uncored).stdout
+    contains(shown, "1 of 2 ranks were killed, and none lived to report")
+
+
+def running():
+    """A job that runs is named; --running shows what it did so far; neither has it forgotten"""
+    with serving() as uncored:
+        members = [Rank(uncored, f"{MOVES} begin solve say in wait end solve") for _ in range(2)]
+        for member in members:
+            member.expect("in")
+        named = report(uncored).stdout
+        shown = report(uncored, "--running").stdout
+        data = report(uncored, "--json")
+        for member in members:
+            member.go()
+        said = [member.end() for member in members]
+        after = report(uncored).stdout
+    contains(named, "team own/job", "2 processes still run; --running shows what it did so far.")
+    tap.check("passages" not in named, named)
+    contains(shown, "passages", "solve", "2 processes still run.")
+    tap.check("killed" not in shown, shown)
+    tap.equal(json.loads(data.stdout), [], "JSON")
+    contains(data.stderr, "2 processes still run")
+    tap.equal(sum(bool(text) for text in said), 1, f"tables in {said}")
+    tap.equal(after, NOTHING, "after its report")
+
+
+def of_others():
+    """Root may show the jobs of a user; other users may not"""
+    with serving() as uncored:
+        killed(uncored, user=ranks.NOBODY)
+        refused = report(uncored, "--user", str(ranks.NOBODY), status=1, user=ranks.DAEMON)
+        none = report(uncored, user=ranks.DAEMON).stdout
+        unknown = report(uncored, "--user", "no such user", status=1, user=0)
+        shown = report(uncored, "--user", "nobody", user=0).stdout
+        gone = report(uncored).stdout
+    contains(refused.stderr, "Only root may look at tables of another user")
+    contains(unknown.stderr, "this machine has no user no such user")
+    contains(shown, "2 of 2 ranks were killed")
+    tap.equal((none, gone), (NOTHING, NOTHING), "others")
+
+
+def not_written():
+    """What cannot be written is not forgotten"""
+    with serving() as uncored, open("/dev/full", "w", encoding="ascii") as full:
+        killed(uncored)
+        done = subprocess.run([ranks.BUILD / "client/uncore", "report"], env=uncored.environment(None),
+                              user=ranks.NOBODY, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+                              timeout=ranks.SECONDS)
+        shown = report(uncored).stdout
+    tap.equal(done.returncode, 1, "status")
+    contains(done.stderr, "cannot write to stdout")
+    contains(shown, "2 of 2 ranks were killed")
+
+
+def wrong_options():
+    """Options that need files, and those that have none, are told apart"""
+    with serving() as uncored:
+        contains(report(uncored, "--keep", "file", status=2).stderr, "leave out FILE")
+        contains(report(uncored, "--nodes", status=2).stderr, "need a FILE")
+        contains(report(uncored, status=1, UNCORE_SOCKET="/nonexistent").stderr, "/nonexistent")
+
+
+# --- uncore run ---
+
+def script(*programs, end="wait"):
+    """A launcher in place of mpirun: starts a rank for each, and waits for all."""
+    return ["sh", "-c", "".join(f"{MEMBER} {program} & " for program in programs) + end]
+
+
+def run(uncored, *words, status=0, **more):
+    done = uncored.command("run", *words, **more)
+    tap.equal(done.returncode, status, f"status, of {done}")
+    return done
+
+
+def run_normal():
+    """uncore run adds nothing to the report of a job that ends normally, and ends with its status"""
+    with serving() as uncored:
+        done = run(uncored, "--", *script(MOVES, MOVES, end="wait; echo output; exit 7"), status=7)
+        after = report(uncored).stdout
+    tap.equal(done.stdout, "output\n", "stdout")
+    tap.equal((done.stderr.count("Regions of"), "uncore run" in done.stderr), (1, False), done.stderr)
+    contains(done.stderr, "team own/run-", ", 2 ranks")
+    tap.equal(after, NOTHING, "after")
+
+
+def run_killed():
+    """uncore run reports in place of a job whose ranks were all killed"""
+    with serving() as uncored:
+        done = run(uncored, "--", *script(DIES, DIES, DIES))
+        after = report(uncored).stdout
+    contains(done.stderr, "no process of the job has reported", "3 of 3 ranks were killed", "a process died inside: 3")
+    tap.equal(done.stderr.count("Regions of"), 1, done.stderr)
+    tap.equal(after, NOTHING, "after")
+
+
+def run_to_file():
+    """With -o FILE the report is JSON in a file, whether the ranks live or are killed"""
+    with serving() as uncored:
+        for name, program in (("lives", MOVES), ("dies", DIES)):
+            path = str(uncored.folder / name)
+            faults = machine_faults()
+            done = run(uncored, "-o", path + "-%j", *script(program, program))
+            faults = machine_faults() - faults
+            tap.equal(done.stderr, "", "stderr")
+            record = read_report(path + "-nojob")
+            region = region_of(record, "solve")
+            tap.check(2 * PAGES <= bytes_of(region) / PAGE_BYTES <= faults, f"{bytes_of(region)} bytes")
+            tap.equal((region["count"], "warning" in record), (2, name == "dies"), name)
+        done = run(uncored, "-o", "/nonexistent/file", *script(DIES))
+    contains(done.stderr, "cannot write the report to /nonexistent/file", "The report follows", "1 of 1 ranks were killed")
+
+
+def run_own_name():
+    """A name of the team that the user chose stays, whatever characters it has"""
+    with serving() as uncored:
+        done = run(uncored, "--", *script(DIES), UNCORE_TEAM="a b:" + 80 * "x")
+    contains(done.stderr, "team own/a_b_xxx", "1 of 1 ranks were killed")
+
+
+def run_left():
+    """Ranks that outlive their launcher are named, and reported when they have ended"""
+    with serving() as uncored:
+        done = subprocess.Popen(
+            [ranks.BUILD / "client/uncore", "run", "--", *script(f"{MOVES} say in sleep 1000000", end="echo $$ $!; wait")],
+            env=uncored.environment(None), user=ranks.NOBODY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lines = sorted(done.stdout.readline().strip() for _ in range(2))
+        launcher, rank = map(int, lines[0].split())
+        os.kill(launcher, signal.SIGKILL)
+        said = done.stderr.readline()
+        status = done.wait(ranks.SECONDS)
+        named = report(uncored).stdout
+        os.kill(rank, signal.SIGKILL)
+        done.communicate(timeout=ranks.SECONDS)  # the rank had its ends of the pipes
+        shown = report(uncored).stdout
+    tap.equal((status, lines[1]), (128 + 9, "in"), "status")
+    contains(said, "1 process of the job still runs")
+    contains(named, "1 process still runs")
+    contains(shown, "1 of 1 ranks were killed", "nothing is missing")
+
+
+def run_fails():
+    """The exit status tells a command that cannot run from one that was killed"""
+    with serving() as uncored:
+        contains(run(uncored, "/nonexistent", status=127).stderr, "cannot run /nonexistent")
+        contains(run(uncored, "/etc", status=126).stderr, "cannot run /etc")
+        tap.equal(run(uncored, "sh", "-c", "kill -9 $$", status=137).stderr, "", "killed")
+        contains(run(uncored, status=2).stderr, "a command is needed")
+        tap.equal(run(uncored, "true", UNCORE_SOCKET="/nonexistent").stderr, "", "without uncored")
+        contains(run(uncored, *script(MOVES), UNCORE_SOCKET="/nonexistent").stderr, "no figures")
+
+
+if os.geteuid() != 0:
+    tap.skip_all("needs root")
+tap.run_functions([(body.__doc__, body) for body in (
+    shown_once, as_data, outside_of_regions, some_left, running, of_others, not_written, wrong_options, run_normal,
+    run_killed, run_to_file, run_own_name, run_left, run_fails)])
