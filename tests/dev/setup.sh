@@ -13,6 +13,7 @@ SETUP_TO_TEST=(
 	pcp python3-pcp
 	qemu-system-x86 # for the guest of suite traffic
 	gfortran # for suite papers: a program of CloverLeaf's shape
+	libopenmpi-dev openmpi-bin # for suite ranks: an MPI, whose launcher and faults are its own
 )
 # The emulator whose plugin simulates a memory controller: ./dev traffic, ./dev demo, suite traffic.
 SETUP_TO_SIMULATE=(qemu-user)
