@@ -10,6 +10,7 @@
  *   faults                 prints the faults of the whole machine so far
  *   repeat N .. again      does the steps between N times
  *   fork                   a child does the rest of the steps; the parent goes on when it is over
+ *   threads N              N threads each do the rest of the steps, and nothing follows
  *   exec                   executes itself, with the rest of the steps
  *   close                  closes all descriptors but the first three
  *   kill                   kills itself
@@ -18,24 +19,24 @@
  * A step of libuncore that fails is told on stderr, and the rest goes on.
  */
 #include <err.h>
-#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "client/uncore.h"
 #include "common/macro.h"
 #include "tests/harness/program.h"
+#include "tests/ranks/faults.h"
 
-enum { MOST = 1 << 24 };
+enum { MOST = 1 << 24, THREADS_MOST = 64 };
 
-static char **program; /* argv */
-static char **at;      /* the next word */
-static char **loop_at;
-static uint64_t loops_left;
+static char **program;          /* argv */
+static _Thread_local char **at; /* the next word */
+static _Thread_local char **loop_at;
+static _Thread_local uint64_t loops_left;
 
 static const char *word(void)
 {
@@ -64,23 +65,9 @@ static void do_end(void)
 	tell(uncore_region_end(name), "end", name);
 }
 
-/* Huge pages are refused, since one fault would bring in many pages. */
 static void do_touch(void)
 {
-	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	const size_t bytes = program_number(word(), MOST) * page_bytes;
-	volatile char *memory;
-
-	if (!bytes)
-		return;
-	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
-		err(1, "Cannot map %zu bytes", bytes);
-	if (madvise((void *)memory, bytes, MADV_NOHUGEPAGE) < 0 && errno != EINVAL)
-		err(1, "Cannot refuse huge pages");
-	for (size_t i = 0; i < bytes; i += page_bytes)
-		memory[i] = 1;
-	munmap((void *)memory, bytes);
+	faults_touch(program_number(word(), MOST));
 }
 
 static void do_sleep(void)
@@ -104,16 +91,7 @@ static void do_wait(void)
 
 static void do_faults(void)
 {
-	FILE *file = fopen("/proc/vmstat", "re");
-	unsigned long long n;
-	char name[64];
-
-	if (!file)
-		err(1, "/proc/vmstat");
-	while (fscanf(file, "%63s %llu", name, &n) == 2)
-		if (!strcmp(name, "pgfault"))
-			printf("%llu\n", n);
-	fclose(file);
+	printf("%llu\n", (unsigned long long)faults_machine());
 	fflush(stdout);
 }
 
@@ -170,6 +148,29 @@ static void do_report(void)
 	tell(uncore_region_report(path), "report", path);
 }
 
+static void run(const char *name);
+
+static void *do_rest(void *first)
+{
+	at = first;
+	while (*at)
+		run(word());
+	return NULL;
+}
+
+static void do_threads(void)
+{
+	pthread_t threads[THREADS_MOST];
+	uint64_t n = program_number(word(), THREADS_MOST);
+
+	for (uint64_t i = 0; i < n; i++)
+		if (pthread_create(&threads[i], NULL, do_rest, at) != 0)
+			errx(1, "Cannot start a thread.");
+	for (uint64_t i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+	exit(0);
+}
+
 static const struct step {
 	const char *name;
 	void (*run)(void);
@@ -184,6 +185,7 @@ static const struct step {
 	{ "repeat", do_repeat },
 	{ "again", do_again },
 	{ "fork", do_fork },
+	{ "threads", do_threads },
 	{ "exec", do_exec },
 	{ "close", do_close },
 	{ "kill", do_kill },
