@@ -391,7 +391,9 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
  * is none), %j for the batch system's job id ("nojob" if there is none), %% for %. If that file
  * cannot be written, the table goes to stderr. A forked child that is alone adds ".PID" to a name
  * without %p. A destructor of the library writes the report, after the program's own exit handlers
- * and destructors. What a team has counted outlives all of its processes: see uncore_team_record().
+ * and destructors. With UNCORE_EVERY=N only each N-th opening of a region is measured, and
+ * stands for the others. What a team has counted outlives all of its processes: see
+ * uncore_team_record().
  *
  * begin: -EINVAL (name; nothing was opened then), -ENOSPC (too many regions; likewise), -EOVERFLOW
  * (too deep), -EBADF: the program has closed a descriptor of the library; or as uncore_open() and

@@ -43,17 +43,15 @@ static void write_value(
 {
 	const struct record_value *value = &socket->values[metric];
 	char words[FORMAT_QUALITY_MAX];
-	double error = (double)socket->quantum_bytes;
+	const double error = derived_bound(socket, value);
 
 	if (value->quality & UNCORE_ABSENT) {
 		fprintf(out, ",,%s,absent", record->units[metric]);
 		return;
 	}
-	if (socket->window_ns)
-		error += (double)value->count * (double)socket->skew_ns / (double)socket->window_ns;
 	uncore_quality_words(value->quality, words, sizeof words);
 	fprintf(out, "%" PRIu64 ",", value->count);
-	if (socket->window_ns || !value->count)
+	if (!isnan(error))
 		fprintf(out, "%.0f", ceil(error));
 	fprintf(out, ",%s,", record->units[metric]);
 	write_text(out, words);

@@ -38,13 +38,15 @@ uint32_t derived_find(const struct record *record, const char *metric)
 
 /* --- sums --- */
 
-static double bound_of(const struct record_socket *socket, uint64_t count)
+/* Of what is known by samples, 2 standard errors hold 95 %. */
+double derived_bound(const struct record_socket *socket, const struct record_value *value)
 {
-	double share = (double)socket->skew_ns / (double)socket->window_ns;
+	const double count = (double)value->count;
+	const double other = (double)socket->quantum_bytes + 2 * value->sampling;
 
 	if (!socket->window_ns)
-		return count ? NAN : (double)socket->quantum_bytes;
-	return (double)count * share + (double)socket->quantum_bytes;
+		return value->count ? NAN : other;
+	return count * (double)socket->skew_ns / (double)socket->window_ns + other;
 }
 
 struct derived derived_total(const struct record_region *region, uint32_t metric)
@@ -60,7 +62,7 @@ struct derived derived_total(const struct record_region *region, uint32_t metric
 		if (value->quality & UNCORE_ABSENT)
 			return unknown(value->why ? value->why : "for an unknown reason");
 		sum.value += (double)value->count;
-		sum.error += bound_of(socket, value->count);
+		sum.error += derived_bound(socket, value);
 		sum.quality |= value->quality;
 	}
 	return sum;
@@ -75,12 +77,12 @@ struct derived derived_rate(const struct record_region *region, uint32_t metric)
 	sum.value = sum.error = 0;
 	for (uint32_t i = 0; i < region->n_sockets; i++) {
 		const struct record_socket *socket = &region->sockets[i];
-		uint64_t count = socket->values[metric].count;
+		const struct record_value *value = &socket->values[metric];
 
 		if (!socket->window_ns)
 			return unknown("the region was open for no time");
-		sum.value += (double)count / (double)socket->window_ns;
-		sum.error += bound_of(socket, count) / (double)socket->window_ns;
+		sum.value += (double)value->count / (double)socket->window_ns;
+		sum.error += derived_bound(socket, value) / (double)socket->window_ns;
 	}
 	return sum;
 }

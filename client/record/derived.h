@@ -31,6 +31,9 @@ bool derived_is_memory(const char *metric);
 /* The index of the metric of this name; UINT32_MAX: the record has none. */
 uint32_t derived_find(const struct record *record, const char *metric);
 
+/* The bound of a count's error, in the unit of the count; NAN: not known. */
+double derived_bound(const struct record_socket *socket, const struct record_value *value);
+
 /* The count on all sockets. */
 struct derived derived_total(const struct record_region *region, uint32_t metric);
 

@@ -199,6 +199,8 @@ static void join_numbers(const struct record_region *region, struct record_regio
 	total->time_ns = add_up(total->time_ns, region->time_ns);
 	total->lost_ns = add_up(total->lost_ns, region->lost_ns);
 	total->shared_ns = add_up(total->shared_ns, region->shared_ns);
+	total->n_stretches = add_up(total->n_stretches, region->n_stretches);
+	total->n_measured = add_up(total->n_measured, region->n_measured);
 	join_work(region->work, total->work);
 }
 

@@ -61,6 +61,13 @@ static void socket_json(struct jsonwriter *json, const struct record *record,
 	jsonwriter_object(json, NULL);
 	format_json_members(json, &shown);
 	jsonwriter_number(json, "quantum_bytes", region->sockets[i].quantum_bytes);
+	if (region->n_measured < region->n_stretches) {
+		jsonwriter_object(json, "sampling");
+		for (uint32_t m = 0; m < record->n_metrics; m++)
+			jsonwriter_real(
+				json, record->metrics[m], region->sockets[i].values[m].sampling);
+		jsonwriter_close(json);
+	}
 	if (region->estimates) {
 		jsonwriter_object(json, "estimates");
 		for (uint32_t m = 0; m < record->n_metrics; m++)
@@ -166,6 +173,8 @@ static void region_json(
 	jsonwriter_number(json, "window_ns", derived_window_ns(region));
 	jsonwriter_number(json, "lost_ns", region->lost_ns);
 	jsonwriter_number(json, "shared_ns", region->shared_ns);
+	jsonwriter_number(json, "stretches", region->n_stretches);
+	jsonwriter_number(json, "measured", region->n_measured);
 	work_json(json, region);
 	jsonwriter_array(json, "sockets");
 	for (uint32_t i = 0; i < region->n_sockets; i++)

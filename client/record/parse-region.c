@@ -119,6 +119,17 @@ static void parse_estimates(struct members *members, struct json_object *socket,
 
 /* --- sockets --- */
 
+static void parse_sampling(struct members *members, struct json_object *socket,
+	const struct record *record, struct record_socket *ret)
+{
+	struct json_object *sampling = members_object(members, socket, "sampling");
+	size_t entered = members_enter(members, "sampling");
+
+	for (uint32_t i = 0; i < record->n_metrics && !members_failed(members); i++)
+		ret->values[i].sampling = members_real(members, sampling, record->metrics[i]);
+	members_leave(members, entered);
+}
+
 static void parse_socket(struct members *members, struct json_object *object,
 	const struct record *record, struct record_socket *ret)
 {
@@ -127,6 +138,8 @@ static void parse_socket(struct members *members, struct json_object *object,
 	ret->skew_ns = members_number(members, object, "skew_ns", COUNT_MOST);
 	ret->quantum_bytes = members_number(members, object, "quantum_bytes", COUNT_MOST);
 	parse_values(members, object, record, ret);
+	if (has(object, "sampling"))
+		parse_sampling(members, object, record, ret);
 }
 
 static void parse_sockets(struct members *members, struct json_object *object,
@@ -202,6 +215,10 @@ void parse_region(struct members *members, struct json_object *object, const str
 	ret->time_ns = members_number(members, object, "time_ns", COUNT_MOST);
 	ret->lost_ns = members_number(members, object, "lost_ns", COUNT_MOST);
 	ret->shared_ns = members_number(members, object, "shared_ns", COUNT_MOST);
+	if (has(object, "stretches")) {
+		ret->n_stretches = members_number(members, object, "stretches", COUNT_MOST);
+		ret->n_measured = members_number(members, object, "measured", ret->n_stretches);
+	}
 	parse_work(members, object, ret->work);
 	parse_sockets(members, object, record, ret);
 }

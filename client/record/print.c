@@ -55,6 +55,11 @@ static void note_passages(
 		quantity_time((double)region->lost_ns, lost);
 		fprintf(out, "not measured for %s; ", lost);
 	}
+	if (region->n_measured < region->n_stretches)
+		fprintf(out,
+			"sampled: %" PRIu64 " of %" PRIu64 " times that it was open were measured "
+			"and stand for all; ",
+			region->n_measured, region->n_stretches);
 	if (*record->team && region->n_ranks < record->n_members)
 		fprintf(out, "%" PRIu64 " of %" PRIu32 " ranks; ", region->n_ranks,
 			record->n_members);

@@ -23,6 +23,8 @@ struct record_value {
 	uint64_t count;
 	uint32_t quality; /* UNCORE_ABSENT: .count means nothing */
 	char *why;        /* of an absent value; owned; NULL otherwise */
+	double sampling;  /* standard error, where only some stretches were measured; 0: all were;
+			     NAN: not known */
 };
 
 /* Bytes that belong to a region itself where regions overlap (client/estimate); per metric. */
@@ -49,15 +51,17 @@ struct record_work {
 
 struct record_region {
 	char name[RECORD_NAME_BYTES];
-	uint64_t n_passages; /* that ended, of all ranks, also the failed ones */
-	uint64_t n_failed;   /* ... without figures */
-	uint64_t n_open;     /* that had not ended when the record was made */
-	uint64_t n_died;     /* that a process died inside */
-	uint64_t n_ranks;    /* members that entered it */
-	uint64_t time_ns;    /* of the ended passages, summed over threads and ranks */
-	uint64_t lost_ns;    /* time in which it was open, but not measured (deaths, restarts) */
-	uint64_t shared_ns;  /* of the window, the time in which other regions were open too */
-	uint32_t n_sockets;  /* 0: no figures */
+	uint64_t n_passages;  /* that ended, of all ranks, also the failed ones */
+	uint64_t n_failed;    /* ... without figures */
+	uint64_t n_open;      /* that had not ended when the record was made */
+	uint64_t n_died;      /* that a process died inside */
+	uint64_t n_ranks;     /* members that entered it */
+	uint64_t time_ns;     /* of the ended passages, summed over threads and ranks */
+	uint64_t lost_ns;     /* time in which it was open, but not measured (deaths, restarts) */
+	uint64_t shared_ns;   /* of the window, the time in which other regions were open too */
+	uint64_t n_stretches; /* from the first rank in to the last one out */
+	uint64_t n_measured;  /* ... that stand for all of them: the sockets' figures are scaled */
+	uint32_t n_sockets;   /* 0: no figures */
 	struct record_socket *sockets; /* owned; by socket */
 	struct record_work work[RECORD_UNITS_MAX];
 	struct record_estimate *estimates; /* owned; n_sockets x n_metrics, or NULL */

@@ -2,6 +2,7 @@
 #include "client/region/snapshot.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -78,31 +79,61 @@ static void add_cells(const struct table *table, unsigned index, struct record_r
 	}
 }
 
-static int fill_value(const struct table *table, unsigned metric, const struct table_count *sum,
-	struct record_value *value)
+/* Stretches that were measured stand for those that were not. */
+static double scale_of(const struct table_record *sums)
 {
+	return sums->n_measured ? (double)sums->n_stretches / (double)sums->n_measured : 1;
+}
+
+/* The standard error of a sum over n of N stretches, scaled by N / n. */
+static double sampling_error(const struct table_record *sums, uint64_t count, double squares)
+{
+	const double n = (double)sums->n_measured, all = (double)sums->n_stretches;
+	const double sum = (double)count;
+
+	if (n >= all)
+		return 0;
+	if (n < 2)
+		return NAN;
+	return all / n * sqrt(n * fmax(squares - sum * sum / n, 0) / (n - 1) * (1 - n / all));
+}
+
+static uint64_t scaled(uint64_t number, double scale)
+{
+	return scale > 1 ? (uint64_t)((double)number * scale + 0.5) : number;
+}
+
+static int fill_value(const struct table *table, const struct table_record *sums, uint32_t socket,
+	uint32_t metric, struct record_value *value)
+{
+	const struct table_count *sum = &sums->sockets[socket].sums[metric];
 	char why[UNCORE_TEXT_MAX];
 
-	value->count = sum->count;
+	value->count = scaled(sum->count, scale_of(sums));
 	value->quality = sum->quality;
+	value->sampling = sampling_error(sums, sum->count, sums->sockets[socket].squares[metric]);
 	if (!(sum->quality & UNCORE_ABSENT))
 		return 0;
+	value->sampling = 0;
 	table_read_text(why, table->header.whys[metric], sizeof why);
 	value->why = strdup(*why ? why : "uncored did not say why");
 	return value->why ? 0 : -ENOMEM;
 }
 
 static int fill_socket(const struct table *table, const struct record *record,
-	const struct table_socket *sums, struct record_socket *socket)
+	const struct table_record *sums, uint32_t i, struct record_socket *socket)
 {
 	const uint64_t quantum = LOAD(table->header.quantum);
+	const struct table_socket *from = &sums->sockets[i];
+	const double scale = scale_of(sums);
 	int r = 0;
 
-	socket->window_ns = sums->window_ns;
-	socket->skew_ns = sums->skew_ns;
-	socket->quantum_bytes = quantum > 1 ? quantum * sums->n_readings : 0;
-	for (uint32_t i = 0; i < record->n_metrics && r == 0; i++)
-		r = fill_value(table, i, &sums->sums[i], &socket->values[i]);
+	socket->socket = i;
+	socket->window_ns = scaled(from->window_ns, scale);
+	socket->skew_ns = scaled(from->skew_ns, scale);
+	socket->quantum_bytes = quantum > 1 ? scaled(quantum * from->n_readings, scale) : 0;
+	for (uint32_t m = 0; m < record->n_metrics && r == 0; m++)
+		r = fill_value(table, sums, i, m, &socket->values[m]);
 	return r;
 }
 
@@ -113,6 +144,8 @@ static int fill_sums(const struct table *table, const struct record *record,
 	int r = 0;
 
 	region->lost_ns = sums->lost_ns;
+	region->n_stretches = sums->n_stretches;
+	region->n_measured = sums->n_measured;
 	if (!sums->n_sockets || !sums->sockets[0].n_readings)
 		return 0;
 	region->sockets = calloc(sums->n_sockets, sizeof *region->sockets);
@@ -120,10 +153,11 @@ static int fill_sums(const struct table *table, const struct record *record,
 		return -ENOMEM;
 	region->n_sockets = sums->n_sockets;
 	for (uint32_t i = 0; i < sums->n_sockets && r == 0; i++) {
-		region->sockets[i].socket = i;
-		if (sums->sockets[i].shared_ns > region->shared_ns)
-			region->shared_ns = sums->sockets[i].shared_ns;
-		r = fill_socket(table, record, &sums->sockets[i], &region->sockets[i]);
+		const uint64_t shared_ns = scaled(sums->sockets[i].shared_ns, scale_of(sums));
+
+		if (shared_ns > region->shared_ns)
+			region->shared_ns = shared_ns;
+		r = fill_socket(table, record, sums, i, &region->sockets[i]);
 	}
 	return r;
 }

@@ -90,13 +90,14 @@ struct step {
 
 static int draw_up(struct table_record *draft, const struct step *step)
 {
-	if (step->opens) {
+	if (step->opens)
 		sums_open(draft, step->reading);
-		return 0;
-	}
-	if (step->reading)
+	else if (!step->reading)
+		sums_lose(draft, clock_now_ns());
+	else if (!step->holder)
+		return sums_close(draft, step->reading, step->is_shared);
+	else
 		return sums_add(draft, step->reading, step->is_shared);
-	sums_lose(draft, clock_now_ns());
 	return 0;
 }
 
@@ -146,6 +147,24 @@ static int commit(struct member *member, unsigned region, const struct word *wor
 	return done;
 }
 
+/* --- sampling --- */
+
+/* Was the present stretch begun by a reading? */
+static bool is_measured(const struct table *table, const struct word *word)
+{
+	return __atomic_load_n(&table->records[word->record].is_measured, __ATOMIC_RELAXED);
+}
+
+/* Is the next stretch one of those that are measured? */
+static bool is_due(const struct table *table, const struct word *word)
+{
+	const uint32_t every = __atomic_load_n(&table->header.every, __ATOMIC_RELAXED);
+	const uint64_t n =
+		__atomic_load_n(&table->records[word->record].n_stretches, __ATOMIC_RELAXED);
+
+	return every <= 1 || n % every == 0;
+}
+
 /* --- entering --- */
 
 /* How many regions but @except are open. */
@@ -161,9 +180,7 @@ static unsigned count_open(const struct table *table, unsigned except)
 
 int stretch_enter(struct member *member, unsigned region, struct reading *reading)
 {
-	const struct step opening = {
-		.holder = member->slot + 1, .reading = reading, .opens = true
-	};
+	struct step opening = { .holder = member->slot + 1, .opens = true };
 	int r = 0, error = 0;
 
 	for (int i = 0; r == 0; i++) {
@@ -177,10 +194,11 @@ int stretch_enter(struct member *member, unsigned region, struct reading *readin
 			r = change(member->table, region, &word, word.record, opening.holder);
 			continue;
 		}
-		if (!reading->is_taken) {
+		if (!reading->is_taken && is_due(member->table, &word)) {
 			r = reading_take(reading);
 			continue;
 		}
+		opening.reading = reading->is_taken ? reading : NULL;
 		r = commit(member, region, &word, &opening, &error);
 	}
 	return r < 0 ? r : 0;
@@ -212,11 +230,11 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 				change(table, region, &word, word.record, other);
 			continue;
 		}
-		if (reading && !reading->is_taken) {
+		if (reading && !reading->is_taken && is_measured(table, &word)) {
 			reading_take(reading);
 			continue;
 		}
-		if (reading && reading->error)
+		if (reading && (!reading->is_taken || reading->error))
 			closing.reading = NULL;
 		closing.is_shared = count_open(table, region) > 0;
 		r = commit(member, region, &word, &closing, &error);
@@ -292,7 +310,7 @@ static void advance(
 	};
 	int error;
 
-	if (!holder_is_inside(member->table, region, &word))
+	if (!holder_is_inside(member->table, region, &word) || !is_measured(member->table, &word))
 		return;
 	if (member_lives(member, word.holder - 1))
 		commit(member, region, &word, &step, &error);

@@ -80,18 +80,25 @@ static void add_socket(
 
 /* --- all sockets --- */
 
+static void begin_socket(struct table_socket *socket, const struct uncore_sample *sample)
+{
+	for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++)
+		socket->opened[i] = socket->sums[i].count;
+	if (is_later(&socket->last, sample))
+		keep(&socket->last, sample);
+}
+
 void sums_open(struct table_record *record, const struct reading *reading)
 {
 	record->n_stretches++;
+	record->is_measured = reading != NULL;
+	if (!reading)
+		return;
 	record->n_measured++;
-	record->is_measured = 1;
 	for (uint32_t s = 0; s < reading->n_samples && s < PAGE_SOCKETS_MAX; s++) {
-		struct table_socket *socket = &record->sockets[s];
-
 		if (s >= record->n_sockets)
-			memset(socket, 0, sizeof *socket);
-		if (is_later(&socket->last, &reading->samples[s]))
-			keep(&socket->last, &reading->samples[s]);
+			memset(&record->sockets[s], 0, sizeof record->sockets[s]);
+		begin_socket(&record->sockets[s], &reading->samples[s]);
 	}
 	record->n_sockets = reading->n_samples;
 	record->opened_ns = reading->samples[0].begin_ns;
@@ -110,15 +117,16 @@ void sums_lose(struct table_record *record, uint64_t now_ns)
 {
 	uint64_t last_ns = record->n_sockets ? record->sockets[0].last.end_ns : record->opened_ns;
 
-	if (now_ns > last_ns)
+	if (record->is_measured && now_ns > last_ns)
 		record->lost_ns += now_ns - last_ns;
-	record->is_measured = 0;
 }
 
 int sums_add(struct table_record *record, const struct reading *reading, bool is_shared)
 {
 	bool anew = is_anew(record, reading);
 
+	if (!record->is_measured)
+		return 0;
 	if (anew)
 		sums_lose(record, reading->samples[0].begin_ns);
 	for (uint32_t s = 0; s < record->n_sockets && s < reading->n_samples; s++) {
@@ -131,4 +139,20 @@ int sums_add(struct table_record *record, const struct reading *reading, bool is
 		keep(&socket->last, &reading->samples[s]);
 	}
 	return anew ? delta_stale() : 0;
+}
+
+int sums_close(struct table_record *record, const struct reading *reading, bool is_shared)
+{
+	int r = sums_add(record, reading, is_shared);
+
+	for (uint32_t s = 0; record->is_measured && s < record->n_sockets; s++) {
+		struct table_socket *socket = &record->sockets[s];
+
+		for (uint32_t i = 0; i < UNCORE_METRICS_MAX; i++) {
+			const double moved = (double)(socket->sums[i].count - socket->opened[i]);
+
+			socket->squares[i] += moved * moved;
+		}
+	}
+	return r;
 }

@@ -8,8 +8,11 @@
 /* Copies a record to or from a table: as much of it as has a meaning. */
 void sums_copy(struct table_record *to, const struct table_record *from);
 
-/* A stretch begins: its first reading. */
+/* A stretch begins: its first reading; NULL: it is not measured, and others stand for it. */
 void sums_open(struct table_record *record, const struct reading *reading);
+
+/* As sums_add(), and the stretch is over. */
+int sums_close(struct table_record *record, const struct reading *reading, bool is_shared);
 
 /*
  * Adds what moved since the last reading. @is_shared: other regions were open, too. -ESTALE:

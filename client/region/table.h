@@ -62,6 +62,8 @@ struct table_socket {
 	uint64_t n_readings; /* whose differences were added */
 	struct table_count sums[UNCORE_METRICS_MAX];
 	uint64_t shared[UNCORE_METRICS_MAX]; /* of the sums: other regions were open, too */
+	uint64_t opened[UNCORE_METRICS_MAX]; /* the sums when the present stretch began */
+	double squares[UNCORE_METRICS_MAX];  /* of what the measured stretches moved, each */
 	struct table_reading last;
 };
 
@@ -144,11 +146,13 @@ enum { TABLE_ESTIMATE_BYTES = 5 << 20 }; /* the most that estimate_bytes() asks 
 struct table_header {
 	uint64_t magic;
 	uint32_t layout;
-	uint32_t is_described;    /* atomic: the machine below is known */
-	uint32_t ending;          /* atomic: see team.h */
-	uint32_t is_reported;     /* atomic: somebody was told what is in the table */
-	uint32_t n_records;       /* atomic: that were ever handed out */
-	uint32_t n_expected;      /* members, as the launcher says; 0: it does not */
+	uint32_t is_described; /* atomic: the machine below is known */
+	uint32_t ending;       /* atomic: see team.h */
+	uint32_t is_reported;  /* atomic: somebody was told what is in the table */
+	uint32_t n_records;    /* atomic: that were ever handed out */
+	uint32_t n_expected;   /* members, as the launcher says; 0: it does not */
+	uint32_t every;        /* each so-manyth stretch of a region is measured; 0: each */
+	uint32_t reserved;
 	uint32_t n_joined;        /* atomic: members, so far */
 	uint32_t n_slots;         /* atomic: that were ever taken: the first ones */
 	uint64_t begun_ns;        /* CLOCK_REALTIME: the first member joined */

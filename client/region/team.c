@@ -13,6 +13,7 @@
 #include "client/region/launch.h"
 #include "client/region/stretch.h"
 #include "common/clock.h"
+#include "common/number.h"
 
 /* Of header.ending: ENDING is its lowest byte. What no member wrote stands for OPEN. */
 enum { OPEN = 0, ENDING = 1, ENDED = 2 };
@@ -106,6 +107,15 @@ static bool end(struct team *team)
 
 /* --- joining --- */
 
+/* UNCORE_EVERY; what is no number stands for each. */
+static uint32_t sampling_wish(void)
+{
+	const char *text = secure_getenv("UNCORE_EVERY");
+	uint64_t every;
+
+	return text && number_parse_whole(text, 10, UINT32_MAX, &every) ? (uint32_t)every : 0;
+}
+
 /* Members that come at once all write the same, but for the command. */
 static void describe(struct team *team, const char *name)
 {
@@ -124,6 +134,7 @@ static void describe(struct team *team, const char *name)
 	TABLE_WRITE_TEXT(header->command, program_invocation_short_name);
 	__atomic_store_n(&header->run, team->kept.run, __ATOMIC_RELAXED);
 	__atomic_store_n(&header->n_expected, job_step_local_size(), __ATOMIC_RELAXED);
+	__atomic_store_n(&header->every, sampling_wish(), __ATOMIC_RELAXED);
 }
 
 /* If the members of the table were all killed, nobody was there to end the team. */

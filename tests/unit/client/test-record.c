@@ -55,10 +55,14 @@ static void fill_everything(struct record *record)
 	region->n_ranks = 5;
 	region->time_ns = 6;
 	region->lost_ns = 7;
+	region->n_stretches = 90;
+	region->n_measured = 9;
 	region->shared_ns = 8;
 	region->work[0] = (struct record_work){ "cell", 1e9 / 3 };
 	region->work[1] = (struct record_work){ "bytes stored", 1e300 };
 	region->sockets[1].values[0].quality = UNCORE_ESTIMATED | UNCORE_PARTIAL | 0x800000;
+	region->sockets[1].values[0].sampling = 1e3 / 3;
+	region->sockets[1].values[1].sampling = NAN;
 	record_case_estimates(record, region);
 	region->estimates[0] = (struct record_estimate){ .why = strdup("not separable from b") };
 	region->estimates[1].is_bound = true;
@@ -114,7 +118,10 @@ static void each_member_is_read_back(void **state)
 	assert_string_equal(region->name, "na\xc3\xafve \"x\\y\"/[0]");
 	assert_true(region->n_passages == 12 && region->n_failed == 2 && region->n_open == 3 &&
 		    region->n_died == 4 && region->n_ranks == 5 && region->time_ns == 6 &&
-		    region->lost_ns == 7 && region->shared_ns == 8);
+		    region->lost_ns == 7 && region->shared_ns == 8 && region->n_stretches == 90 &&
+		    region->n_measured == 9);
+	assert_true(region->sockets[1].values[0].sampling == 1e3 / 3 &&
+		    isnan(region->sockets[1].values[1].sampling));
 	assert_string_equal(region->work[0].unit, "cell");
 	assert_true(region->work[0].amount == 1e9 / 3 && region->work[1].amount == 1e300);
 	assert_true(region->sockets[1].socket == 1 && region->sockets[1].window_ns == 2000000000 &&

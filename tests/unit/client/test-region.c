@@ -155,6 +155,36 @@ static void too_deep_is_eoverflow_and_counted_as_failed(void **state)
 	run_with(NULL, nest_too_deep);
 }
 
+/* --- sampling --- */
+
+static void pass_sampled(struct fake_daemon *daemon)
+{
+	enum { PASSAGES = 95, MEASURED = 10 };
+	struct json_object *report, *region;
+
+	setenv("UNCORE_EVERY", "10", 1);
+	for (int i = 0; i < PASSAGES; i++) {
+		CHECK(uncore_region_begin("short") == 0);
+		CHECK(uncore_region_end("short") == 0);
+	}
+	report = take_report(daemon);
+	region = find_region(report, "short");
+	CHECK(number(FIND(region, "count")) == PASSAGES);
+	CHECK(number(FIND(region, "stretches")) == PASSAGES);
+	CHECK(number(FIND(region, "measured")) == MEASURED);
+	CHECK(bytes_of(region) == PASSAGES * FAKE_STEP);
+	/* Each measured one moved the same. */
+	CHECK(number(FIND(region, "sockets", "0", "sampling", "dram.read")) == 0);
+	CHECK(number(FIND(region, "lost_ns")) == 0);
+	json_object_put(report);
+}
+
+static void only_some_stretches_are_measured_and_stand_for_all(void **state)
+{
+	(void)state;
+	run_with(NULL, pass_sampled);
+}
+
 /* --- losses leave a trace --- */
 
 static void mismatch(struct fake_daemon *daemon)
@@ -633,6 +663,8 @@ int main(void)
 		CASE("bad names are refused", bad_names_are_refused),
 		CASE("too deep is EOVERFLOW and counted as failed",
 			too_deep_is_eoverflow_and_counted_as_failed),
+		CASE("only some stretches are measured, and stand for all",
+			only_some_stretches_are_measured_and_stand_for_all),
 		CASE("a mismatched end is in the report", a_mismatched_end_is_in_the_report),
 		CASE("an overflow is in the report", an_overflow_is_in_the_report),
 		CASE("an end repeats the sentence of its begin",
