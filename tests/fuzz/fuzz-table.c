@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of a team, into which another program writes what it likes between the steps of two
+ * members and of a process that looks. Figures are wrong then. No step may crash, or go on for
+ * ever.
+ *
+ * The input is a row of steps; a write takes a place and 8 bytes. Of the table only its beginnings
+ * are written: the header, and the first slots, regions, cells and records.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/record/json.h"
+#include "client/record/print.h"
+#include "client/region/cell.h"
+#include "client/region/member.h"
+#include "client/region/snapshot.h"
+#include "client/region/stretch.h"
+#include "client/region/sums.h"
+#include "tests/fuzz/input.h"
+#include "tests/fuzz/target.h"
+
+enum { STEPS_MAX = 200, MEMBERS = 2, PLACES = 4, SOCKETS = 2, METRICS = 3, HEADER_BYTES = 8192 };
+
+static struct {
+	struct table *table;
+	struct member members[MEMBERS];
+	uint64_t sweep;
+	bool fails; /* the next reading */
+	FILE *nowhere;
+} all;
+
+/* --- the meter --- */
+
+int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
+{
+	(void)meter;
+	if (all.fails)
+		return error_say(-ECONNREFUSED, "There is no reading.");
+	*samples = calloc(SOCKETS, sizeof **samples);
+	if (!*samples)
+		abort();
+	all.sweep++;
+	for (uint32_t s = 0; s < SOCKETS; s++) {
+		(*samples)[s] = (struct uncore_sample){
+			.size = sizeof **samples,
+			.socket = s,
+			.n_values = METRICS,
+			.generation = { 1 + all.sweep / 50, 1 },
+			.sweep = all.sweep,
+			.begin_ns = all.sweep * 1000,
+			.end_ns = all.sweep * 1000 + 10,
+			.values[0].count = all.sweep * 64,
+			.values[2].quality = UNCORE_ABSENT,
+		};
+	}
+	*ret_n = SOCKETS;
+	return 0;
+}
+
+/* --- the other program --- */
+
+static uint64_t take_number(void)
+{
+	uint64_t number = 0;
+
+	for (unsigned i = 0; i < sizeof number; i++)
+		number = number << 8 | take_byte();
+	return number;
+}
+
+static void write_any(void)
+{
+	const uint8_t part = take_byte(), index = take_byte();
+	unsigned word = take_byte(), words;
+	void *place;
+
+	word = word << 8 | take_byte();
+	switch (part % 5) {
+	case 0:
+		place = all.table;
+		words = HEADER_BYTES;
+		break;
+	case 1:
+		place = &all.table->slots[index % PLACES];
+		words = sizeof(struct table_slot);
+		break;
+	case 2:
+		place = &all.table->regions[index % PLACES];
+		words = sizeof(struct table_region);
+		break;
+	case 3:
+		place = &all.table->cells[index / PLACES % PLACES][index % PLACES];
+		words = sizeof(struct table_cell);
+		break;
+	default:
+		place = &all.table->records[index % (2 * PLACES)];
+		words = offsetof(struct table_record, sockets) + 2 * sizeof(struct table_socket);
+	}
+	((uint64_t *)place)[word % (words / sizeof(uint64_t))] = take_number();
+}
+
+/* --- the members --- */
+
+static void enter(struct member *member, unsigned region)
+{
+	struct reading reading = { .meter = NULL };
+
+	cell_begin(&member->table->cells[member->slot][region], all.sweep);
+	if (!stretch_is_held(member->table, region))
+		stretch_enter(member, region, &reading);
+	stretch_advance_others(member, region, &reading, false);
+	reading_done(&reading);
+}
+
+static void leave(struct member *member, unsigned region)
+{
+	struct reading reading = { .meter = NULL };
+
+	cell_end(&member->table->cells[member->slot][region], 1, all.sweep);
+	stretch_check_holder(member, region);
+	stretch_leave(member, region, &reading);
+	stretch_advance_others(member, region, &reading, true);
+	reading_done(&reading);
+}
+
+static void abandon(struct member *member, unsigned region)
+{
+	cell_abandon_all(&member->table->cells[member->slot][region]);
+	cell_fail(&member->table->cells[member->slot][region]);
+	stretch_abandon(member, region);
+}
+
+static void observe(struct member *member)
+{
+	struct reading reading = { .meter = NULL };
+
+	reading_take(&reading);
+	stretch_advance_others(member, STRETCH_ALL, &reading, false);
+	reading_done(&reading);
+}
+
+static void come_again(struct member *member)
+{
+	member_leave(member);
+	member_let_go(member);
+	member_done(member);
+	if (member_join(member, all.table, MEMBER_ALONE) < 0) {
+		all.table->slots[0].state = 0; /* that all are taken was a lie */
+		if (member_join(member, all.table, MEMBER_ALONE) < 0)
+			abort();
+	}
+	stretch_settle_former(member);
+}
+
+static void look_around(struct member *member)
+{
+	member_look_for_dead(member);
+	member_should_look(member, take_number());
+	if (!member_is_one(member))
+		stretch_settle_dead(member);
+	stretch_settle_dead(member);
+}
+
+static void work(struct member *member, unsigned region)
+{
+	const char name[] = { (char)('a' + take_byte() % PLACES), '\0' };
+	int index = table_find_or_add(all.table, name), unit;
+
+	if (index < 0)
+		return;
+	unit = table_find_or_add_unit(all.table, region, name);
+	if (unit >= 0)
+		cell_work(&all.table->cells[member->slot][region], (unsigned)unit, 2);
+	cell_excess(&all.table->cells[member->slot][index]);
+	table_keep_failure(all.table, name);
+	table_keep_why(all.table, region, name);
+}
+
+static void look(void)
+{
+	struct record record = { .host = "" };
+	char *text = NULL;
+
+	if (snapshot(all.table, &record) == 0 && record_json(&record, &text) == 0) {
+		record_print(all.nowhere, &record);
+		free(text);
+	}
+	record_done(&record);
+}
+
+static void step(void)
+{
+	const uint8_t kind = take_byte();
+	const unsigned region = kind >> 4 & (PLACES - 1);
+	struct member *member = &all.members[kind >> 6 & 1];
+
+	all.fails = kind >> 7;
+	switch (kind & 15) {
+	case 0:
+		enter(member, region);
+		break;
+	case 1:
+		leave(member, region);
+		break;
+	case 2:
+		abandon(member, region);
+		break;
+	case 3:
+		observe(member);
+		break;
+	case 4:
+		come_again(member);
+		break;
+	case 5:
+		look_around(member);
+		break;
+	case 6:
+		work(member, region);
+		break;
+	case 7:
+		look();
+		break;
+	default:
+		write_any();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	input.data = data;
+	input.size_bytes = size_bytes;
+	all.table = table_new();
+	all.nowhere = fopen("/dev/null", "we");
+	all.sweep = 0;
+	if (!all.table || !all.nowhere)
+		abort();
+	all.table->header.is_described = 1;
+	all.table->header.n_metrics = METRICS;
+	table_find_or_add(all.table, "a");
+	table_find_or_add(all.table, "b");
+	for (int i = 0; i < MEMBERS; i++)
+		if (member_join(&all.members[i], all.table, MEMBER_ALONE) < 0)
+			abort();
+	for (int i = 0; i < STEPS_MAX && input.size_bytes; i++)
+		step();
+	look();
+	for (int i = 0; i < MEMBERS; i++)
+		member_done(&all.members[i]);
+	fclose(all.nowhere);
+	table_unmap(all.table);
+	return 0;
+}
