@@ -9,6 +9,7 @@ SETUP_TO_BUILD=(
 )
 SETUP_TO_TEST=(
 	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev llvm mandoc
+	musl-tools # suite ranks: members with another C library
 	systemd util-linux valgrind linux-perf
 	pcp python3-pcp
 	qemu-system-x86 # for the guest of suite traffic
