@@ -162,7 +162,8 @@ int member_join(struct member *ret, struct table *table, int fd)
 bool member_is_one(const struct member *member)
 {
 	return __atomic_load_n(&member->table->slots[member->slot].state, __ATOMIC_RELAXED) ==
-	       member->state;
+		       member->state &&
+	       (member->fd == MEMBER_ALONE || member_has_file(member, member->fd));
 }
 
 static bool is_locked(int fd, off_t from, off_t n)

@@ -83,7 +83,8 @@ def one_table():
 
 def outside():
     """What ranks do while none is inside a region does not count"""
-    program = f"begin solve say in wait end solve say done wait touch {PAGES} say done wait begin solve say done wait end solve"
+    program = ("begin solve say in wait end solve say done wait "
+               f"touch {PAGES} say done wait begin solve say done wait end solve")
     with serving() as uncored:
         members = start(uncored, program, program)
         for member in members:
