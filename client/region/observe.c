@@ -78,20 +78,35 @@ bool observe_is_due(const struct member *member, uint64_t now_ns)
 
 /* --- one observer at a time --- */
 
+/* A member as an observer: slot + 1, and which of the slot's members it is. */
+static uint64_t observer_of(unsigned slot, uint64_t state)
+{
+	return (slot + 1) | state >> 8 << 16;
+}
+
+static bool observer_lives(const struct member *member, uint64_t observer)
+{
+	const unsigned slot = (unsigned)(observer & 0xffff) - 1;
+	uint64_t state;
+
+	if (slot >= TABLE_MEMBERS_MAX)
+		return true; /* no member wrote this */
+	state = __atomic_load_n(&member->table->slots[slot].state, __ATOMIC_SEQ_CST);
+	return (state & 0xff) == TABLE_JOINED && observer == observer_of(slot, state) &&
+	       member_lives(member, slot);
+}
+
 /* An observer that has died leaves a gap, which is dropped. */
 static bool begin(const struct member *member, const struct estimate *estimate)
 {
-	uint64_t *observer = &member->table->header.observer, none = 0;
+	const uint64_t own = observer_of(member->slot, member->state);
+	uint64_t *observer = &member->table->header.observer, other = 0;
 
 	if (__atomic_compare_exchange_n(
-		    observer, &none, member->slot + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		    observer, &other, own, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return true;
-	if (none > TABLE_MEMBERS_MAX || none == member->slot + 1 ||
-		(table_phase(member->table, (unsigned)none - 1) == TABLE_JOINED &&
-			member_lives(member, (unsigned)none - 1)))
-		return false;
-	if (!__atomic_compare_exchange_n(
-		    observer, &none, member->slot + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (observer_lives(member, other) || !__atomic_compare_exchange_n(observer, &other, own,
+						     false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return false;
 	member->table->observed.at_ns = 0;
 	estimate_drop(estimate, ESTIMATE_DROPPED_DEATH);
@@ -100,7 +115,7 @@ static bool begin(const struct member *member, const struct estimate *estimate)
 
 static void end(const struct member *member)
 {
-	uint64_t own = member->slot + 1;
+	uint64_t own = observer_of(member->slot, member->state);
 
 	__atomic_compare_exchange_n(&member->table->header.observer, &own, 0, false,
 		__ATOMIC_ACQ_REL, __ATOMIC_RELAXED);

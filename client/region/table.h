@@ -160,7 +160,7 @@ struct table_header {
 	uint64_t last_reading_ns; /* atomic: CLOCK_MONOTONIC, the last reading of any member */
 	uint64_t last_look_ns;    /* atomic: the last time that somebody looked for the dead */
 	uint64_t quantum;         /* bytes */
-	uint64_t observer;        /* atomic: slot + 1 of the member that observes; 0: none */
+	uint64_t observer;        /* atomic: the member that observes (observe.c); 0: none */
 	uint64_t gap_ns;          /* atomic: readings for the estimate are so far apart */
 	uint64_t site_gap_ns;     /* ... because the site holds back fresh reads */
 	uint64_t sweep_ns;        /* by the observer alone: what a sweep takes, smoothed */

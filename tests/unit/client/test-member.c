@@ -14,6 +14,7 @@
 
 #include "client/internal.h"
 #include "client/region/cell.h"
+#include "client/region/observe.h"
 #include "client/region/snapshot.h"
 #include "client/region/team.h"
 #include "tests/unit/client/region-case.h"
@@ -86,6 +87,24 @@ struct process {
 	int orders, answers;
 };
 
+/* Observes, and dies meanwhile if there are more samples than are told here. */
+static bool observe_now(const struct member *member, uint32_t n_samples)
+{
+	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(
+		NULL, 3 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct reading reading = { .n_samples = n_samples, .is_taken = true };
+	struct uncore_sample *sample = (struct uncore_sample *)(void *)(pages + 2 * page_bytes) - 1;
+
+	CHECK(sizeof *sample <= 2 * page_bytes);
+	CHECK(pages != MAP_FAILED && munmap(pages + 2 * page_bytes, page_bytes) == 0);
+	reading.samples = sample;
+	sample->begin_ns = sample->end_ns = 5;
+	signal(SIGSEGV, SIG_DFL);
+	observe(member, &reading);
+	return uncored.table->observed.at_ns == 5;
+}
+
 static int obey(struct team *team, char order)
 {
 	switch (order) {
@@ -95,6 +114,11 @@ static int obey(struct team *team, char order)
 	case 'i': /* is inside the first region */
 		cell_begin(&uncored.table->cells[team->member.slot][0], 1);
 		return YES;
+	case 'o': /* takes a look for the estimate */
+		return observe_now(&team->member, 1) ? YES : NO;
+	case 'k': /* is killed while it does */
+		observe_now(&team->member, 2);
+		return NO;
 	case 'd': /* looks for the dead */
 		return (int)member_look_for_dead(&team->member);
 	case 'b': /* joins its team */
@@ -215,6 +239,26 @@ static void foreign_lock(void **state)
 	end(&second);
 }
 
+/* Its place is another's before anybody looks. */
+static void killed_while_it_observes(void **state)
+{
+	struct process first = start(), second = start();
+	const char order = 'k';
+
+	(void)state;
+	uncored.table->header.n_sockets = uncored.table->header.n_metrics = 1;
+	assert_int_equal(tell(&first, 'j'), 0);
+	assert_int_equal(write(first.orders, &order, 1), 1);
+	assert_int_equal(read(first.answers, &(char){ 0 }, 1), 0); /* it has died */
+	end(&first);
+	assert_true(uncored.table->header.observer);
+	assert_int_equal(member_count_living(uncored.table, uncored.fds[0]), 0);
+	fill_slots(1);
+	assert_int_equal(tell(&second, 'j'), 0);
+	assert_int_equal(tell(&second, 'o'), YES);
+	end(&second);
+}
+
 /* --- when a team is over --- */
 
 static void come_and_go(void **state)
@@ -302,6 +346,8 @@ int main(void)
 		TEAM_CASE("a member whose slot another had before lives", slot_taken_again),
 		TEAM_CASE("a lock of a process that is no member tells nothing of members",
 			foreign_lock),
+		TEAM_CASE("a member observes though the one before it in its slot died then",
+			killed_while_it_observes),
 		TEAM_CASE("a forked child leaves alone what has the number of its parent's table",
 			another_file),
 		TEAM_CASE("the last member that leaves reports, and the next begins another run",
