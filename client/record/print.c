@@ -94,7 +94,12 @@ static void note_estimate(FILE *out, const struct record *record,
 	for (size_t i = 0; i < (size_t)region->n_sockets * record->n_metrics; i++) {
 		const struct record_estimate *estimate = &region->estimates[i];
 
-		if (!derived_is_memory(record->metrics[i % record->n_metrics]) || !estimate->why)
+		const uint32_t metric = (uint32_t)(i % record->n_metrics);
+		const struct record_value *value =
+			&region->sockets[i / record->n_metrics].values[metric];
+
+		if (!derived_is_memory(record->metrics[metric]) || !estimate->why ||
+			value->quality & UNCORE_ABSENT)
 			continue;
 		fprintf(out, estimate->is_known ? "estimate: %s; " : "no estimate: %s; ",
 			estimate->why);

@@ -13,6 +13,8 @@
 /* Of regions that share less of their window, the exact value is as good. */
 #define SHARE_LEAST 0.01
 
+static_assert(ESTIMATE_REGIONS_MAX == 64, "a sentence below says so");
+
 static bool is_shared(const struct record_region *region)
 {
 	return region->n_sockets &&
@@ -70,22 +72,30 @@ static void write_flags(
 
 struct solved {
 	struct estimate_result result;
-	int error; /* of estimate_solve() */
+	const char *why_none; /* NULL: there is a result */
 };
 
-static void write_why(
-	FILE *out, const struct record *record, const struct solved *solved, unsigned column)
+static bool has_column(const struct solved *solved, unsigned region)
 {
-	const struct estimate_value *value = &solved->result.values[column];
+	return !solved->why_none && region < ESTIMATE_REGIONS_MAX;
+}
 
-	if (column >= ESTIMATE_REGIONS_MAX)
-		fprintf(out, "only the first %d regions are estimated", ESTIMATE_REGIONS_MAX);
-	else if (solved->error)
-		fprintf(out, "the regions were observed too seldom");
-	else if (value->state == ESTIMATE_NO_DATA)
+static void write_why(
+	FILE *out, const struct record *record, const struct solved *solved, unsigned region)
+{
+	const struct estimate_value *value;
+
+	if (!has_column(solved, region)) {
+		fprintf(out, "%s",
+			solved->why_none ? solved->why_none
+					 : "only the first 64 regions are estimated");
+		return;
+	}
+	value = &solved->result.values[region];
+	if (value->state == ESTIMATE_NO_DATA)
 		fprintf(out, "nobody was seen inside this region alone");
 	else if (value->state == ESTIMATE_NOT_SEPARABLE && value->group < solved->result.n_groups)
-		write_group(out, record, &solved->result.groups[value->group], column);
+		write_group(out, record, &solved->result.groups[value->group], region);
 	else
 		write_flags(out, &solved->result, value);
 }
@@ -115,7 +125,7 @@ static void take_value(const struct solved *solved, unsigned column, struct reco
 	const struct estimate_value *value;
 
 	ret->error = NAN;
-	if (column >= ESTIMATE_REGIONS_MAX || solved->error)
+	if (!has_column(solved, column))
 		return;
 	value = &solved->result.values[column];
 	ret->is_known = value->state == ESTIMATE_KNOWN || value->state == ESTIMATE_BOUND;
@@ -126,8 +136,7 @@ static void take_value(const struct solved *solved, unsigned column, struct reco
 		ret->is_known = false;
 }
 
-static int fill(
-	struct record *record, unsigned socket, unsigned metric, const struct solved *solved)
+static int fill(struct record *record, unsigned socket, unsigned metric, struct solved *solved)
 {
 	int r = 0;
 
@@ -137,6 +146,8 @@ static int fill(
 
 		if (!region->estimates || socket >= region->n_sockets)
 			continue;
+		if (region->sockets[socket].values[metric].quality & UNCORE_ABSENT)
+			solved->why_none = "the metric is absent";
 		ret = &region->estimates[(size_t)socket * record->n_metrics + metric];
 		take_value(solved, i, ret);
 		r = say_why(record, solved, i, ret);
@@ -162,6 +173,19 @@ static int make_room(struct record *record, bool *ret_any)
 	return 0;
 }
 
+static int solve(const struct estimate *estimate, const struct record *record, uint32_t socket,
+	uint32_t metric, struct solved *ret)
+{
+	int r = 0;
+
+	ret->why_none = "only the traffic of memory is estimated";
+	if (!derived_is_memory(record->metrics[metric]))
+		return 0;
+	r = estimate_solve(estimate, socket, metric, &ret->result);
+	ret->why_none = r < 0 ? "the regions were observed too seldom" : NULL;
+	return r == -ENOMEM ? r : 0;
+}
+
 static int solve_all(const struct estimate *estimate, struct record *record)
 {
 	_cleanup_free_ struct solved *solved = malloc(sizeof *solved);
@@ -169,10 +193,9 @@ static int solve_all(const struct estimate *estimate, struct record *record)
 
 	for (uint32_t s = 0; s < estimate->n_sockets && r == 0; s++)
 		for (uint32_t m = 0; m < record->n_metrics && r == 0; m++) {
-			solved->error = -ENODATA;
-			if (derived_is_memory(record->metrics[m]))
-				solved->error = estimate_solve(estimate, s, m, &solved->result);
-			r = solved->error == -ENOMEM ? -ENOMEM : fill(record, s, m, solved);
+			r = solve(estimate, record, s, m, solved);
+			if (r == 0)
+				r = fill(record, s, m, solved);
 		}
 	return r;
 }
