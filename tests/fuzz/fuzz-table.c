@@ -5,7 +5,8 @@
  * ever.
  *
  * The input is a row of steps; a write takes a place and 8 bytes. Of the table only its beginnings
- * are written: the header, and the first slots, regions, cells and records.
+ * are written: the header, and the first of
+ * its arrays.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,12 +17,16 @@
 #include "client/record/print.h"
 #include "client/region/cell.h"
 #include "client/region/member.h"
+#include "client/region/nest.h"
+#include "client/region/observe.h"
 #include "client/region/snapshot.h"
 #include "client/region/stretch.h"
 #include "client/region/sums.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 
+/* A descriptor that is not open: nobody can be seen to have died, and members observe. */
+enum { NOT_OPEN = -2 };
 enum { STEPS_MAX = 200, MEMBERS = 2, PLACES = 4, SOCKETS = 2, METRICS = 3, HEADER_BYTES = 8192 };
 
 static struct {
@@ -50,8 +55,8 @@ int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *re
 			.n_values = METRICS,
 			.generation = { 1 + all.sweep / 50, 1 },
 			.sweep = all.sweep,
-			.begin_ns = all.sweep * 1000,
-			.end_ns = all.sweep * 1000 + 10,
+			.begin_ns = all.sweep * 1000000,
+			.end_ns = all.sweep * 1000000 + 10,
 			.values[0].count = all.sweep * 64,
 			.values[2].quality = UNCORE_ABSENT,
 		};
@@ -78,7 +83,9 @@ static void write_any(void)
 	void *place;
 
 	word = word << 8 | take_byte();
-	switch (part % 5) {
+	if (part & 128) /* far in */
+		word = word << 8 | index;
+	switch (part % 8) {
 	case 0:
 		place = all.table;
 		words = HEADER_BYTES;
@@ -95,6 +102,18 @@ static void write_any(void)
 		place = &all.table->cells[index / PLACES % PLACES][index % PLACES];
 		words = sizeof(struct table_cell);
 		break;
+	case 4:
+		place = all.table->estimate;
+		words = sizeof all.table->estimate;
+		break;
+	case 5:
+		place = &all.table->observed;
+		words = sizeof all.table->observed;
+		break;
+	case 6:
+		place = &all.table->nests[index / PLACES % PLACES][index % PLACES];
+		words = sizeof(struct table_nest);
+		break;
 	default:
 		place = &all.table->records[index % (2 * PLACES)];
 		words = offsetof(struct table_record, sockets) + 2 * sizeof(struct table_socket);
@@ -108,6 +127,7 @@ static void enter(struct member *member, unsigned region)
 {
 	struct reading reading = { .meter = NULL };
 
+	nest_begin(member->table, member->slot, region + 1, all.sweep);
 	cell_begin(&member->table->cells[member->slot][region], all.sweep);
 	if (!stretch_is_held(member->table, region))
 		stretch_enter(member, region, &reading);
@@ -120,6 +140,7 @@ static void leave(struct member *member, unsigned region)
 	struct reading reading = { .meter = NULL };
 
 	cell_end(&member->table->cells[member->slot][region], 1, all.sweep);
+	nest_end(member->table, member->slot, region + 1, 1, all.sweep);
 	stretch_check_holder(member, region);
 	stretch_leave(member, region, &reading);
 	stretch_advance_others(member, region, &reading, true);
@@ -133,7 +154,7 @@ static void abandon(struct member *member, unsigned region)
 	stretch_abandon(member, region);
 }
 
-static void observe(struct member *member)
+static void read_between(struct member *member)
 {
 	struct reading reading = { .meter = NULL };
 
@@ -142,22 +163,29 @@ static void observe(struct member *member)
 	reading_done(&reading);
 }
 
-static void come_again(struct member *member)
+static void come(struct member *member)
 {
-	member_leave(member);
-	member_let_go(member);
-	member_done(member);
 	if (member_join(member, all.table, MEMBER_ALONE) < 0) {
 		all.table->slots[0].state = 0; /* that all are taken was a lie */
 		if (member_join(member, all.table, MEMBER_ALONE) < 0)
 			abort();
 	}
+	member->fd = NOT_OPEN;
 	stretch_settle_former(member);
+}
+
+static void come_again(struct member *member)
+{
+	member_leave(member);
+	member_let_go(member);
+	member_done(member);
+	come(member);
 }
 
 static void look_around(struct member *member)
 {
 	member_look_for_dead(member);
+	observe_is_due(member, take_number());
 	member_should_look(member, take_number());
 	if (!member_is_one(member))
 		stretch_settle_dead(member);
@@ -209,7 +237,7 @@ static void step(void)
 		abandon(member, region);
 		break;
 	case 3:
-		observe(member);
+		read_between(member);
 		break;
 	case 4:
 		come_again(member);
@@ -239,11 +267,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		abort();
 	all.table->header.is_described = 1;
 	all.table->header.n_metrics = METRICS;
+	all.table->header.n_sockets = SOCKETS;
+	TABLE_WRITE_TEXT(all.table->header.names[0], "dram.read");
+	TABLE_WRITE_TEXT(all.table->header.units[0], "bytes");
 	table_find_or_add(all.table, "a");
 	table_find_or_add(all.table, "b");
 	for (int i = 0; i < MEMBERS; i++)
-		if (member_join(&all.members[i], all.table, MEMBER_ALONE) < 0)
-			abort();
+		come(&all.members[i]);
 	for (int i = 0; i < STEPS_MAX && input.size_bytes; i++)
 		step();
 	look();
