@@ -85,10 +85,7 @@ static int end_unless(struct team *team, uint32_t from, bool (*is_any_there)(con
 		change_ending(table, ours, OPEN);
 		return 0;
 	}
-	if (!change_ending(table, ours, ENDED))
-		return -EAGAIN;
-	__atomic_store_n(&table->header.ended_ns, wall_ns(), __ATOMIC_RELAXED);
-	return 1;
+	return change_ending(table, ours, ENDED) ? 1 : -EAGAIN;
 }
 
 /* The member has left. True: it was the last, and the team is over. */
@@ -102,6 +99,8 @@ static bool end(struct team *team)
 
 		r = now == ENDED ? 0 : end_unless(team, now, is_member_left);
 	}
+	if (r == 1)
+		__atomic_store_n(&team->table->header.ended_ns, wall_ns(), __ATOMIC_RELAXED);
 	return r == 1;
 }
 
@@ -137,14 +136,15 @@ static void describe(struct team *team, const char *name)
 	__atomic_store_n(&header->every, sampling_wish(), __ATOMIC_RELAXED);
 }
 
-/* If the members of the table were all killed, nobody was there to end the team. */
+/* If the members of the table were all killed, nobody was there to end the team. One that lives,
+ * but has closed its descriptor, must see that it is none any more. */
 static void end_if_deserted(struct team *team)
 {
 	const uint32_t now = ending_now(team->table);
 
 	if (now != ENDED && __atomic_load_n(&team->table->header.n_joined, __ATOMIC_SEQ_CST) &&
-		!is_place_held(team))
-		end_unless(team, now, is_place_held);
+		!is_place_held(team) && end_unless(team, now, is_place_held) == 1)
+		member_count_living(team->table, team->kept.fd);
 }
 
 /* 1: joined; 0: this run of the team is over. */

@@ -302,6 +302,9 @@ static void all_killed(void **state)
 	assert_int_equal(tell(&first, 'b'), 1);
 	end(&first);
 	assert_int_equal(tell(&second, 'b'), 2);
+	/* Who collects the first run must see that nobody reported it. */
+	assert_int_equal(uncored.table->header.ended_ns, 0);
+	assert_int_equal(table_phase(uncored.table, 0), TABLE_DIED);
 	assert_int_equal(tell(&second, 'e'), YES);
 	end(&second);
 }
