@@ -108,7 +108,7 @@ static bool begin(const struct member *member, const struct estimate *estimate)
 	if (observer_lives(member, other) || !__atomic_compare_exchange_n(observer, &other, own,
 						     false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return false;
-	member->table->observed.at_ns = 0;
+	__atomic_store_n(&member->table->observed.at_ns, 0, __ATOMIC_RELAXED);
 	estimate_drop(estimate, ESTIMATE_DROPPED_DEATH);
 	return true;
 }
@@ -244,7 +244,7 @@ static void add(const struct estimate *estimate, const struct table_observed *fr
 
 static bool is_too_near(const struct table *table, const struct reading *reading)
 {
-	const uint64_t at_ns = middle_ns(reading), before_ns = table->observed.at_ns;
+	const uint64_t at_ns = middle_ns(reading), before_ns = LOAD(table->observed.at_ns);
 	const uint64_t gap_ns = LOAD(table->header.gap_ns);
 
 	return before_ns &&
@@ -274,21 +274,30 @@ static void set_gap(struct table_header *header, uint64_t sweep_ns, uint64_t cos
 	__atomic_store_n(&header->gap_ns, gap_ns > site_ns ? gap_ns : site_ns, __ATOMIC_RELAXED);
 }
 
+static void note(
+	struct table *table, const struct estimate *estimate, const struct reading *reading)
+{
+	const uint64_t began_ns = clock_thread_ns();
+	const uint64_t sweep_ns = reading->samples[0].end_ns - reading->samples[0].begin_ns;
+	struct table_observed seen;
+
+	see(table, reading, &seen);
+	add(estimate, &table->observed, &seen, sweep_ns);
+	table_copy(&table->observed, &seen, sizeof seen);
+	set_gap(&table->header, sweep_ns, clock_thread_ns() - began_ns);
+}
+
 void observe(const struct member *member, const struct reading *reading)
 {
-	const struct uncore_sample *first = reading->samples;
 	struct table *table = member->table;
-	const uint64_t began_ns = clock_thread_ns();
-	struct table_observed seen;
 	struct estimate estimate;
 
 	if (member->fd == MEMBER_ALONE || !observe_sums(table, &estimate) ||
 		reading->n_samples < estimate.n_sockets || is_too_near(table, reading) ||
 		!begin(member, &estimate))
 		return;
-	see(table, reading, &seen);
-	add(&estimate, &table->observed, &seen, first->end_ns - first->begin_ns);
-	memcpy(&table->observed, &seen, sizeof seen);
-	set_gap(&table->header, first->end_ns - first->begin_ns, clock_thread_ns() - began_ns);
+	/* Others may have observed since, and a time must not be counted twice. */
+	if (!is_too_near(table, reading))
+		note(table, &estimate, reading);
 	end(member);
 }

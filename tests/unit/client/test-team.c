@@ -18,7 +18,16 @@
 #include "common/clock.h"
 #include "tests/unit/client/region-case.h"
 
-enum { MEMBERS = 4, REGIONS = 3, PASSAGES = 3000, SOCKETS = 2, METRICS = 2 };
+/* A descriptor that is not open: nobody can be seen to have died, and members observe. */
+enum { NOT_OPEN = -2 };
+enum {
+	MEMBERS = 4,
+	REGIONS = 3,
+	PASSAGES = 3000,
+	SOCKETS = 2,
+	METRICS = 2,
+	NS_PER_SWEEP = 1000000
+};
 
 static atomic_uint_least64_t sweep;
 
@@ -41,8 +50,8 @@ int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *re
 			.n_values = METRICS,
 			.generation = { 1, 1 },
 			.sweep = now,
-			.begin_ns = now * 10,
-			.end_ns = now * 10 + 2,
+			.begin_ns = now * NS_PER_SWEEP,
+			.end_ns = now * NS_PER_SWEEP + 2,
 		};
 		for (uint32_t i = 0; i < METRICS; i++)
 			sample->values[i].count = now * (s + 1) * (i + 1);
@@ -108,7 +117,7 @@ static void check_region(const struct record_region *region, uint64_t *seen)
 	assert_true(count >= *seen);
 	*seen = count;
 	for (uint32_t s = 0; s < region->n_sockets; s++) {
-		assert_int_equal(region->sockets[s].window_ns, count * 10);
+		assert_int_equal(region->sockets[s].window_ns, count * NS_PER_SWEEP);
 		for (uint32_t i = 0; i < METRICS; i++)
 			assert_int_equal(
 				region->sockets[s].values[i].count, count * (s + 1) * (i + 1));
@@ -158,12 +167,14 @@ static void at_once(void **state)
 	(void)state;
 	assert_non_null(table);
 	table->header.n_metrics = METRICS;
+	table->header.n_sockets = SOCKETS;
 	table->header.is_described = 1;
 	for (int i = 0; i < REGIONS; i++)
 		table_find_or_add(table, (char[]){ 'a' + (char)i, '\0' });
 	for (unsigned i = 0; i <= MEMBERS; i++) {
 		players[i].seed = i;
 		assert_int_equal(member_join(&players[i].member, table, MEMBER_ALONE), 0);
+		players[i].member.fd = NOT_OPEN;
 	}
 	enter(&first->member, 0, clock_now_ns());
 	for (unsigned i = 0; i < MEMBERS; i++)
