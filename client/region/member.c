@@ -159,6 +159,20 @@ int member_join(struct member *ret, struct table *table, int fd)
 
 /* --- who lives --- */
 
+int member_say_none(void)
+{
+	return error_say(-EBADF,
+		"The program has closed a descriptor of libuncore, so its regions are not measured "
+		"any more.");
+}
+
+bool member_has_slot(const struct member *member)
+{
+	const uint64_t *state = &member->table->slots[member->slot].state;
+
+	return __atomic_load_n(state, __ATOMIC_RELAXED) >> 8 == member->state >> 8;
+}
+
 bool member_is_one(const struct member *member)
 {
 	return __atomic_load_n(&member->table->slots[member->slot].state, __ATOMIC_RELAXED) ==

@@ -38,6 +38,12 @@ bool member_has_file(const struct member *member, int fd);
 /* Is the slot still this member's? Not, if the program closed the descriptor. */
 bool member_is_one(const struct member *member);
 
+/* Has nobody else the slot? It may have died or left. */
+bool member_has_slot(const struct member *member);
+
+/* -EBADF: the slot is not this member's any more. */
+int member_say_none(void);
+
 /* Does the member of this slot live? If not, marks it. */
 bool member_lives(const struct member *member, unsigned slot);
 

@@ -118,8 +118,8 @@ static bool put_in_place(struct member *member, unsigned spare, unsigned region,
 }
 
 /*
- * Takes @step from @word. 1: done; 0: the word was another meanwhile; -ENOSPC. *@ret_error is that
- * of the sums, with its sentence: the step is done all the same.
+ * Takes @step from @word. 1: done; 0: the word was another meanwhile; -ENOSPC; -EBADF. *@ret_error
+ * is that of the sums, with its sentence: the step is done all the same.
  */
 static int commit(struct member *member, unsigned region, const struct word *word,
 	const struct step *step, int *ret_error)
@@ -128,6 +128,8 @@ static int commit(struct member *member, unsigned region, const struct word *wor
 	unsigned spare;
 	int done = 0;
 
+	if (!member_has_slot(member)) /* nor the slot's spare record */
+		return member_say_none();
 	pthread_mutex_lock(&member->lock);
 	spare = spare_record(member);
 	if (word->record)

@@ -164,11 +164,29 @@ static void no_record_left(void **state)
 	finish(&scene);
 }
 
+/* The program closed its descriptor, and another process has the slot and its spare record. */
+static void slot_of_another(void **state)
+{
+	static struct scene scene;
+	uint64_t word;
+
+	(void)state;
+	begin(&scene, NULL);
+	assert_int_equal(enter(&scene), 0);
+	word = word_of(scene.table, 0).raw;
+	scene.table->slots[scene.member.slot].state += 1 << 8;
+	assert_int_equal(leave(&scene), -EBADF);
+	assert_non_null(strstr(uncore_error_text(), "closed a descriptor"));
+	assert_int_equal(word_of(scene.table, 0).raw, word);
+	finish(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE("numbers of a table are overwritten while a member uses them", numbers),
 		CASE("each passage ends while the word of its region is overwritten", words),
+		CASE("a member whose slot another has writes no record", slot_of_another),
 		CASE("a region closes without figures if the table has no room", no_record_left),
 	};
 
