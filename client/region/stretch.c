@@ -108,6 +108,9 @@ static bool put_in_place(struct member *member, unsigned spare, unsigned region,
 	struct table_slot *slot = &member->table->slots[member->slot];
 	bool done;
 
+	/* Whoever still copies the spare record, which was a region's, must see that the region's
+	 * word has changed, before it sees what is written here. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	sums_copy(&member->table->records[spare], member->draft);
 	__atomic_store_n(&slot->is_changing, 1, __ATOMIC_RELEASE);
 	done = change(member->table, region, word, spare, holder);

@@ -39,6 +39,8 @@ class Uncored:
         self.start()
 
     def start(self):
+        """A daemon that was killed leaves its socket, at which nobody listens."""
+        pathlib.Path(self.socket).unlink(missing_ok=True)
         self.process = subprocess.Popen(
             [BUILD / "daemon/uncored", "--platforms", SOURCE / "conf/platforms", "--root",
              BUILD / "tests/machines/standin", "--config", self.config, "--socket", self.socket],
