@@ -11,6 +11,13 @@ int reading_take(struct reading *reading)
 	return reading->error;
 }
 
+int reading_renew(struct reading *reading)
+{
+	free(reading->samples);
+	*reading = (struct reading){ .meter = reading->meter };
+	return reading_take(reading);
+}
+
 void reading_done(struct reading *reading)
 {
 	free(reading->samples);

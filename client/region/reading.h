@@ -15,4 +15,7 @@ struct reading {
 /* 0; an error of meter_read(), with its sentence if this call took the reading. */
 int reading_take(struct reading *reading);
 
+/* Takes another one in its place. */
+int reading_renew(struct reading *reading);
+
 void reading_done(struct reading *reading);

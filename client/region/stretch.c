@@ -32,7 +32,8 @@ static bool change(struct table *table, unsigned region, const struct word *from
 
 static bool holder_is_inside(const struct table *table, unsigned region, const struct word *word)
 {
-	return word->holder && table_is_inside(table, word->holder - 1, region);
+	return word->holder && !word->is_closing &&
+	       table_is_inside(table, word->holder - 1, region);
 }
 
 bool stretch_is_held(const struct table *table, unsigned region)
@@ -211,13 +212,25 @@ int stretch_enter(struct member *member, unsigned region, struct reading *readin
 
 /* --- leaving --- */
 
+/* Who enters from now on, another thread of this process too, changes the word. */
+static void begin_closing(struct member *member, unsigned region, const struct word *word)
+{
+	const struct word to = {
+		.record = word->record, .holder = member->slot + 1, .is_closing = true
+	};
+
+	word_change(member->table, region, word, &to);
+}
+
 /*
  * Gives the region to a member that is inside, or closes it: with a reading, or where @reading is
- * NULL as it was last read. Others may enter and leave meanwhile, so each step looks anew.
+ * NULL as it was last read. Others may enter and leave meanwhile, so each step looks anew, and a
+ * reading serves only the word before it: what those did that came and went later is not in it.
  */
 static int settle(struct member *member, unsigned region, struct reading *reading)
 {
 	struct table *table = member->table;
+	uint64_t read_at = 0; /* the word */
 	int r = 0, error = 0;
 
 	for (int i = 0; r == 0; i++) {
@@ -235,8 +248,16 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 				change(table, region, &word, word.record, other);
 			continue;
 		}
-		if (reading && !reading->is_taken && is_measured(table, &word)) {
-			reading_take(reading);
+		if (!word.is_closing || word.holder != member->slot + 1) {
+			begin_closing(member, region, &word);
+			continue;
+		}
+		if (reading && read_at != word.raw && is_measured(table, &word)) {
+			if (read_at)
+				reading_renew(reading);
+			else
+				reading_take(reading);
+			read_at = word.raw;
 			continue;
 		}
 		if (reading && (!reading->is_taken || reading->error))

@@ -10,7 +10,9 @@
  *   the holder is inside, the region is open, and the member writes nothing that others read.
  * - Leaving: a member first writes into its own cell that it is outside, then looks at the word. If
  *   somebody else is the holder, that is all. The holder looks for another member that is inside
- *   and makes it the holder; if there is none, it takes a reading and closes the region.
+ *   and makes it the holder; if there is none, it marks the word as closing, takes a reading and
+ *   closes the region. A member that enters meanwhile takes the place of the holder, which changes
+ *   the word; a reading that was taken before is not used then.
  *
  * Either the one that enters sees the holder leave, or the holder sees it inside: both write before
  * they look (Dekker). A holder that is found outside is one that leaves: whoever finds it, takes

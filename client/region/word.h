@@ -4,22 +4,26 @@
 
 #include "client/region/table.h"
 
+enum { WORD_CLOSING = 0x8000 };
+
 struct word {
 	uint64_t raw;    /* with a sequence number that each change raises */
 	unsigned record; /* 0: none */
 	unsigned holder; /* slot + 1; 0: the region is closed */
+	bool is_closing; /* the holder found nobody inside, and takes the last reading */
 };
 
 /* Numbers that no member wrote stand for none. */
 static inline struct word word_of(const struct table *table, unsigned region)
 {
 	uint64_t raw = __atomic_load_n(&table->regions[region].word, __ATOMIC_SEQ_CST);
-	unsigned record = raw >> 16 & 0xffff, holder = raw & 0xffff;
+	unsigned record = raw >> 16 & 0xffff, holder = raw & 0x7fff;
 
 	return (struct word){
 		.raw = raw,
 		.record = record < TABLE_RECORDS ? record : 0,
 		.holder = holder <= TABLE_MEMBERS_MAX ? holder : 0,
+		.is_closing = raw & WORD_CLOSING,
 	};
 }
 
@@ -30,6 +34,7 @@ static inline bool word_change(
 	uint64_t before = from->raw, sequence = (from->raw >> 32) + 1;
 
 	return __atomic_compare_exchange_n(&table->regions[region].word, &before,
-		sequence << 32 | to->record << 16 | to->holder, false, __ATOMIC_SEQ_CST,
-		__ATOMIC_SEQ_CST);
+		sequence << 32 | to->record << 16 | (to->is_closing ? WORD_CLOSING : 0) |
+			to->holder,
+		false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
