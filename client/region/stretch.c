@@ -212,14 +212,17 @@ int stretch_enter(struct member *member, unsigned region, struct reading *readin
 
 /* --- leaving --- */
 
-/* Who enters from now on, another thread of this process too, changes the word. */
-static void begin_closing(struct member *member, unsigned region, const struct word *word)
+/* Who enters from now on, another thread of this process too, changes the word. 0; -EBADF. */
+static int begin_closing(struct member *member, unsigned region, const struct word *word)
 {
 	const struct word to = {
 		.record = word->record, .holder = member->slot + 1, .is_closing = true
 	};
 
+	if (!member_has_slot(member))
+		return member_say_none();
 	word_change(member->table, region, word, &to);
+	return 0;
 }
 
 /*
@@ -249,7 +252,7 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 			continue;
 		}
 		if (!word.is_closing || word.holder != member->slot + 1) {
-			begin_closing(member, region, &word);
+			r = begin_closing(member, region, &word);
 			continue;
 		}
 		if (reading && read_at != word.raw && is_measured(table, &word)) {
