@@ -48,8 +48,10 @@ class Uncored:
         wait_until(self.is_open, "uncored to listen", self.process)
 
     def is_open(self):
-        """The socket is there before its mode lets users in."""
-        return os.path.exists(self.socket) and os.stat(self.socket).st_mode & 0o002
+        """The socket is there before its mode lets users in, and before uncored listens (flag 10000)."""
+        sockets = pathlib.Path("/proc/net/unix").read_text(encoding="utf-8").splitlines()
+        return (any(line.endswith(" " + self.socket) and line.split()[3] == "00010000" for line in sockets)
+                and os.stat(self.socket).st_mode & 0o002)
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)

@@ -97,7 +97,8 @@ def one_table():
 def killed():
     """If all ranks are killed, uncore run reports in their place"""
     with serving() as uncored:
-        done = run(uncored, str(ranks.BUILD / "client/uncore"), "run", "-o", "report.json", "--", *mpirun(4, "die", 1000))
+        done = run(uncored, str(ranks.BUILD / "client/uncore"), "run", "-o", "report.json", "--",
+                   *mpirun(4, "die", 1000))
         report = read_report(uncored.folder / "report.json")
     tap.equal(done.returncode, 128 + signal.SIGKILL, f"status of {done}")
     check_killed(report)
@@ -107,7 +108,8 @@ def check_killed(report):
     tap.check("4 of 4 ranks were killed" in report["warning"], report["warning"])
     tap.equal(counts_of(report, "solve"), [4, 4, 0, 0, 0], "solve")
     tap.equal(counts_of(report, "last"), [0, 4, 0, 0, 4], "last")
-    tap.check(bytes_of(region_of(report, "solve")) >= 4 * 1000 * PAGE_BYTES, f"{bytes_of(region_of(report, 'solve'))} bytes")
+    have = bytes_of(region_of(report, "solve"))
+    tap.check(have >= 4 * 1000 * PAGE_BYTES, f"{have} bytes")
 
 
 def launcher_killed():

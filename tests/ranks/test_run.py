@@ -47,7 +47,8 @@ def shown_once():
         faults = killed(uncored)
         shown = report(uncored).stdout
         again = report(uncored).stdout
-    contains(shown, "team own/job", "2 of 2 ranks were killed", "a process died inside: 2", "since their last reading at")
+    contains(shown, "team own/job", "2 of 2 ranks were killed", "a process died inside: 2",
+             "since their last reading at")
     tap.check(re.search(r"last reading at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: ", shown), shown)
     tap.check(faults > 2 * PAGES, f"{faults} faults")
     tap.equal(again, NOTHING, "the second time")
@@ -202,7 +203,8 @@ def run_to_file():
             tap.check(2 * PAGES <= bytes_of(region) / PAGE_BYTES <= faults, f"{bytes_of(region)} bytes")
             tap.equal((region["count"], "warning" in record), (2, name == "dies"), name)
         done = run(uncored, "-o", "/nonexistent/file", *script(DIES))
-    contains(done.stderr, "cannot write the report to /nonexistent/file", "The report follows", "1 of 1 ranks were killed")
+    contains(done.stderr, "cannot write the report to /nonexistent/file", "The report follows",
+             "1 of 1 ranks were killed")
 
 
 def run_own_name():
@@ -216,7 +218,8 @@ def run_left():
     """Ranks that outlive their launcher are named, and reported when they have ended"""
     with serving() as uncored:
         done = subprocess.Popen(
-            [ranks.BUILD / "client/uncore", "run", "--", *script(f"{MOVES} say in sleep 1000000", end="echo $$ $!; wait")],
+            [ranks.BUILD / "client/uncore", "run", "--",
+             *script(f"{MOVES} say in sleep 1000000", end="echo $$ $!; wait")],
             env=uncored.environment(None), user=ranks.NOBODY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         lines = sorted(done.stdout.readline().strip() for _ in range(2))
         launcher, rank = map(int, lines[0].split())
