@@ -12,6 +12,10 @@
 /* Without these a peer could take memory away that is mapped here. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
 
+/* All ranks of a job come at once, on a machine that is busy with starting them: 576 on two CPUs
+ * beside other programs did not get through within a second. One that gave up would be alone. */
+#define JOIN_WITHIN_NS 10000000000U
+
 /* --- answers --- */
 
 /* Only a memfd, and other files of memory, have seals. */
@@ -95,7 +99,7 @@ static int say_name(const char *name)
 int team_join(const char *socket_path, const struct team_wish *wish, struct team_table *ret)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	_cleanup_(call_done) struct call call = call_to(socket_path, CALL_WITHIN_NS);
+	_cleanup_(call_done) struct call call = call_to(socket_path, JOIN_WITHIN_NS);
 	union wire_message request;
 	int r;
 

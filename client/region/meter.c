@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "client/call.h"
 #include "client/renew.h"
 #include "common/clock.h"
 
@@ -12,6 +13,8 @@
  * once: the daemon has just ended, and while its socket stays the next daemon answers.
  */
 #define RETRY_AFTER_NS 10000000000U
+/* All ranks of a job may come at once; see team_join(). */
+#define FIRST_WITHIN_NS 10000000000U
 /* A daemon that cannot serve has said why, and the administrator needs time to act on it. */
 #define RETRY_REFUSED_AFTER_NS 600000000000U
 
@@ -36,8 +39,10 @@ void meter_disown(struct meter *parents)
 static int open_now(struct meter *meter)
 {
 	struct uncore *handle;
-	int r = uncore_open(NULL, &handle);
+	int r = uncore_open_within(
+		NULL, meter->was_tried ? CALL_WITHIN_NS : FIRST_WITHIN_NS, &handle);
 
+	meter->was_tried = true;
 	if (r < 0)
 		return r;
 	r = table_describe(meter->table, handle);

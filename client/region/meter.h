@@ -16,6 +16,7 @@ struct meter {
 	struct uncore *handle;  /* NULL: not connected */
 	struct failure failure; /* of the last attempt to connect */
 	uint64_t retry_at_ns;   /* no attempt before this time */
+	bool was_tried;         /* to connect */
 };
 
 void meter_init(struct meter *ret, struct table *table);
