@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/record/record.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void region_done(struct record_region *region, uint32_t n_metrics)
 {
@@ -21,4 +24,16 @@ void record_done(struct record *record)
 	free(record->regions);
 	free(record->members);
 	*record = (struct record){};
+}
+
+void record_warn(struct record *record, const char *format, ...)
+{
+	size_t used = strlen(record->warning);
+	va_list arguments;
+
+	if (used && used + 1 < sizeof record->warning)
+		record->warning[used++] = ' ';
+	va_start(arguments, format);
+	vsnprintf(record->warning + used, sizeof record->warning - used, format, arguments);
+	va_end(arguments);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "client/uncore.h"
+#include "common/macro.h"
 
 enum {
 	RECORD_SCHEMA = 1,      /* version of the JSON */
@@ -99,3 +100,6 @@ struct record {
 
 /* Frees what @record owns, and empties it. */
 void record_done(struct record *record);
+
+/* Adds a sentence to what limits the record; cut where there is no room. */
+_printf_(2, 3) void record_warn(struct record *record, const char *format, ...);

@@ -70,7 +70,7 @@ void killed_warn(const struct table *table, struct record *record)
 	if (!n)
 		return;
 	write_missing(last_reading_ns(table), missing, sizeof missing);
-	snprintf(record->warning, sizeof record->warning,
+	record_warn(record,
 		"%" PRIu32 " of %" PRIu32 " ranks were killed, and none lived to report. %s", n,
 		record->n_members, missing);
 }

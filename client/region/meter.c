@@ -115,12 +115,47 @@ static void keep_whys(struct meter *meter, const struct uncore_sample samples[],
 					uncore_why(meter->handle, samples[s].values[i].why));
 }
 
+/* A socket that is not measured has no values and no sweep, and the times of the others. */
+static void leave_out(
+	struct uncore_sample *sample, uint32_t socket, const struct uncore_sample *other)
+{
+	*sample = *other;
+	sample->socket = socket;
+	sample->sweep = 0;
+	sample->n_values = 0;
+}
+
+/* @wanted: bits of sockets, one at least. */
+static int read_some(
+	const struct meter *meter, uint32_t wanted, struct uncore_sample samples[], uint32_t n)
+{
+	const struct uncore_sample *measured = NULL;
+
+	for (uint32_t s = 0; s < n; s++) {
+		int r = wanted >> s & 1 ? uncore_read(meter->handle, s, UNCORE_FRESH, &samples[s])
+					: 0;
+
+		if (r < 0)
+			return r;
+		if (wanted >> s & 1)
+			measured = &samples[s];
+	}
+	for (uint32_t s = 0; s < n && measured; s++)
+		if (!(wanted >> s & 1))
+			leave_out(&samples[s], s, measured);
+	return 0;
+}
+
 static int read_handle(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
 {
+	const uint32_t wanted = table_sockets(meter->table);
 	int r = make_room(meter->handle, samples, ret_n);
+	const uint32_t all = r == 0 && *ret_n < 32 ? (UINT32_C(1) << *ret_n) - 1 : UINT32_MAX;
 
 	if (r == 0)
-		r = uncore_read_all(meter->handle, UNCORE_FRESH, *samples, *ret_n);
+		r = (wanted & all) == all || !(wanted & all)
+			    ? uncore_read_all(meter->handle, UNCORE_FRESH, *samples, *ret_n)
+			    : read_some(meter, wanted, *samples, *ret_n);
 	if (r == 0)
 		keep_whys(meter, *samples, *ret_n);
 	return r;

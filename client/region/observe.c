@@ -166,7 +166,9 @@ static void see(
 	for (uint32_t s = 0; s < reading->n_samples && s < PAGE_SOCKETS_MAX; s++)
 		for (uint32_t m = 0; m < UNCORE_METRICS_MAX; m++) {
 			ret->sockets[s].counts[m] = reading->samples[s].values[m].count;
-			ret->sockets[s].qualities[m] = reading->samples[s].values[m].quality;
+			ret->sockets[s].qualities[m] =
+				reading->samples[s].sweep ? reading->samples[s].values[m].quality
+							  : UNCORE_ABSENT;
 		}
 }
 

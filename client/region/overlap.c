@@ -136,19 +136,30 @@ static void take_value(const struct solved *solved, unsigned column, struct reco
 		ret->is_known = false;
 }
 
+/* Sockets that were not measured are not among those of a region. */
+static uint32_t place_of(const struct record_region *region, uint32_t socket)
+{
+	uint32_t i = 0;
+
+	while (i < region->n_sockets && region->sockets[i].socket != socket)
+		i++;
+	return i;
+}
+
 static int fill(struct record *record, unsigned socket, unsigned metric, struct solved *solved)
 {
 	int r = 0;
 
 	for (unsigned i = 0; i < record->n_regions && r == 0; i++) {
 		struct record_region *region = &record->regions[i];
+		const uint32_t place = place_of(region, socket);
 		struct record_estimate *ret;
 
-		if (!region->estimates || socket >= region->n_sockets)
+		if (!region->estimates || place == region->n_sockets)
 			continue;
-		if (region->sockets[socket].values[metric].quality & UNCORE_ABSENT)
+		if (region->sockets[place].values[metric].quality & UNCORE_ABSENT)
 			solved->why_none = "the metric is absent";
-		ret = &region->estimates[(size_t)socket * record->n_metrics + metric];
+		ret = &region->estimates[(size_t)place * record->n_metrics + metric];
 		take_value(solved, i, ret);
 		r = say_why(record, solved, i, ret);
 	}

@@ -17,7 +17,7 @@ static int take(const struct regions *regions, struct record *ret)
 	int r = snapshot(regions->team.table, ret);
 
 	if (*regions->team.why_alone)
-		snprintf(ret->warning, sizeof ret->warning,
+		record_warn(ret,
 			"This process is reported alone, without the others of its job step: %s",
 			regions->team.why_alone);
 	return r;

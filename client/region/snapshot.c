@@ -2,6 +2,7 @@
 #include "client/region/snapshot.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,27 +138,37 @@ static int fill_socket(const struct table *table, const struct record *record,
 	return r;
 }
 
+static bool has_readings(const struct table_record *sums)
+{
+	for (uint32_t i = 0; i < sums->n_sockets; i++)
+		if (sums->sockets[i].n_readings)
+			return true;
+	return false;
+}
+
 /* Sums without a single reading are no figures. */
 static int fill_sums(const struct table *table, const struct record *record,
 	const struct table_record *sums, struct record_region *region)
 {
+	const uint32_t wanted = table_sockets(table);
 	int r = 0;
 
 	region->lost_ns = sums->lost_ns;
 	region->n_stretches = sums->n_stretches;
 	region->n_measured = sums->n_measured;
-	if (!sums->n_sockets || !sums->sockets[0].n_readings)
+	if (!has_readings(sums))
 		return 0;
 	region->sockets = calloc(sums->n_sockets, sizeof *region->sockets);
 	if (!region->sockets)
 		return -ENOMEM;
-	region->n_sockets = sums->n_sockets;
 	for (uint32_t i = 0; i < sums->n_sockets && r == 0; i++) {
 		const uint64_t shared_ns = scaled(sums->sockets[i].shared_ns, scale_of(sums));
 
+		if (!(wanted >> i & 1))
+			continue;
 		if (shared_ns > region->shared_ns)
 			region->shared_ns = shared_ns;
-		r = fill_socket(table, record, sums, i, &region->sockets[i]);
+		r = fill_socket(table, record, sums, i, &region->sockets[region->n_sockets++]);
 	}
 	return r;
 }
@@ -240,6 +251,22 @@ static void fill_team(const struct table_header *header, struct record *record)
 	record->ended_s = ended_ns ? (int64_t)(ended_ns / 1000000000U) : (int64_t)time(NULL);
 }
 
+static void warn_of_sockets(const struct table *table, struct record *record)
+{
+	const uint32_t n = LOAD(table->header.n_sockets), wanted = table_sockets(table);
+	bool follows = false;
+
+	for (uint32_t i = 0; i < n && i < PAGE_SOCKETS_MAX; i++)
+		if (!(wanted >> i & 1)) {
+			record_warn(record,
+				follows ? "and %" PRIu32 : "Not measured: socket %" PRIu32, i);
+			follows = true;
+		}
+	if (follows)
+		record_warn(record,
+			"(UNCORE_SOCKETS=own). What the ranks moved in memory there is missing.");
+}
+
 int snapshot(const struct table *table, struct record *ret)
 {
 	int r = fill_members(table, ret);
@@ -249,6 +276,7 @@ int snapshot(const struct table *table, struct record *ret)
 	fill_machine(&table->header, ret);
 	fill_team(&table->header, ret);
 	killed_warn(table, ret);
+	warn_of_sockets(table, ret);
 	r = fill_regions(table, ret);
 	return r < 0 ? r : overlap_estimate(table, ret);
 }

@@ -134,7 +134,7 @@ int sums_add(struct table_record *record, const struct reading *reading, bool is
 
 		if (!is_later(&socket->last, &reading->samples[s]))
 			continue;
-		if (!anew)
+		if (!anew && socket->last.sweep && reading->samples[s].sweep)
 			add_socket(socket, &reading->samples[s], is_shared);
 		keep(&socket->last, &reading->samples[s]);
 	}

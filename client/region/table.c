@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "client/internal.h"
+#include "client/region/own.h"
 #include "client/text.h"
 
 #define TABLE_MAGIC 0x756e636f74656d01ULL
@@ -183,6 +184,7 @@ int table_describe(struct table *table, const struct uncore *handle)
 		return r;
 	if (!__atomic_load_n(&table->header.is_described, __ATOMIC_ACQUIRE))
 		write_machine(&table->header, handle, &machine);
+	__atomic_fetch_or(&table->header.sockets, own_sockets(handle), __ATOMIC_RELAXED);
 	if (!machine_agrees(&table->header, handle, &machine))
 		return error_say(-ESTALE,
 			"uncored serves other metrics now than when the first region began.");

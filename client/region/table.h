@@ -146,13 +146,13 @@ enum { TABLE_ESTIMATE_BYTES = 5 << 20 }; /* the most that estimate_bytes() asks 
 struct table_header {
 	uint64_t magic;
 	uint32_t layout;
-	uint32_t is_described; /* atomic: the machine below is known */
-	uint32_t ending;       /* atomic: see team.h */
-	uint32_t is_reported;  /* atomic: somebody was told what is in the table */
-	uint32_t n_records;    /* atomic: that were ever handed out */
-	uint32_t n_expected;   /* members, as the launcher says; 0: it does not */
-	uint32_t every;        /* each so-manyth stretch of a region is measured; 0: each */
-	uint32_t reserved;
+	uint32_t is_described;    /* atomic: the machine below is known */
+	uint32_t ending;          /* atomic: see team.h */
+	uint32_t is_reported;     /* atomic: somebody was told what is in the table */
+	uint32_t n_records;       /* atomic: that were ever handed out */
+	uint32_t n_expected;      /* members, as the launcher says; 0: it does not */
+	uint32_t every;           /* each so-manyth stretch of a region is measured; 0: each */
+	uint32_t sockets;         /* atomic: bits of those that any member wants; 0: all */
 	uint32_t n_joined;        /* atomic: members, so far */
 	uint32_t n_slots;         /* atomic: that were ever taken: the first ones */
 	uint64_t begun_ns;        /* CLOCK_REALTIME: the first member joined */
@@ -263,6 +263,14 @@ static inline bool table_is_inside(const struct table *table, unsigned slot, uns
 {
 	return table_phase(table, slot) == TABLE_JOINED &&
 	       __atomic_load_n(&table->cells[slot][region].inside, __ATOMIC_SEQ_CST);
+}
+
+/* Bits of the sockets that are measured. */
+static inline uint32_t table_sockets(const struct table *table)
+{
+	uint32_t mask = __atomic_load_n(&table->header.sockets, __ATOMIC_RELAXED);
+
+	return mask ? mask : UINT32_MAX;
 }
 
 /* How many slots were ever taken. */

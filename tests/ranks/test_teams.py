@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Teams of ranks: their regions are one, whatever order they come, go and die in. Needs root."""
 import os
+import pathlib
 import signal
 
 import ranks
@@ -241,6 +242,24 @@ def many_names():
     tap.equal([region["name"] for region in report["regions"]], names[:1000], "names")
 
 
+def own_sockets():
+    """With UNCORE_SOCKETS=own only the sockets of the ranks' CPUs have figures, and the report names the others"""
+    packages = {int(pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/physical_package_id").read_text())
+                for cpu in os.sched_getaffinity(0)}
+    own = sorted(packages & {0, 1})  # the stand-in machine has two
+    program = f"begin solve touch {PAGES} say in wait end solve"
+    with serving() as uncored:
+        members = start(uncored, program, program, UNCORE_SOCKETS="own")
+        for member in members:
+            member.expect("in")
+        for member in members:
+            member.go()
+            tap.equal(member.end(), "", "stderr")
+        report = read_report(report_path(uncored))
+    tap.equal([socket["socket"] for socket in region_of(report, "solve")["sockets"]], own, "sockets")
+    tap.equal("Not measured: socket 1 (UNCORE_SOCKETS=own)" in report.get("warning", ""), own == [0], "warning")
+
+
 def closed():
     """A program that closes the descriptors of libuncore is told, and its region goes on without it"""
     with serving() as uncored:
@@ -259,4 +278,4 @@ if os.geteuid() != 0:
     raise SystemExit("1..0 # SKIP needs root")
 tap.run_functions([(body.__doc__, body) for body in (
     counted_once, one_table, outside, killed_inside, last_killed, stopped, forked, executed, second_run, strangers,
-    restarted, many_names, closed)])
+    restarted, many_names, own_sockets, closed)])

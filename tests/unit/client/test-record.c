@@ -178,12 +178,13 @@ static void texts_from_outside_cannot_do_harm(void **state)
 /* Replaces @from, which must be there, by @to. */
 static char *replace(const char *text, const char *from, const char *to)
 {
-	const char *at = strstr(text, from);
 	char *replaced;
+	size_t at;
 
-	assert_non_null(at);
+	assert_non_null(strstr(text, from));
+	at = (size_t)(strstr(text, from) - text);
 	assert_true(
-		asprintf(&replaced, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)) > 0);
+		asprintf(&replaced, "%.*s%s%s", (int)at, text, to, text + at + strlen(from)) > 0);
 	return replaced;
 }
 
