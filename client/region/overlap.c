@@ -199,7 +199,7 @@ static int solve(const struct estimate *estimate, const struct record *record, u
 
 static int solve_all(const struct estimate *estimate, struct record *record)
 {
-	_cleanup_free_ struct solved *solved = malloc(sizeof *solved);
+	_cleanup_free_ struct solved *solved = calloc(1, sizeof *solved);
 	int r = solved ? 0 : -ENOMEM;
 
 	for (uint32_t s = 0; s < estimate->n_sockets && r == 0; s++)
