@@ -121,7 +121,22 @@ void sums_lose(struct table_record *record, uint64_t now_ns)
 		record->lost_ns += now_ns - last_ns;
 }
 
-int sums_add(struct table_record *record, const struct reading *reading, bool is_shared)
+/* Is a value missing that the last reading had? */
+static bool misses_value(const struct table_reading *last, const struct uncore_sample *sample)
+{
+	for (uint32_t i = 0; i < sample->n_values && i < UNCORE_METRICS_MAX; i++)
+		if (sample->values[i].quality & ~last->values[i].quality & UNCORE_ABSENT)
+			return true;
+	return false;
+}
+
+/*
+ * A value that is missing now may be there again at the end of the stretch: only then is it known
+ * what moved over that time, and with which flags. So a reading on the way leaves such a socket as
+ * it is.
+ */
+static int add(
+	struct table_record *record, const struct reading *reading, bool is_shared, bool is_last)
 {
 	bool anew = is_anew(record, reading);
 
@@ -130,20 +145,27 @@ int sums_add(struct table_record *record, const struct reading *reading, bool is
 	if (anew)
 		sums_lose(record, reading->samples[0].begin_ns);
 	for (uint32_t s = 0; s < record->n_sockets && s < reading->n_samples; s++) {
+		const struct uncore_sample *sample = &reading->samples[s];
 		struct table_socket *socket = &record->sockets[s];
 
-		if (!is_later(&socket->last, &reading->samples[s]))
+		if (!is_later(&socket->last, sample) ||
+			(!anew && !is_last && misses_value(&socket->last, sample)))
 			continue;
-		if (!anew && socket->last.sweep && reading->samples[s].sweep)
-			add_socket(socket, &reading->samples[s], is_shared);
-		keep(&socket->last, &reading->samples[s]);
+		if (!anew && socket->last.sweep && sample->sweep)
+			add_socket(socket, sample, is_shared);
+		keep(&socket->last, sample);
 	}
 	return anew ? delta_stale() : 0;
 }
 
+int sums_add(struct table_record *record, const struct reading *reading, bool is_shared)
+{
+	return add(record, reading, is_shared, false);
+}
+
 int sums_close(struct table_record *record, const struct reading *reading, bool is_shared)
 {
-	int r = sums_add(record, reading, is_shared);
+	int r = add(record, reading, is_shared, true);
 
 	for (uint32_t s = 0; record->is_measured && s < record->n_sockets; s++) {
 		struct table_socket *socket = &record->sockets[s];
