@@ -109,8 +109,8 @@ static bool put_in_place(struct member *member, unsigned spare, unsigned region,
 	struct table_slot *slot = &member->table->slots[member->slot];
 	bool done;
 
-	/* Whoever still copies the spare record, which was a region's, must see that the region's
-	 * word has changed, before it sees what is written here. */
+	/* The spare record was a region's, and another member may still copy it. That member must
+	 * see that the region's word has changed, before it sees what is written here. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	sums_copy(&member->table->records[spare], member->draft);
 	__atomic_store_n(&slot->is_changing, 1, __ATOMIC_RELEASE);
@@ -212,7 +212,7 @@ int stretch_enter(struct member *member, unsigned region, struct reading *readin
 
 /* --- leaving --- */
 
-/* Who enters from now on, another thread of this process too, changes the word. 0; -EBADF. */
+/* A thread that enters from now on, also one of this process, changes the word. 0; -EBADF. */
 static int begin_closing(struct member *member, unsigned region, const struct word *word)
 {
 	const struct word to = {
@@ -223,6 +223,14 @@ static int begin_closing(struct member *member, unsigned region, const struct wo
 		return member_say_none();
 	word_change(member->table, region, word, &to);
 	return 0;
+}
+
+/* A member that lives closes the region. It found this one outside, before it took its reading. */
+static bool other_closes(const struct member *member, const struct word *word)
+{
+	return word->is_closing && word->holder != member->slot + 1 &&
+	       table_phase(member->table, word->holder - 1) == TABLE_JOINED &&
+	       member_lives(member, word->holder - 1);
 }
 
 /*
@@ -238,14 +246,15 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 
 	for (int i = 0; r == 0; i++) {
 		const struct word word = word_of(table, region);
-		const unsigned other =
-			word.holder ? find_inside(table, region, word.holder - 1) : 0;
 		struct step closing = { .reading = reading };
+		unsigned other;
 
 		if (i == STEPS_MOST)
 			return say_overwritten();
-		if (!word.holder || holder_is_inside(table, region, &word))
+		if (!word.holder || holder_is_inside(table, region, &word) ||
+			other_closes(member, &word))
 			break;
+		other = find_inside(table, region, word.holder - 1);
 		if (other) {
 			if (member_lives(member, other - 1))
 				change(table, region, &word, word.record, other);
