@@ -23,7 +23,7 @@ static int look(const char *socket_path, uint32_t uid, const char *name, uint32_
 	return team_look(socket_path, &choice, ret);
 }
 
-/* Who has died must be known before the record is made. */
+/* The dead must be known before the record is made. */
 static int make_json(struct table *table, const struct team_table *kept, char **ret_json)
 {
 	_cleanup_(record_done) struct record record = { .host = "" };

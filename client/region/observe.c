@@ -63,14 +63,19 @@ static bool is_mixed(const struct table *table)
 	return n_open > 1 || (n_open && count_inside(table, open) < count_threads(table));
 }
 
+static uint64_t gap_of(const struct table *table)
+{
+	const uint64_t gap_ns = LOAD(table->header.gap_ns);
+
+	return gap_ns > LEAST_GAP_NS ? gap_ns : LEAST_GAP_NS;
+}
+
 bool observe_is_due(const struct member *member, uint64_t now_ns)
 {
 	struct table_header *header = &member->table->header;
-	const uint64_t gap_ns = LOAD(header->gap_ns);
 	uint64_t before_ns = LOAD(header->last_reading_ns);
 
-	return now_ns > before_ns &&
-	       now_ns - before_ns >= (gap_ns > LEAST_GAP_NS ? gap_ns : LEAST_GAP_NS) &&
+	return now_ns > before_ns && now_ns - before_ns >= gap_of(member->table) &&
 	       is_mixed(member->table) &&
 	       __atomic_compare_exchange_n(&header->last_reading_ns, &before_ns, now_ns, false,
 		       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -247,11 +252,8 @@ static void add(const struct estimate *estimate, const struct table_observed *fr
 static bool is_too_near(const struct table *table, const struct reading *reading)
 {
 	const uint64_t at_ns = middle_ns(reading), before_ns = LOAD(table->observed.at_ns);
-	const uint64_t gap_ns = LOAD(table->header.gap_ns);
 
-	return before_ns &&
-	       (at_ns <= before_ns ||
-		       at_ns - before_ns < (gap_ns > LEAST_GAP_NS ? gap_ns : LEAST_GAP_NS));
+	return before_ns && (at_ns <= before_ns || at_ns - before_ns < gap_of(table));
 }
 
 /* One that was interrupted says little of the next one. */

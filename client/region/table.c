@@ -118,7 +118,8 @@ void table_keep_why(struct table *table, unsigned metric, const char *why)
 {
 	char *field = table->header.whys[metric];
 
-	if (has_text(field, "", UNCORE_TEXT_MAX))
+	/* At each reading, so it looks no further than at the first letters. */
+	if (!__atomic_load_n((const uint64_t *)field, __ATOMIC_RELAXED))
 		table_write_text(field, why, UNCORE_TEXT_MAX);
 }
 
