@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
 #include "common/clock.h"
+#include "tests/harness/program-region.h"
 #include "tests/harness/program.h"
 
 enum { REGIONS_MOST = 8, PAGES_MOST = 4096, STEP_US = 500, PAUSE_US = 1000 };
@@ -50,18 +50,6 @@ static void touch(size_t pages)
 		err(1, "madvise");
 }
 
-static void begin(const char *name)
-{
-	if (uncore_region_begin(name) < 0)
-		errx(1, "%s", uncore_error_text());
-}
-
-static void end(const char *name)
-{
-	if (uncore_region_end(name) < 0)
-		errx(1, "%s", uncore_error_text());
-}
-
 /* Waits, and touches what is due for that time. Returns how much that is. */
 static size_t step(const struct paced *region)
 {
@@ -79,10 +67,10 @@ static void pass(struct paced *region)
 {
 	const unsigned steps = 4 + (unsigned)rand() % 7;
 
-	begin(region->name);
+	program_begin(region->name);
 	for (unsigned i = 0; i < steps; i++)
 		region->touched += step(region);
-	end(region->name);
+	program_end(region->name);
 }
 
 int main(int argc, char *argv[])

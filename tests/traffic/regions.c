@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#include "client/uncore.h"
+#include "tests/harness/program-region.h"
 #include "tests/harness/program.h"
 
 static size_t bytes;
@@ -23,26 +23,14 @@ static volatile uint64_t *new_array(void)
 	return array;
 }
 
-static void begin(const char *name)
-{
-	if (uncore_region_begin(name) < 0)
-		errx(1, "%s", uncore_error_text());
-}
-
-static void end(const char *name)
-{
-	if (uncore_region_end(name) < 0)
-		errx(1, "%s", uncore_error_text());
-}
-
 static void copy(void)
 {
 	volatile uint64_t *from = new_array(), *to = new_array();
 
-	begin("copy");
+	program_begin("copy");
 	for (size_t i = 0; i < bytes / sizeof *to; i++)
 		to[i] = from[i];
-	end("copy");
+	program_end("copy");
 }
 
 static void *load(void *unused)
@@ -51,10 +39,10 @@ static void *load(void *unused)
 
 	(void)unused;
 	program_run_on(1);
-	begin("load");
+	program_begin("load");
 	for (size_t i = 0; i < bytes / sizeof *from; i++)
 		sink = from[i];
-	end("load");
+	program_end("load");
 	return NULL;
 }
 
