@@ -3,8 +3,12 @@
  * paced SEED PASSAGES CPU REGION:PAGES[,REGION:PAGES]..: a rank that goes through regions at random
  * and waits for nobody. Inside of each it touches so many new pages every half millisecond, for 2
  * to 5 ms; between them it does nothing for up to 1 ms. Prints how many pages it touched in each.
+ *
+ * With ONE+OTHER as REGION a second thread, which touches nothing, is in OTHER while this one is in
+ * ONE.
  */
 #include <err.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +22,7 @@ enum { REGIONS_MOST = 8, PAGES_MOST = 4096, STEP_US = 500, PAUSE_US = 1000 };
 
 struct paced {
 	char name[64];
+	char *other;    /* or NULL */
 	size_t pages;   /* each ms */
 	size_t touched; /* in all */
 };
@@ -26,6 +31,8 @@ static struct paced regions[REGIONS_MOST];
 static unsigned n_regions;
 static size_t page_bytes;
 static volatile char *memory;
+static pthread_barrier_t together; /* of this thread and the second one */
+static const char *second_is_in;   /* NULL: it shall end */
 
 static void parse(char *text)
 {
@@ -36,6 +43,9 @@ static void parse(char *text)
 			errx(2, "'%s' is no REGION:PAGES, or there are too many.", word);
 		*colon = '\0';
 		snprintf(regions[n_regions].name, sizeof regions->name, "%s", word);
+		regions[n_regions].other = strchr(regions[n_regions].name, '+');
+		if (regions[n_regions].other)
+			*regions[n_regions].other++ = '\0';
 		regions[n_regions++].pages = program_number(colon + 1, PAGES_MOST);
 	}
 	if (!n_regions)
@@ -63,24 +73,64 @@ static size_t step(const struct paced *region)
 	return pages;
 }
 
+static void begin(const struct paced *region)
+{
+	if (region->other) {
+		second_is_in = region->other;
+		pthread_barrier_wait(&together);
+	}
+	program_begin(region->name);
+}
+
+static void end(const struct paced *region)
+{
+	if (region->other)
+		pthread_barrier_wait(&together);
+	program_end(region->name);
+}
+
 static void pass(struct paced *region)
 {
 	const unsigned steps = 4 + (unsigned)rand() % 7;
 
-	program_begin(region->name);
+	begin(region);
 	for (unsigned i = 0; i < steps; i++)
 		region->touched += step(region);
-	program_end(region->name);
+	end(region);
+}
+
+static void *be_second(void *unused)
+{
+	(void)unused;
+	while (pthread_barrier_wait(&together), second_is_in) {
+		program_begin(second_is_in);
+		pthread_barrier_wait(&together);
+		program_end(second_is_in);
+	}
+	return NULL;
+}
+
+static void pass_all(uint64_t passages)
+{
+	pthread_t second;
+
+	if (pthread_barrier_init(&together, NULL, 2) != 0 ||
+		pthread_create(&second, NULL, be_second, NULL) != 0)
+		errx(1, "Cannot start a thread.");
+	for (uint64_t i = 0; i < passages; i++) {
+		pass(&regions[(unsigned)rand() % n_regions]);
+		usleep((useconds_t)rand() % PAUSE_US);
+	}
+	second_is_in = NULL;
+	pthread_barrier_wait(&together);
+	pthread_join(second, NULL);
 }
 
 int main(int argc, char *argv[])
 {
-	uint64_t passages;
-
 	if (argc != 5)
 		errx(2, "Usage: paced SEED PASSAGES CPU REGION:PAGES[,REGION:PAGES]..");
 	srand((unsigned)program_number(argv[1], UINT32_MAX));
-	passages = program_number(argv[2], UINT32_MAX);
 	program_run_on((int)program_number(argv[3], CPU_SETSIZE - 1));
 	parse(argv[4]);
 	page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -89,10 +139,7 @@ int main(int argc, char *argv[])
 	if (memory == MAP_FAILED ||
 		madvise((void *)memory, PAGES_MOST * page_bytes, MADV_NOHUGEPAGE) < 0)
 		err(1, "Cannot map memory");
-	for (uint64_t i = 0; i < passages; i++) {
-		pass(&regions[(unsigned)rand() % n_regions]);
-		usleep((useconds_t)rand() % PAUSE_US);
-	}
+	pass_all(program_number(argv[2], UINT32_MAX));
 	for (unsigned i = 0; i < n_regions; i++)
 		printf("%s %zu\n", regions[i].name, regions[i].touched);
 	return 0;

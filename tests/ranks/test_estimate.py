@@ -2,6 +2,7 @@
 """What regions that overlap moved, estimated beside the exact values, for ranks that wait for nobody. The truth is how
 many pages each rank touched. Needs root."""
 import os
+import re
 import subprocess
 
 import tap
@@ -11,17 +12,19 @@ PACED = BUILD / "tests/ranks/paced"
 MEMBERS, PASSAGES = 6, 2000
 TRIES = 10
 SEED = int(os.environ.get("UNCORE_TEST_SEED", 1))
+# Ahead of other programs, so that two threads that go into two regions together do so at the same time.
+AHEAD = ["chrt", "--fifo", "1", "setpriv", f"--reuid={NOBODY}", "--clear-groups"]
 PAGES = {"copy": 10, "load": 20, "sort": 40, "solve": 80, "halo": 5}  # for each millisecond of a rank inside
 
 
-def run(uncored, pages, passages, seed):
+def run(uncored, pages, passages, seed, words=("setpriv", f"--reuid={NOBODY}", "--clear-groups")):
     """(pages that were touched in each region, report)"""
     path = str(uncored.folder / "report.json")
-    words = ",".join(f"{name}:{count}" for name, count in pages.items())
-    members = [subprocess.Popen([PACED, str(seed * MEMBERS + number), str(passages // MEMBERS), str(number % 2), words],
-                                env=uncored.environment("paced", UNCORE_REPORT=path), user=NOBODY, text=True,
+    regions = ",".join(f"{name}:{count}" for name, count in pages.items())
+    members = [subprocess.Popen([*words, PACED, str(seed * MEMBERS + number), str(passages // MEMBERS), str(number % 2),
+                                 regions], env=uncored.environment("paced", UNCORE_REPORT=path), text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE) for number in range(MEMBERS)]
-    touched = dict.fromkeys(pages, 0)
+    touched = dict.fromkeys((name.split("+")[0] for name in pages), 0)
     for member in members:
         out, said = member.communicate(timeout=SECONDS)
         tap.equal(said, "", "stderr")
@@ -78,6 +81,40 @@ def paced():
     raise AssertionError(f"other programs disturbed each of {TRIES} runs")
 
 
+def bytes_of_both(estimates, partner):
+    """(pages, standard error) that the notes of a region give for it and its partner together."""
+    total, square = 0, 0
+    for estimate in estimates:
+        found = re.match(rf'it cannot be told apart from "{partner}"; together (\S+) bytes \+- (\S+)', estimate["absent"])
+        tap.check(found, estimate["absent"])
+        total += float(found[1]) / PAGE_BYTES
+        square += (float(found[2]) / PAGE_BYTES) ** 2
+    return total, square ** 0.5
+
+
+def is_inseparable(seed):
+    """False: the two regions came apart, since the threads of some rank did."""
+    with serving() as uncored:
+        faults = machine_faults()
+        touched, report = run(uncored, {"left+right": 40, "alone": 20}, PASSAGES // 4, seed, AHEAD)
+        others = machine_faults() - faults - sum(touched.values())
+    left, right = (estimates_of(region_of(report, name)) for name in ("left", "right"))
+    print(f"# touched {touched}, by others {others}, left {left}, right {right}")
+    if any("absent" not in estimate for estimate in left):
+        return False
+    for estimates, partner in (left, "right"), (right, "left"):
+        have, error = bytes_of_both(estimates, partner)
+        tap.check(abs(have - touched["left"]) <= 4 * error + others, f"{have} +- {error}, should be {touched['left']}")
+    have, error = sum_of(region_of(report, "alone"))
+    tap.check(abs(have - touched["alone"]) <= 4 * error + others, f"{have} +- {error}, should be {touched['alone']}")
+    return True
+
+
+def together():
+    """Two regions that each rank is always in together cannot be told apart; what both moved is known"""
+    tap.check(any(is_inseparable(seed) for seed in range(SEED, SEED + TRIES)), f"{TRIES} times they came apart")
+
+
 def in_turn():
     """Ranks that are never in two regions at once need no estimate"""
     with serving() as uncored:
@@ -87,4 +124,4 @@ def in_turn():
 
 if os.geteuid() != 0:
     raise SystemExit("1..0 # SKIP needs root")
-tap.run_functions([(body.__doc__, body) for body in (paced, in_turn)])
+tap.run_functions([(body.__doc__, body) for body in (paced, together, in_turn)])
