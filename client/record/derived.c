@@ -234,6 +234,22 @@ uint64_t derived_window_ns(const struct record_region *region)
 	return (uint64_t)llround(sum_ns);
 }
 
+/* --- what it cost --- */
+
+double derived_cost_ns(const struct record *record)
+{
+	const struct record_cost *cost = &record->cost;
+	double n_others = -(double)cost->n_reading, each_ns = 0;
+
+	for (uint32_t i = 0; i < record->n_regions; i++)
+		n_others += 2 * (double)record->regions[i].n_passages;
+	if (cost->n_timed)
+		each_ns = (double)cost->timed_ns / (double)cost->n_timed;
+	else if (n_others > 0 || !cost->n_reading)
+		return NAN;
+	return (double)cost->reading_ns + each_ns * fmax(n_others, 0);
+}
+
 double derived_worst_error(const struct record *record, const struct record_region *region)
 {
 	double worst = NAN;

@@ -61,6 +61,10 @@ struct derived derived_evaded(const struct record *record, const struct record_r
 /* The work whose unit is DERIVED_STORED; NULL: none. */
 const struct record_work *derived_stored(const struct record_region *region);
 
+/* What all calls of begin and end took, those that were not timed as long as those that were; NAN:
+ * none was timed. */
+double derived_cost_ns(const struct record *record);
+
 /* The mean of the sockets' windows, which differ by the length of a sweep at most. */
 uint64_t derived_window_ns(const struct record_region *region);
 

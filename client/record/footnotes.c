@@ -2,11 +2,13 @@
 #include "client/record/footnotes.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "client/format.h"
 #include "client/record/columns.h"
 #include "client/record/derived.h"
+#include "client/record/quantity.h"
 #include "client/text.h"
 
 static void print_marks(FILE *out, const struct record *record)
@@ -66,13 +68,14 @@ static void print_absent(FILE *out, const struct record *record)
 	}
 }
 
+/* Where all are dead, the record has a warning that says more. */
 static void print_dead(FILE *out, const struct record *record)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < record->n_members; i++)
 		n += record->members[i].died;
-	if (n)
+	if (n && n < record->n_members)
 		fprintf(out,
 			" %" PRIu32 " of %" PRIu32 " ranks died without leaving the team; the "
 			"figures are those up to the last reading before.\n",
@@ -123,11 +126,45 @@ static void print_meanings(FILE *out, const struct record *record)
 			     "error.\n");
 }
 
+static void print_mean(FILE *out, const char *before, uint64_t time_ns, uint64_t n)
+{
+	char mean[QUANTITY_MAX];
+
+	quantity_time((double)time_ns / (double)n, mean);
+	fprintf(out, "%s%s", before, mean);
+}
+
+/* What the measurement itself took. */
+static void print_cost(FILE *out, const struct record *record)
+{
+	const struct record_cost *cost = &record->cost;
+	const double total_ns = derived_cost_ns(record);
+	const char *before = " begin and end took ";
+
+	if (cost->n_reading) {
+		print_mean(out, before, cost->reading_ns, cost->n_reading);
+		fprintf(out, " for each of %" PRIu64 " calls that read counters", cost->n_reading);
+		before = ", ";
+	}
+	if (cost->n_timed) {
+		print_mean(out, before, cost->timed_ns, cost->n_timed);
+		fprintf(out, " for others (%" PRIu64 " timed)", cost->n_timed);
+		before = ", ";
+	}
+	if (!isnan(total_ns)) {
+		print_mean(out, before, (uint64_t)total_ns, 1);
+		fputs(" in all", out);
+	}
+	if (*before == ',')
+		fputs(".\n", out);
+}
+
 void footnotes_print(FILE *out, const struct record *record)
 {
 	print_marks(out, record);
 	print_absent(out, record);
 	print_meanings(out, record);
+	print_cost(out, record);
 	print_dead(out, record);
 	if (*record->failure) {
 		fprintf(out, " Last failure: ");

@@ -78,6 +78,14 @@ static int join_members(const struct record *record, struct record *total)
 	return 0;
 }
 
+static void join_cost(const struct record_cost *cost, struct record_cost *total)
+{
+	total->n_reading = add_up(total->n_reading, cost->n_reading);
+	total->reading_ns = add_up(total->reading_ns, cost->reading_ns);
+	total->n_timed = add_up(total->n_timed, cost->n_timed);
+	total->timed_ns = add_up(total->timed_ns, cost->timed_ns);
+}
+
 static int join_head(const struct record *record, bool first, struct record *total)
 {
 	if (first) {
@@ -104,6 +112,7 @@ static int join_head(const struct record *record, bool first, struct record *tot
 	}
 	join_metrics(record, total);
 	join_platform(record, total);
+	join_cost(&record->cost, &total->cost);
 	return join_members(record, total);
 }
 

@@ -275,6 +275,18 @@ static void team_json(struct jsonwriter *json, const struct record *record)
 	jsonwriter_close(json);
 }
 
+/* null: not known. */
+static void cost_json(struct jsonwriter *json, const struct record *record)
+{
+	jsonwriter_object(json, "cost");
+	jsonwriter_real(json, "total_ns", derived_cost_ns(record));
+	jsonwriter_number(json, "reading_calls", record->cost.n_reading);
+	jsonwriter_number(json, "reading_ns", record->cost.reading_ns);
+	jsonwriter_number(json, "timed_calls", record->cost.n_timed);
+	jsonwriter_number(json, "timed_ns", record->cost.timed_ns);
+	jsonwriter_close(json);
+}
+
 static void metrics_json(struct jsonwriter *json, const struct record *record)
 {
 	jsonwriter_object(json, "metrics");
@@ -292,6 +304,7 @@ void record_json_member(struct jsonwriter *json, const char *key, const struct r
 	process_json(json, record);
 	note_json(json, record);
 	team_json(json, record);
+	cost_json(json, record);
 	metrics_json(json, record);
 	jsonwriter_array(json, "regions");
 	for (uint32_t i = 0; i < record->n_regions; i++)

@@ -19,6 +19,9 @@ enum {
 	DEPTH_MOST = 32,
 };
 
+/* 1e18 ns are 31 years. Sums of many stay in range. */
+static const uint64_t COST_MOST = 1000000000000000000U;
+
 static const int64_t SECONDS_MOST = 253402300799; /* the end of the year 9999 */
 
 /* --- parts --- */
@@ -88,6 +91,23 @@ static void parse_members(
 		members_leave(members, entered);
 		record->n_members++;
 	}
+}
+
+/* Not all that write records know what it cost. */
+static void parse_cost(struct members *members, struct json_object *object, struct record *record)
+{
+	struct json_object *cost;
+	size_t entered;
+
+	if (!json_object_object_get_ex(object, "cost", &cost))
+		return;
+	cost = members_object(members, object, "cost");
+	entered = members_enter(members, "cost");
+	record->cost.n_reading = members_number(members, cost, "reading_calls", COST_MOST);
+	record->cost.reading_ns = members_number(members, cost, "reading_ns", COST_MOST);
+	record->cost.n_timed = members_number(members, cost, "timed_calls", COST_MOST);
+	record->cost.timed_ns = members_number(members, cost, "timed_ns", COST_MOST);
+	members_leave(members, entered);
 }
 
 static bool is_named_twice(const struct record *record, const char *name)
@@ -172,6 +192,7 @@ static int parse_object(
 	parse_process(&members, object, &record);
 	parse_metrics(&members, object, &record);
 	parse_members(&members, object, &record);
+	parse_cost(&members, object, &record);
 	parse_regions(&members, object, &record);
 	if (members_failed(&members)) {
 		snprintf(ret_why, MEMBER_WHY_MAX, "is no record that can be read: %s", members.why);

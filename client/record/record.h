@@ -76,6 +76,15 @@ struct record_member {
 	char cpus[64]; /* on which it may run, as a list: "0-3,8" (cut with "...") */
 };
 
+/*
+ * What calls of begin and end took: those that read the counters, and of the others those that were
+ * timed.
+ */
+struct record_cost {
+	uint64_t n_reading, reading_ns;
+	uint64_t n_timed, timed_ns;
+};
+
 struct record {
 	char host[256];                 /* "": several, joined */
 	char team[128];                 /* "": a process alone */
@@ -89,6 +98,7 @@ struct record {
 	uint32_t n_expected;      /* members that the launcher announced; 0: not known */
 	uint32_t n_members;
 	struct record_member *members; /* owned */
+	struct record_cost cost;
 	uint32_t n_metrics;
 	char metrics[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
 	char units[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];

@@ -21,5 +21,11 @@ void cell_fail(struct table_cell *cell);   /* a passage that begins or ends has 
 void cell_excess(struct table_cell *cell); /* a passage was too deep to be followed */
 void cell_work(struct table_cell *cell, unsigned unit, double amount);
 
+/* Passages that have ended. */
+static inline uint64_t cell_count_ended(const struct table_cell *cell)
+{
+	return __atomic_load_n(&cell->n_ended, __ATOMIC_RELAXED);
+}
+
 /* A consistent copy; of a member that died while it wrote, what is there. */
 void cell_copy(struct table_cell *ret, const struct table_cell *cell);

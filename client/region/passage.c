@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "client/region/cell.h"
+#include "client/region/cost.h"
 #include "client/region/nest.h"
 #include "client/region/observe.h"
 #include "client/region/stretch.h"
@@ -34,22 +35,24 @@ static struct table_cell *own_cell(const struct regions *regions, const struct r
 
 /* Takes a reading that no stretch needs: what is in the table is then exact as of now, and the
  * estimate has another interval. */
-static void read_between(struct regions *regions)
+static bool read_between(struct regions *regions)
 {
 	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter };
 
 	if (reading_take(&reading) == 0)
 		stretch_advance_others(&regions->team.member, STRETCH_ALL, &reading, false);
+	return true;
 }
 
-static void look_around(struct regions *regions, uint64_t now_ns)
+/* True: it took a reading. */
+static bool look_around(struct regions *regions, uint64_t now_ns)
 {
 	struct member *member = &regions->team.member;
 	uint64_t *last = &regions->team.table->header.last_reading_ns;
 	uint64_t before_ns = __atomic_load_n(last, __ATOMIC_RELAXED);
 
 	if (member->fd == MEMBER_ALONE)
-		return;
+		return false;
 	if (member_should_look(member, now_ns)) {
 		member_look_for_dead(member);
 		stretch_settle_dead(member);
@@ -57,9 +60,17 @@ static void look_around(struct regions *regions, uint64_t now_ns)
 	if (now_ns > before_ns && now_ns - before_ns >= READ_AFTER_NS &&
 		__atomic_compare_exchange_n(
 			last, &before_ns, now_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		read_between(regions);
-	else if (observe_is_due(member, now_ns))
-		read_between(regions);
+		return read_between(regions);
+	return observe_is_due(member, now_ns) && read_between(regions);
+}
+
+/* The call of begin or end that @passage makes now began at @called_ns. */
+static void note_cost(struct regions *regions, const struct passage *passage, bool took_reading,
+	uint64_t called_ns)
+{
+	if (took_reading || passage->is_timed)
+		cost_add(regions->team.table, regions->team.member.slot, took_reading,
+			clock_now_ns() - called_ns);
 }
 
 /* --- begin and end --- */
@@ -70,7 +81,7 @@ static int check_membership(const struct regions *regions)
 }
 
 /* The reading may take long, and is no part of the passage. */
-static int open_region(struct regions *regions, struct passage *passage)
+static int open_region(struct regions *regions, struct passage *passage, bool *ret_took_reading)
 {
 	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter };
 	struct member *member = &regions->team.member;
@@ -86,6 +97,7 @@ static int open_region(struct regions *regions, struct passage *passage)
 	if (r < 0)
 		failure_keep(&region->failure, r);
 	pthread_mutex_unlock(&region->lock);
+	*ret_took_reading = reading.is_taken;
 	return r;
 }
 
@@ -113,6 +125,7 @@ int passage_begin(
 	struct regions *regions, struct region *region, struct region *outer, struct passage *ret)
 {
 	const uint64_t now_ns = clock_now_ns();
+	bool took_reading = false;
 
 	*ret = (struct passage){
 		.region = region, .outer = outer, .entered_ns = now_ns, .begun_ns = now_ns
@@ -120,13 +133,16 @@ int passage_begin(
 	if (outer)
 		begin_inside(regions, outer, now_ns);
 	WITH_CELL(regions, region, cell_begin, now_ns);
+	ret->is_timed = cost_is_timed(cell_count_ended(own_cell(regions, region)));
 	if (!stretch_is_held(regions->team.table, region->index))
-		ret->error = open_region(regions, ret);
-	look_around(regions, now_ns);
+		ret->error = open_region(regions, ret, &took_reading);
+	took_reading |= look_around(regions, now_ns);
+	note_cost(regions, ret, took_reading, now_ns);
 	return ret->error;
 }
 
-static int leave(struct regions *regions, const struct region *region, uint64_t time_ns)
+static int leave(struct regions *regions, const struct region *region, uint64_t time_ns,
+	bool *ret_took_reading)
 {
 	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter };
 	int r;
@@ -136,6 +152,7 @@ static int leave(struct regions *regions, const struct region *region, uint64_t 
 	r = stretch_leave(&regions->team.member, region->index, &reading);
 
 	stretch_advance_others(&regions->team.member, region->index, &reading, true);
+	*ret_took_reading = reading.is_taken;
 	return r;
 }
 
@@ -153,17 +170,19 @@ static int repeat_failure(struct region *region, int error)
 int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns)
 {
 	struct region *region = passage->region;
+	bool took_reading;
 	int r;
 
 	WITH_CELL(regions, region, cell_end, passage->begun_ns, now_ns);
 	if (passage->outer)
 		end_inside(regions, passage, now_ns);
-	r = leave(regions, region, now_ns - passage->begun_ns);
-	look_around(regions, now_ns);
+	r = leave(regions, region, now_ns - passage->begun_ns, &took_reading);
+	took_reading |= look_around(regions, now_ns);
 	if (passage->error)
 		r = repeat_failure(region, passage->error);
 	if (r < 0)
 		WITH_CELL(regions, region, cell_fail);
+	note_cost(regions, passage, took_reading, now_ns);
 	return r;
 }
 
@@ -186,7 +205,7 @@ void passage_abandon(struct regions *regions, const struct passage *passage)
 bool passage_give_up(struct regions *regions, struct region *region)
 {
 	struct table_cell *cell = own_cell(regions, region);
-	bool was_inside;
+	bool was_inside, took_reading;
 
 	pthread_mutex_lock(&region->lock);
 	was_inside = cell->inside > 0;
@@ -194,7 +213,7 @@ bool passage_give_up(struct regions *regions, struct region *region)
 		cell_abandon_all(cell);
 	pthread_mutex_unlock(&region->lock);
 	if (was_inside)
-		leave(regions, region, LONG_NS);
+		leave(regions, region, LONG_NS, &took_reading);
 	return was_inside;
 }
 

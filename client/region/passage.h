@@ -2,6 +2,7 @@
 /* Passages of this process's threads through regions. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "client/region/regions.h"
@@ -11,6 +12,7 @@ struct passage {
 	uint64_t entered_ns;
 	uint64_t begun_ns; /* when the thread was inside, and the region open */
 	int error;         /* of passage_begin() */
+	bool is_timed;     /* see cost.h */
 };
 
 /*

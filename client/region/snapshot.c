@@ -45,6 +45,22 @@ static int fill_members(const struct table *table, struct record *record)
 	return 0;
 }
 
+static void add_cost(const struct table_cost *cost, uint64_t *n_calls, uint64_t *time_ns)
+{
+	*n_calls += LOAD(cost->n_calls);
+	*time_ns += LOAD(cost->time_ns);
+}
+
+static void fill_cost(const struct table *table, struct record_cost *ret)
+{
+	const unsigned n = table_count_slots(table);
+
+	for (unsigned i = 0; i < n; i++) {
+		add_cost(&table->slots[i].reading, &ret->n_reading, &ret->reading_ns);
+		add_cost(&table->slots[i].other, &ret->n_timed, &ret->timed_ns);
+	}
+}
+
 /* --- regions --- */
 
 static void add_cell(struct record_region *region, const struct table_cell *cell, bool died)
@@ -275,6 +291,7 @@ int snapshot(const struct table *table, struct record *ret)
 		return r;
 	fill_machine(&table->header, ret);
 	fill_team(&table->header, ret);
+	fill_cost(table, &ret->cost);
 	killed_warn(table, ret);
 	warn_of_sockets(table, ret);
 	r = fill_regions(table, ret);

@@ -92,6 +92,11 @@ struct table_region {
 
 /* --- members --- */
 
+/* What calls of begin and end took; cost.h. */
+struct table_cost {
+	uint64_t n_calls, time_ns; /* atomic */
+};
+
 enum table_phase { TABLE_FREE, TABLE_JOINED, TABLE_LEFT, TABLE_DIED };
 
 struct table_slot {
@@ -102,7 +107,9 @@ struct table_slot {
 	uint32_t n_threads;   /* atomic: that have begun a region, and live */
 	int64_t rank;         /* -1: none */
 	char cpus[64];        /* on which it may run: "0-3,8" */
-	char padding[160];
+	char padding[32];     /* the costs have a cache line of their own */
+	struct table_cost reading, other;
+	char more_padding[96];
 };
 
 struct table_cell {

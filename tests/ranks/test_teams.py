@@ -2,6 +2,7 @@
 """Teams of ranks: their regions are one, whatever order they come, go and die in. Needs root."""
 import os
 import pathlib
+import re
 import signal
 
 import ranks
@@ -274,8 +275,31 @@ def closed():
         tap.equal(second.end(), "", "stderr")
 
 
+def cost():
+    """The report has what begin and end took: of each call that read counters, and of one passage in 64 of the others"""
+    passages = 200
+    with serving() as uncored:
+        holder, = start(uncored, "begin solve say in wait end solve")
+        holder.expect("in")
+        other, = start(uncored, f"repeat {passages} begin solve end solve again")
+        tap.equal(other.end(), "", "stderr")
+        holder.go()
+        tap.equal(holder.end(), "", "stderr")
+        found = read_report(report_path(uncored))["cost"]
+        table = uncored.command("report", report_path(uncored)).stdout
+    sampled, others = 2 * 4, 2 * (passages + 1) - found["reading_calls"]
+    tap.check(2 <= found["reading_calls"] < passages, f"{found}")  # a reading is taken once a second, too
+    tap.check(sampled - found["reading_calls"] <= found["timed_calls"] <= sampled, f"{found}")
+    tap.check(min(found["reading_ns"], found["timed_ns"]) > 0, f"{found}")
+    total_ns = found["reading_ns"] + found["timed_ns"] / found["timed_calls"] * others
+    tap.check(abs(found["total_ns"] - total_ns) <= 1, f"{found}")
+    tap.check(re.search(rf"\n begin and end took .* for each of {found['reading_calls']} calls that read counters, .*"
+                        rf" for others \({found['timed_calls']} timed\), .* in all\.\n", table),
+              table)
+
+
 if os.geteuid() != 0:
     raise SystemExit("1..0 # SKIP needs root")
 tap.run_functions([(body.__doc__, body) for body in (
     counted_once, one_table, outside, killed_inside, last_killed, stopped, forked, executed, second_run, strangers,
-    restarted, many_names, own_sockets, closed)])
+    restarted, many_names, own_sockets, closed, cost)])

@@ -110,6 +110,22 @@ static void a_stand_in_among_the_nodes_stays_visible(void **state)
 	}
 }
 
+static void the_cost_of_begin_and_end_adds_up(void **state)
+{
+	struct record *records = two_records();
+	struct join sum;
+
+	(void)state;
+	assert_true(isnan(derived_cost_ns(&records[0])));
+	records[0].cost = (struct record_cost){ .n_reading = 2, .reading_ns = 100 };
+	assert_true(isnan(derived_cost_ns(&records[0]))); /* 10 passages: others were not timed */
+	records[1].cost = (struct record_cost){ 4, 300, 2, 10 };
+	assert_true(fabs(derived_cost_ns(&records[1]) - (300 + 5 * (2 * 10 - 4))) < 1e-9);
+	join(records, &sum);
+	assert_true(fabs(derived_cost_ns(&sum.total) - (400 + 5 * (2 * 20 - 6))) < 1e-9);
+	join_done(&sum);
+}
+
 static void estimates_and_work_add_up(void **state)
 {
 	struct record *records = two_records();
@@ -212,6 +228,7 @@ int main(void)
 		CASE("metrics are matched by name", metrics_are_matched_by_name),
 		CASE("a stand-in among the nodes stays visible",
 			a_stand_in_among_the_nodes_stays_visible),
+		CASE("the cost of begin and end adds up", the_cost_of_begin_and_end_adds_up),
 		CASE("estimates and work add up", estimates_and_work_add_up),
 		CASE("sums do not go round", sums_do_not_go_round),
 		CASE("lists of hosts are Slurm's", lists_of_hosts_are_slurms),

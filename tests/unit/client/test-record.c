@@ -58,6 +58,7 @@ static void fill_everything(struct record *record)
 	region->n_stretches = 90;
 	region->n_measured = 9;
 	region->shared_ns = 8;
+	record->cost = (struct record_cost){ 3, 4000, 5, 600 };
 	region->work[0] = (struct record_work){ "cell", 1e9 / 3 };
 	region->work[1] = (struct record_work){ "bytes stored", 1e300 };
 	region->sockets[1].values[0].quality = UNCORE_ESTIMATED | UNCORE_PARTIAL | 0x800000;
@@ -111,6 +112,8 @@ static void each_member_is_read_back(void **state)
 	assert_string_equal(read.members[3].cpus, "0");
 	assert_string_equal(read.failure, "uncored was restarted.");
 	assert_string_equal(read.warning, "Sampled.");
+	assert_true(read.cost.n_reading == 3 && read.cost.reading_ns == 4000 &&
+		    read.cost.n_timed == 5 && read.cost.timed_ns == 600);
 	assert_true(read.n_metrics == 6 && read.n_regions == 2);
 	assert_string_equal(read.metrics[5], "clock");
 	assert_string_equal(read.units[5], "ns");
