@@ -89,8 +89,8 @@ int report_write_json(const struct regions *regions, const char *path)
 
 	if (r < 0)
 		return error_say(r,
-			"%s is no name for a report: %m. Only %%p, %%h, %%r and %%%% "
-			"have a meaning.",
+			"%s is no name for a report: %m. Only %%p, %%h, %%r, %%j and %%%% have a "
+			"meaning.",
 			path);
 	r = take(regions, &record);
 	if (r == 0)
