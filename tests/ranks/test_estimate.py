@@ -57,29 +57,37 @@ class Try:
             faults = machine_faults()
             self.touched, self.report = run(uncored, PAGES, PASSAGES, seed)
             self.others = machine_faults() - faults - sum(self.touched.values())
-        self.sums = {name: sum_of(region_of(self.report, name)) for name in PAGES}
-        most = max(self.touched.values())
-        self.says_much = all(error <= 0.1 * most for _, error in self.sums.values()) and self.others <= 0.1 * most
+        self.most = max(self.touched.values())
+
+    def is_disturbed(self):
+        """What others do has no steady rate. Where it is much, nothing is known of a region."""
+        return self.others > 0.1 * self.most
+
+    def sums(self):
+        return {name: sum_of(region_of(self.report, name)) for name in PAGES}
 
     def check(self):
+        """True: the errors are so small that the estimates say much."""
+        sums = self.sums()
+        says_much = all(error <= 0.1 * self.most for _, error in sums.values())
         for name, truth in self.touched.items():
-            have, error = self.sums[name]
+            have, error = sums[name]
             exact = bytes_of(region_of(self.report, name)) / PAGE_BYTES
             print(f"# {name}: touched {truth}, estimate {have:.0f} +- {error:.0f}, exact {exact:.0f}, by others "
                   f"{self.others}")
             tap.check(abs(have - truth) <= 4 * error + self.others, f"{name}: {have} +- {error}, should be {truth}")
-            if self.says_much:
-                tap.check(abs(have - truth) <= 0.05 * max(self.touched.values()) + self.others,
-                          f"{name}: {have}, should be {truth}")
+            if says_much:
+                tap.check(abs(have - truth) <= 0.05 * self.most + self.others, f"{name}: {have}, should be {truth}")
                 tap.check(exact > 1.2 * truth, f"{name} did not overlap")
+        return says_much
 
 
 def paced():
     """Five regions of six ranks: estimates are near the truth where the exact values are of all regions together"""
-    for seed in range(SEED, SEED + TRIES):  # the next one only if others disturbed this one too much
+    for seed in range(SEED, SEED + TRIES):
         found = Try(seed)
-        found.check()
-        if found.says_much:
+        print(f"# run {seed}: others had {found.others} faults, one region {found.most}")
+        if not found.is_disturbed() and found.check():
             return
     raise AssertionError(f"other programs disturbed each of {TRIES} runs")
 
@@ -96,12 +104,8 @@ def bytes_of_both(estimates, partner):
     return total, square ** 0.5
 
 
-def is_inseparable(seed):
+def check_inseparable(touched, report, others):
     """False: the two regions came apart, since the threads of some rank did."""
-    with serving() as uncored:
-        faults = machine_faults()
-        touched, report = run(uncored, {"left+right": 40, "alone": 20}, PASSAGES // 4, seed, AHEAD)
-        others = machine_faults() - faults - sum(touched.values())
     left, right = (estimates_of(region_of(report, name)) for name in ("left", "right"))
     print(f"# touched {touched}, by others {others}, left {left}, right {right}")
     if any("absent" not in estimate for estimate in left):
@@ -114,9 +118,18 @@ def is_inseparable(seed):
     return True
 
 
+def is_inseparable(seed):
+    with serving() as uncored:
+        faults = machine_faults()
+        touched, report = run(uncored, {"left+right": 40, "alone": 20}, PASSAGES // 4, seed, AHEAD)
+        others = machine_faults() - faults - sum(touched.values())
+    return others <= 0.2 * touched["left"] and check_inseparable(touched, report, others)
+
+
 def together():
     """Two regions that each rank is always in together cannot be told apart; what both moved is known"""
-    tap.check(any(is_inseparable(seed) for seed in range(SEED, SEED + TRIES)), f"{TRIES} times they came apart")
+    tap.check(any(is_inseparable(seed) for seed in range(SEED, SEED + TRIES)),
+              f"{TRIES} times they came apart, or others disturbed them")
 
 
 def in_turn():
@@ -131,10 +144,10 @@ def coverage():
     off = []
     for seed in range(SEED, SEED + SEEDS):
         found = Try(seed)
-        for name, truth in found.touched.items():
-            have, error = found.sums[name]
+        for name, (have, error) in found.sums().items():
+            truth = found.touched[name]
             off.append(abs(have - truth) / error)
-            share = (have - truth) / max(found.touched.values())
+            share = (have - truth) / found.most
             print(f"# {seed} {name}: {(have - truth) / error:+.2f} errors, {share:+.4f} of the largest; by others "
                   f"{found.others}", flush=True)
     within = {errors: sum(each <= errors for each in off) / len(off) for errors in (1, 2, 4)}
