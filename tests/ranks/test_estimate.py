@@ -4,6 +4,7 @@ many pages each rank touched. Needs root.
 
 With UNCORE_TEST_SEEDS=N it repeats the first case N times instead, and says how often the errors hold. That takes 7
 seconds for each, and a quiet machine."""
+import math
 import os
 import re
 import subprocess
@@ -41,12 +42,18 @@ def estimates_of(region, metric="dram.read"):
     return [socket["estimates"][metric] for socket in region["sockets"]]
 
 
+def error_of(estimate):
+    if estimate["bound"]:
+        return estimate["count"]
+    return math.inf if estimate["error"] is None else estimate["error"]
+
+
 def sum_of(region):
     """(pages, standard error) by the estimates of all sockets."""
     found = estimates_of(region)
     tap.check(all("count" in estimate for estimate in found), f"{region['name']}: {found}")
     return (sum(estimate["count"] for estimate in found) / PAGE_BYTES,
-            sum((estimate["error"] or 0) ** 2 for estimate in found) ** 0.5 / PAGE_BYTES)
+            sum(error_of(estimate) ** 2 for estimate in found) ** 0.5 / PAGE_BYTES)
 
 
 class Try:
