@@ -4,6 +4,9 @@
  *
  *   begin NAME, end NAME   a region
  *   touch N                touches N new pages: N faults
+ *   kernel NAME N          makes arrays of N elements for a kernel of `uncore validate`, and runs
+ *                          it once
+ *   pass NAME N            runs it N times
  *   sleep MS
  *   say WORD               prints a line
  *   wait                   reads a line from its input
@@ -28,12 +31,15 @@
 
 #include "client/uncore.h"
 #include "common/macro.h"
+#include "tests/harness/kernel-run.h"
 #include "tests/harness/program.h"
 #include "tests/ranks/faults.h"
 
-enum { MOST = 1 << 24, THREADS_MOST = 64 };
+enum { MOST = 1 << 24, THREADS_MOST = 64, KERNELS_MOST = 4 };
 
-static char **program;          /* argv */
+static char **program; /* argv */
+static struct kernel_run kernels[KERNELS_MOST];
+static unsigned n_kernels;
 static _Thread_local char **at; /* the next word */
 static _Thread_local char **loop_at;
 static _Thread_local uint64_t loops_left;
@@ -68,6 +74,28 @@ static void do_end(void)
 static void do_touch(void)
 {
 	faults_touch(program_number(word(), MOST));
+}
+
+static void do_kernel(void)
+{
+	const char *name = word();
+	struct kernel_wish wish = { .number = program_number(word(), MOST) };
+
+	if (n_kernels == KERNELS_MOST)
+		errx(2, "There are %d kernels already.", KERNELS_MOST);
+	kernel_run_prepare(&kernels[n_kernels++], name, &wish);
+}
+
+static void do_pass(void)
+{
+	const char *name = word();
+	unsigned i = 0;
+
+	while (i < n_kernels && strcmp(kernels[i].kernel->name, name))
+		i++;
+	if (i == n_kernels)
+		errx(2, "No step 'kernel %s' comes before 'pass'.", name);
+	kernel_run_passes(&kernels[i], program_number(word(), MOST));
 }
 
 static void do_sleep(void)
@@ -178,6 +206,8 @@ static const struct step {
 	{ "begin", do_begin },
 	{ "end", do_end },
 	{ "touch", do_touch },
+	{ "kernel", do_kernel },
+	{ "pass", do_pass },
 	{ "sleep", do_sleep },
 	{ "say", do_say },
 	{ "wait", do_wait },

@@ -33,7 +33,8 @@ class Other(Rank):
 def built_with_musl():
     """member.c and libuncore, all sources that need the C library alone. Some of them are the command's: what these
     miss is in sections that nothing needs."""
-    sources = [path for part in ("client", "client/estimate", "client/record", "client/region", "common")
+    parts = ("client", "client/estimate", "client/record", "client/region", "client/validate/kernels", "common")
+    sources = [path for part in parts
                for path in sorted((SOURCE / part).glob("*.c")) if "json-c" not in path.read_text(encoding="utf-8")]
     with tempfile.TemporaryDirectory(prefix="uncored-musl-") as name:
         folder = pathlib.Path(name)
@@ -41,8 +42,8 @@ def built_with_musl():
         subprocess.run(
             ["musl-gcc", "-std=gnu11", "-D_GNU_SOURCE", '-DUNCORE_VERSION="0.1"', f"-I{SOURCE}", "-pthread",
              *[f"-idirafter{place}" for place in KERNEL_HEADERS], "-ffunction-sections", "-Wl,--gc-sections",
-             *sources, SOURCE / "tests/ranks/member.c", SOURCE / "tests/ranks/faults.c", "-lm",
-             "-o", folder / "member"], check=True)
+             *sources, *(SOURCE / f"tests/{name}.c" for name in ("ranks/member", "ranks/faults", "harness/kernel-run")),
+             "-lm", "-o", folder / "member"], check=True)
         yield folder / "member"
 
 
