@@ -2,17 +2,16 @@
 """What programs move between the simulated caches and memory is what a user sees through uncored: so many bytes as the
 loops of the programs say, on the socket of the memory, and nothing elsewhere."""
 import csv
-import ctypes
 import io
 import json
-import statistics
 import subprocess
 
 from harness import COMMAND_S, HERE, VISITOR, Case, identity, measure, metrics_of, run, sysctl_paranoid
-from wiring import (KINDS, LINE, LINES_AT, boxes_of, calm_down, cpus_near, is_all_wanted, lines, machine,
-                    machine_name, say, simulate, start_machine, validate, words)
+from moves import ELEMENT, STREAMS, bind_memory, nodes, shown_by, undisturbed
+from wiring import (KINDS, LINE, LINES_AT, calm_down, cpus_near, is_all_wanted, lines, machine, machine_name, say,
+                    simulate, start_machine, validate, words)
 
-ELEMENT, PAGE = 8, 4096
+PAGE = 4096
 # Of what a kernel moves in all. No model has the lines of uncored, of the guest's kernel and of the measuring program
 # itself, of page tables, and of the ends of the arrays.
 TOLERANCE = 0.02
@@ -23,51 +22,14 @@ TIME_S = 1  # for one measurement, or as long as three repetitions take
 REMOTE_CACHES = 4
 REMOTE_PASSES = 1, 9  # of two runs, whose difference is measured: what it takes to begin and to end is in both
 
-# Arrays that a kernel has, and those that a pass reads, claims without reading, and writes. A store reads its line
-# before; a non-temporal store does not, and `rep stos` claims whole lines.
-STREAMS = {
-    "load": (1, 1, 0, 0),
-    "update": (1, 1, 0, 1),
-    "store1": (1, 1, 0, 1),
-    "store3": (3, 3, 0, 3),
-    "storent1": (1, 0, 0, 1),
-    "storent3": (3, 0, 0, 3),
-    "fill": (1, 0, 1, 1),
-    "copy": (2, 2, 0, 1),
-    "copynt": (2, 1, 0, 1),
-    "triad": (3, 3, 0, 1),
-}
 # What these move is no number of arrays, and taken from the models of `uncore validate`.
 GRIDS = {"halocopy": ("--halo", "5"), "stencil": ()}
-
-SYS_SET_MEMPOLICY, MPOL_BIND = 238, 2  # x86-64
-
-
-def nodes():
-    return list(enumerate(machine().nodes))
 
 
 def nodes_for(kernel):
     """Nodes take turns with the kernels, unless all is wanted."""
     turns = list(STREAMS) + list(GRIDS)
     return nodes() if is_all_wanted() else [nodes()[turns.index(kernel) % len(nodes())]]
-
-
-def shown_by(node, read, claimed, written, prefixes=("",)):
-    """{(socket, metric): bytes} that a kernel on this node should show, of the metrics that the machine has; others
-    should show nothing."""
-    shown = {"itom": claimed}
-    for prefix in prefixes:
-        shown[f"{prefix}{node.tier}.read"] = read
-        shown[f"{prefix}{node.tier}.write"] = written
-    return {(node.socket, metric): wanted for metric, wanted in shown.items() if boxes_of(metric, node.socket)}
-
-
-def bind_memory(node):
-    """Memory of this process comes from this node only."""
-    mask = ctypes.c_ulong(1 << node)
-    if ctypes.CDLL(None, use_errno=True).syscall(SYS_SET_MEMPOLICY, MPOL_BIND, ctypes.byref(mask), 64):
-        raise OSError(ctypes.get_errno(), f"memory of node {node} cannot be had")
 
 
 class Simulated(Case):
@@ -187,16 +149,8 @@ class Remote(Simulated):
         self.assertLessEqual(set(wanted), set(more))
         return {key: (more[key] - fewer[key] - wanted.get(key, 0)) / (2 * each) for key in more}
 
-    def off(self, cpu, number):
-        """Now and then the guest itself moves memory during one of the runs. A median of three has none of that."""
-        found = [self.off_once(cpu, number)]
-        if any(abs(off) > TOLERANCE for off in found[0].values()):
-            say(f"CPU {cpu} memory of node {number}: {100 * max(found[0].values(), key=abs):+.2f} %; twice more")
-            found += [self.off_once(cpu, number) for _ in range(2)]
-        return {key: statistics.median(once[key] for once in found) for key in found[0]}
-
     def check(self, cpu, number):
-        found = self.off(cpu, number)
+        found = undisturbed(lambda: self.off_once(cpu, number), TOLERANCE, f"CPU {cpu} memory of node {number}")
         for key, off in found.items():
             with self.subTest(cpu=cpu, memory_of=number, metric=key, off=off):
                 self.assertLessEqual(abs(off), TOLERANCE)
