@@ -124,7 +124,7 @@ guest_x86_install_tests() {
 		"$2/etc/systemd/system/serial-getty@ttyS0.service.d"
 	cp tests/guests/x86/inside/*.py tests/guests/x86/simulated.py tests/harness/tap.py tests/machines/events.csv \
 		"$folder/module/test_pmu.ko" "$folder/intel-uncore.ko" "$folder/product/tests/pcp/papi-client" "$tests/"
-	cp "$folder/product/tests/traffic/kernel" "$folder/product/tests/pcp/uncore-reader" \
+	cp "$folder"/product/tests/{traffic/kernel,ranks/member,pcp/uncore-reader} \
 		tests/harness/{talk,three_ways,timeline}.py "$tests/"
 	guest_x86_install_papi "$tests"
 	install -m 755 tests/guests/x86/inside/layout-init "$tests/"

@@ -9,7 +9,10 @@ class Talk:
     def hear(self):
         return self.process.stdout.readline().rstrip("\n")
 
-    def ask(self, line=""):
+    def tell(self, line=""):
         self.process.stdin.write(f"{line}\n")
         self.process.stdin.flush()
+
+    def ask(self, line=""):
+        self.tell(line)
         return self.hear()

@@ -18,6 +18,7 @@ class Suite:
     append: str = "systemd.mask=serial-getty@ttyS0.service"  # to the kernel's command line
     machines: tuple = ()  # of simulated.py, with a boot for each; the others are booted only if all are wanted
     no_others: bool = False  # not even then
+    user_only: bool = False  # the simulator does not look at the guest's kernel
 
 
 SUITES = {
@@ -31,6 +32,7 @@ SUITES = {
     "restart": Suite(SHORT_S),
     "traffic": Suite(LONG_S, machines=("icelake-sp", "knl")),
     "validate": Suite(LONG_S, machines=("icelake-sp", "sapphire-rapids-snc")),
+    "teams": Suite(SHORT_S, machines=("sapphire-rapids",), user_only=True),
     "papi": Suite(SHORT_S, machines=("icelake-sp",), no_others=True),
     "tiers": Suite(SHORT_S, machines=("knl",), no_others=True),
     # The kernel's own driver for Ice Lake's memory controllers looks for them only where the processor shows no
@@ -68,12 +70,12 @@ class Guest:
     def disk(self, name):
         return ["-drive", f"file={self.images / name},format=raw,if=virtio,readonly=on"]
 
-    def simulated(self, machine):
+    def simulated(self, machine, user_only):
         """The counts lie in a file without a name, which is gone when this process and QEMU are."""
         counters = os.memfd_create("counters")
         os.ftruncate(counters, simulated.COUNTERS_BYTES)
         path = f"/proc/{os.getpid()}/fd/{counters}"
-        return [*simulated.topology(machine), *simulated.simulator(machine, self.images / PLUGIN, path)]
+        return [*simulated.topology(machine), *simulated.simulator(machine, self.images / PLUGIN, path, user_only)]
 
     def boot(self, suite, append, hardware, name):
         console = self.images / f"console-{name}.log"
@@ -92,7 +94,7 @@ class Guest:
             yield self.boot(suite, f"uncored.suite={name}", PLAIN, name)
         for machine in self.machines(suite, all_machines):
             yield self.boot(suite, f"uncored.suite={name} uncored.machine={machine} uncored.all={int(all_machines)}",
-                            self.simulated(simulated.MACHINES[machine]), f"{name}-{machine}")
+                            self.simulated(simulated.MACHINES[machine], suite.user_only), f"{name}-{machine}")
 
     def shell(self):
         """The command line of QEMU; Ctrl-A X ends it."""

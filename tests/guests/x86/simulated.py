@@ -91,12 +91,12 @@ def topology(machine):
             yield from ("-numa", f"dist,src={n},dst={m},val={distance(one, other)}")
 
 
-def simulator(machine, plugin, path):
+def simulator(machine, plugin, path, user_only):
     """Arguments of QEMU: the plugin that counts into the file, and the device that shows the file to the guest, where
     the test module is told when to begin."""
     nodes = "+".join(f"{node.mib}M" for node in machine.nodes)
     options = (f"counters={path},wait=1,sockets={machine.sockets},cpus={machine.cpus // machine.sockets},"
-               f"nodes={nodes},channels={machine.channels},ll={machine.ll_bytes}")
+               f"nodes={nodes},channels={machine.channels},ll={machine.ll_bytes},user={int(user_only)}")
     return ["-plugin", f"{plugin},{options}",
             "-object", f"memory-backend-file,id=counters,size={COUNTERS_BYTES},mem-path={path},share=on",
             "-device", "ivshmem-plain,memdev=counters"]
