@@ -52,7 +52,7 @@ def elements(kernel):
 
 
 def prepare(*kernels):
-    """Steps of a rank before all others. They are a region, so that what libuncore does only in the beginning of a team,
+    """Steps of a rank before all others. They are a region, so that what libuncore does only when a team begins,
     like merging blocks of a millisecond (client/estimate/estimate.h), is over when a region is measured."""
     return " ".join(["begin prepare", *(f"kernel {kernel} {elements(kernel)}" for kernel in kernels), "end prepare"])
 
