@@ -32,7 +32,7 @@ SUITES = {
     "restart": Suite(SHORT_S),
     "traffic": Suite(LONG_S, machines=("icelake-sp", "knl")),
     "validate": Suite(LONG_S, machines=("icelake-sp", "sapphire-rapids-snc")),
-    "teams": Suite(SHORT_S, machines=("sapphire-rapids",), user_only=True),
+    "teams": Suite(LONG_S, machines=("sapphire-rapids",), user_only=True),
     "papi": Suite(SHORT_S, machines=("icelake-sp",), no_others=True),
     "tiers": Suite(SHORT_S, machines=("knl",), no_others=True),
     # The kernel's own driver for Ice Lake's memory controllers looks for them only where the processor shows no
