@@ -322,14 +322,16 @@ static int join_all(struct join *join)
 	return r;
 }
 
-int join_records(struct record **records, uint32_t n_records, struct join *ret)
+int join_records(struct record_list *list, struct join *ret)
 {
 	_cleanup_(join_done) struct join join = {
-		.records = take_ptr(*records),
-		.n_records = n_records,
+		.records = list->records,
+		.n_records = list->n,
 	};
-	int r = join_all(&join);
+	int r;
 
+	*list = (struct record_list){ .n = 0 };
+	r = join_all(&join);
 	if (r < 0)
 		return r;
 	*ret = join;

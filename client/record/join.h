@@ -27,8 +27,8 @@ struct join {
 	struct join_region *regions; /* owned; as those of the total */
 };
 
-/* Takes the @n_records > 0 of *@records, also when it fails. 0; -ENOMEM. */
-int join_records(struct record **records, uint32_t n_records, struct join *ret);
+/* Takes the records of @list, one at least, also when it fails. 0; -ENOMEM. */
+int join_records(struct record_list *list, struct join *ret);
 
 void join_done(struct join *join);
 

@@ -49,16 +49,16 @@ static bool has_twin(const struct record *record, const struct record *others, u
 	return false;
 }
 
-void notes_leave_out_twins(struct record *records, uint32_t *n_records, FILE *out)
+void notes_leave_out_twins(struct record_list *list, FILE *out)
 {
 	struct kind kind = { .out = out };
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < *n_records; i++) {
-		struct record record = records[i];
+	for (uint32_t i = 0; i < list->n; i++) {
+		struct record record = list->records[i];
 
-		if (!has_twin(&record, records, n)) {
-			records[n++] = record;
+		if (!has_twin(&record, list->records, n)) {
+			list->records[n++] = record;
 			continue;
 		}
 		if (goes_on(&kind))
@@ -67,7 +67,7 @@ void notes_leave_out_twins(struct record *records, uint32_t *n_records, FILE *ou
 		record_done(&record);
 	}
 	end_kind(&kind);
-	*n_records = n;
+	list->n = n;
 }
 
 /* --- nodes --- */

@@ -7,8 +7,8 @@
 #include "client/record/hostlist.h"
 #include "client/record/join.h"
 
-/* Leaves out, and names, each record that another one repeats. */
-void notes_leave_out_twins(struct record *records, uint32_t *n_records, FILE *out);
+/* Drops, and names, each record that another one repeats. */
+void notes_leave_out_twins(struct record_list *list, FILE *out);
 
 void notes_write(const struct join *join, FILE *out);
 

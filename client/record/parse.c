@@ -203,6 +203,53 @@ static int parse_object(
 	return 0;
 }
 
+static int add_object(
+	struct json_object *object, struct record_list *list, char ret_why[MEMBER_WHY_MAX])
+{
+	_cleanup_(record_done) struct record record = { .host = "" };
+	int r = parse_object(object, &record, ret_why);
+
+	if (r < 0)
+		return r;
+	r = record_list_add(list, &record);
+	if (r < 0)
+		snprintf(ret_why, MEMBER_WHY_MAX, "has no room: %s", strerror(-r));
+	return r;
+}
+
+/* Other JSON may lie beside records, but not among them. */
+static int add_element(
+	struct json_object *array, size_t i, struct record_list *list, char ret_why[MEMBER_WHY_MAX])
+{
+	char why[MEMBER_WHY_MAX];
+	int r = add_object(json_object_array_get_idx(array, i), list, why);
+
+	if (r < 0)
+		snprintf(ret_why, MEMBER_WHY_MAX, "is an array whose element %zu %.*s", i,
+			MEMBER_WHY_MAX - 64, why);
+	return r == -ENOMSG && i ? -EBADMSG : r;
+}
+
+static int add_array(
+	struct json_object *array, struct record_list *list, char ret_why[MEMBER_WHY_MAX])
+{
+	const size_t n = json_object_array_length(array);
+	const uint32_t n_before = list->n;
+	int r = 0;
+
+	if (!n) {
+		snprintf(ret_why, MEMBER_WHY_MAX, "is an array without records");
+		return -ENOMSG;
+	}
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = add_element(array, i, list, ret_why);
+	if (r < 0)
+		record_list_cut(list, n_before);
+	return r;
+}
+
+/* --- the text --- */
+
 /* Only blanks may follow the object. */
 static struct json_object *parse_all(struct json_tokener *tokener, const char *text)
 {
@@ -220,24 +267,43 @@ static struct json_object *parse_all(struct json_tokener *tokener, const char *t
 	return object;
 }
 
-int record_parse(const char *text, struct record *ret_record, char ret_why[MEMBER_WHY_MAX])
+/* *@ret is for json_object_put(). */
+static int parse_text(const char *text, struct json_object **ret, char ret_why[MEMBER_WHY_MAX])
 {
 	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MOST);
-	struct json_object *object;
-	int r;
 
 	if (!tokener) {
 		snprintf(ret_why, MEMBER_WHY_MAX, "is too long for the memory");
 		return -ENOMEM;
 	}
-	object = parse_all(tokener, text);
-	if (object) {
-		r = parse_object(object, ret_record, ret_why);
-	} else {
-		snprintf(ret_why, MEMBER_WHY_MAX, "is no JSON, or was cut");
-		r = -EBADMSG;
-	}
-	json_object_put(object);
+	*ret = parse_all(tokener, text);
 	json_tokener_free(tokener);
+	if (*ret)
+		return 0;
+	snprintf(ret_why, MEMBER_WHY_MAX, "is no JSON, or was cut");
+	return -EBADMSG;
+}
+
+int record_parse(const char *text, struct record *ret_record, char ret_why[MEMBER_WHY_MAX])
+{
+	struct json_object *object = NULL;
+	int r = parse_text(text, &object, ret_why);
+
+	if (r == 0)
+		r = parse_object(object, ret_record, ret_why);
+	json_object_put(object);
+	return r;
+}
+
+int record_list_parse(const char *text, struct record_list *list, char ret_why[MEMBER_WHY_MAX])
+{
+	struct json_object *object = NULL;
+	int r = parse_text(text, &object, ret_why);
+
+	if (r == 0)
+		r = json_object_is_type(object, json_type_array)
+			    ? add_array(object, list, ret_why)
+			    : add_object(object, list, ret_why);
+	json_object_put(object);
 	return r;
 }

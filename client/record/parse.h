@@ -14,3 +14,7 @@
  * another schema; -EBADMSG: a member is wrong; -ENOMEM.
  */
 int record_parse(const char *text, struct record *ret_record, char ret_why[MEMBER_WHY_MAX]);
+
+/* The same for a record or an array of records, which are added to @list: all or none. Also -E2BIG:
+ * there are too many. */
+int record_list_parse(const char *text, struct record_list *list, char ret_why[MEMBER_WHY_MAX]);

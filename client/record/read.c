@@ -54,7 +54,7 @@ static int read_file(const char *path, char **ret_text)
 	return read_all(fd, ret_text);
 }
 
-int record_read(const char *path, struct record *ret_record, char ret_why[MEMBER_WHY_MAX])
+int record_read(const char *path, struct record_list *list, char ret_why[MEMBER_WHY_MAX])
 {
 	_cleanup_free_ char *text = NULL;
 	int r = read_file(path, &text);
@@ -63,5 +63,5 @@ int record_read(const char *path, struct record *ret_record, char ret_why[MEMBER
 		snprintf(ret_why, MEMBER_WHY_MAX, "cannot be read: %s", strerror(-r));
 		return r;
 	}
-	return record_parse(text, ret_record, ret_why);
+	return record_list_parse(text, list, ret_why);
 }

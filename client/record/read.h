@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The record that a file holds. */
+/* The records that a file holds. */
 #pragma once
 
 #include "client/record/member.h"
 #include "client/record/record.h"
 
-/* As record_parse(). Also -EFBIG, and the errors of open(2) and read(2). */
-int record_read(const char *path, struct record *ret_record, char ret_why[MEMBER_WHY_MAX]);
+/* As record_list_parse(). Also -EFBIG, and the errors of open(2) and read(2). */
+int record_read(const char *path, struct record_list *list, char ret_why[MEMBER_WHY_MAX]);

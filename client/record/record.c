@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/record/record.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,37 @@ void record_done(struct record *record)
 	free(record->regions);
 	free(record->members);
 	*record = (struct record){};
+}
+
+/* Room for a power of two, which doubles when it is full. */
+int record_list_add(struct record_list *list, struct record *record)
+{
+	const uint32_t n = list->n;
+	struct record *larger = list->records;
+
+	if (n >= RECORDS_MOST)
+		return -E2BIG;
+	if ((n & (n - 1)) == 0)
+		larger = realloc(larger, (n ? 2 * (size_t)n : 1) * sizeof *larger);
+	if (!larger)
+		return -ENOMEM;
+	list->records = larger;
+	list->records[list->n++] = *record;
+	*record = (struct record){};
+	return 0;
+}
+
+void record_list_cut(struct record_list *list, uint32_t n)
+{
+	while (list->n > n)
+		record_done(&list->records[--list->n]);
+}
+
+void record_list_done(struct record_list *list)
+{
+	record_list_cut(list, 0);
+	free(list->records);
+	list->records = NULL;
 }
 
 void record_warn(struct record *record, const char *format, ...)

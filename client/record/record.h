@@ -111,5 +111,21 @@ struct record {
 /* Frees what @record owns, and empties it. */
 void record_done(struct record *record);
 
+struct record_list {
+	struct record *records; /* owned */
+	uint32_t n;
+};
+
+enum { RECORDS_MOST = 65536 }; /* in a list */
+
+/* Takes @record, which is empty then. -E2BIG; -ENOMEM. */
+int record_list_add(struct record_list *list, struct record *record);
+
+/* Drops all records but the first @n. */
+void record_list_cut(struct record_list *list, uint32_t n);
+
+/* Frees what @list owns, and empties it. */
+void record_list_done(struct record_list *list);
+
 /* Adds a sentence to what limits the record; cut where there is no room. */
 _printf_(2, 3) void record_warn(struct record *record, const char *format, ...);

@@ -18,52 +18,25 @@
 #include "client/uncore/command.h"
 #include "common/macro.h"
 
-enum { RECORDS_MOST = 65536 };
-
 /* What was read. */
 struct found {
-	struct record *records;
-	uint32_t n_records;
+	struct record_list list;
 	bool failed; /* something could not be read */
 };
 
 static void found_done(struct found *found)
 {
-	for (uint32_t i = 0; found->records && i < found->n_records; i++)
-		record_done(&found->records[i]);
-	free(found->records);
+	record_list_done(&found->list);
 }
 
 /* --- reading --- */
 
-static int keep(struct found *found, struct record *record)
-{
-	uint32_t n = found->n_records;
-	struct record *larger = found->records;
-
-	if (n >= RECORDS_MOST)
-		return -E2BIG;
-	if ((n & (n - 1)) == 0)
-		larger = realloc(larger, (n ? 2 * (size_t)n : 1) * sizeof *larger);
-	if (!larger)
-		return -ENOMEM;
-	found->records = larger;
-	found->records[found->n_records++] = *record;
-	*record = (struct record){ .host = "" };
-	return 0;
-}
-
 /* In a directory other JSON may lie beside the records: it is named, and no failure. */
 static void read_one(const char *path, bool in_directory, struct found *found)
 {
-	_cleanup_(record_done) struct record record = { .host = "" };
 	char why[MEMBER_WHY_MAX];
-	int r = record_read(path, &record, why);
+	int r = record_read(path, &found->list, why);
 
-	if (r == 0) {
-		r = keep(found, &record);
-		snprintf(why, sizeof why, "has no room: %s", strerror(-r));
-	}
 	if (r == 0)
 		return;
 	fprintf(stderr, "uncore report: %s %s%s.\n", path, why,
@@ -163,8 +136,8 @@ static int join_and_show(const struct report_options *options, struct found *fou
 
 	if (!out)
 		return -ENOMEM;
-	notes_leave_out_twins(found->records, &found->n_records, out);
-	r = join_records(&found->records, found->n_records, &join);
+	notes_leave_out_twins(&found->list, out);
+	r = join_records(&found->list, &join);
 	n_missing = r == 0 ? notes_write_missing(&join, &options->hosts, out) : 0;
 	if (r == 0 && join.n_records > 1)
 		notes_write(&join, out);
@@ -177,11 +150,11 @@ static int join_and_show(const struct report_options *options, struct found *fou
 
 int report_files(const struct report_options *options)
 {
-	_cleanup_(found_done) struct found found = { .n_records = 0 };
+	_cleanup_(found_done) struct found found = { .failed = false };
 	int r;
 
 	read_all(options, &found);
-	if (!found.n_records) {
+	if (!found.list.n) {
 		fprintf(stderr, "uncore report: there is no record to show.\n");
 		return EXIT_FAILED;
 	}

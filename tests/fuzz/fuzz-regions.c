@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Any text as the record of a node, through all that `uncore report` does with it. The input is a
- * list of hosts, a newline, and texts of records with a NUL between them.
+ * list of hosts, a newline, and texts of records, or of arrays of them, with a NUL between them.
  *
  * With any input what was read is written as a record that reads the same, and no line of a table
  * has a control character.
@@ -22,7 +22,7 @@
 #include "common/macro.h"
 #include "tests/fuzz/target.h"
 
-enum { RECORDS_MOST = 4 };
+enum { TEXTS_MOST = 4 };
 
 static void expect_the_same_back(const struct record *record)
 {
@@ -89,30 +89,40 @@ static void show_sum(const struct join *join, const struct hostlist *hosts)
 		err(1, "Cannot write a sum");
 }
 
-static void join_and_show(struct record *records, uint32_t n, const struct hostlist *hosts)
+static void join_and_show(struct record_list *list, const struct hostlist *hosts)
 {
 	_cleanup_free_ char *twins = NULL;
 	size_t size_bytes;
 	FILE *out = begin_text(&twins, &size_bytes);
 	struct join join;
 
-	notes_leave_out_twins(records, &n, out);
+	notes_leave_out_twins(list, out);
 	fclose(out);
-	if (join_records(&records, n, &join) < 0)
+	if (join_records(list, &join) < 0)
 		err(1, "Cannot join");
 	show_sum(&join, hosts);
 	join_done(&join);
 }
 
+static void read_and_show(const char *text, struct record_list *list)
+{
+	const uint32_t n_before = list->n;
+	char why[MEMBER_WHY_MAX];
+
+	if (record_list_parse(text, list, why) < 0 && (!text_is_plain(why) || list->n != n_before))
+		abort();
+	for (uint32_t i = n_before; i < list->n; i++)
+		show_one(&list->records[i]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	struct record *records = calloc(RECORDS_MOST, sizeof *records);
 	_cleanup_free_ char *input = malloc(size_bytes + 1);
 	struct hostlist hosts = { .n_names = 0 };
-	char *text, why[MEMBER_WHY_MAX];
-	uint32_t n = 0;
+	struct record_list list = { .n = 0 };
+	char *text;
 
-	if (!records || !input)
+	if (!input)
 		err(1, "Cannot begin");
 	if (size_bytes)
 		memcpy(input, data, size_bytes);
@@ -121,15 +131,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	if (*text)
 		*text++ = '\0';
 	hostlist_parse(input, &hosts);
-	for (; n < RECORDS_MOST && text < input + size_bytes; text += strlen(text) + 1)
-		if (record_parse(text, &records[n], why) == 0)
-			show_one(&records[n++]);
-		else if (!text_is_plain(why))
-			abort();
-	if (n)
-		join_and_show(records, n, &hosts);
-	else
-		free(records);
+	for (int i = 0; i < TEXTS_MOST && text < input + size_bytes; i++, text += strlen(text) + 1)
+		read_and_show(text, &list);
+	if (list.n)
+		join_and_show(&list, &hosts);
+	record_list_done(&list);
 	hostlist_done(&hosts);
 	return 0;
 }

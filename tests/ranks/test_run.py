@@ -55,10 +55,13 @@ def shown_once():
 
 
 def as_data():
-    """--json is an array of records with exact bytes, --csv has the same; --keep leaves them there"""
+    """--json is an array of records with exact bytes, and can be read; --csv has the same; --keep leaves them there"""
     with serving() as uncored:
         most = killed(uncored, "one") + killed(uncored, "two", count=1)
         records = json.loads(report(uncored, "--json", "--keep").stdout)
+        path = uncored.folder / "kept.json"
+        path.write_text(json.dumps(records), encoding="utf-8")
+        again = json.loads(report(uncored, "--json", str(path)).stdout)
         rows = list(csv.DictReader(io.StringIO(report(uncored, "--csv").stdout)))
         empty = report(uncored, "--json").stdout, len(report(uncored, "--csv").stdout.splitlines())
     tap.equal([(record["team"], record["run"], len(record["members"])) for record in records],
@@ -75,6 +78,7 @@ def as_data():
                       (record["team"], "solve", "dram.read"))
         tap.equal(counted, bytes_of(region_of(record, "solve")), "CSV")
     tap.equal((json.loads(empty[0]), empty[1]), ([], 1), "nothing as data")
+    tap.equal(again["nodes"], records, "the array, read from a file")
 
 
 def outside_of_regions():

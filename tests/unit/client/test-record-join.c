@@ -25,8 +25,10 @@ static struct record *two_records(void)
 
 static void join(struct record *records, struct join *ret)
 {
-	assert_int_equal(join_records(&records, 2, ret), 0);
-	assert_null(records);
+	struct record_list list = { .records = records, .n = 2 };
+
+	assert_int_equal(join_records(&list, ret), 0);
+	assert_true(!list.records && !list.n);
 }
 
 static char *notes_of(const struct join *join)

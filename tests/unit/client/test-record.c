@@ -293,16 +293,108 @@ static void a_record_that_was_cut_is_refused(void **state)
 	}
 }
 
-static void a_file_that_cannot_be_read_says_why(void **state)
+/* --- arrays --- */
+
+/* "[", the record of each host, "]"; the one without a name is @odd. */
+static char *array_of(const char *const hosts[], size_t n, const char *odd)
 {
+	char *text;
+	size_t size_bytes;
+	FILE *out = open_memstream(&text, &size_bytes);
+
+	assert_non_null(out);
+	fputs("[", out);
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *element = NULL;
+		struct record record;
+
+		fill_everything(&record);
+		snprintf(record.host, sizeof record.host, "%s", hosts[i]);
+		element = text_of(&record);
+		record_done(&record);
+		fprintf(out, "%s%s", i ? ", " : "", *hosts[i] ? element : odd);
+	}
+	fputs("]\n", out);
+	fclose(out);
+	return text;
+}
+
+static void an_array_adds_all_its_records(void **state)
+{
+	static const char *const hosts[] = { "n01", "n02", "n03", "n04", "n05" };
+	_cleanup_free_ char *text = array_of(hosts, 5, ""), *one = array_of(hosts, 1, "");
+	struct record_list list = { .n = 0 };
 	char why[MEMBER_WHY_MAX];
-	struct record record;
 
 	(void)state;
-	assert_int_equal(record_read("/nonexistent/r.json", &record, why), -ENOENT);
+	assert_int_equal(record_list_parse(one, &list, why), 0);
+	assert_int_equal(record_list_parse(text, &list, why), 0);
+	assert_int_equal(list.n, 6);
+	for (size_t i = 0; i < 5; i++) {
+		assert_string_equal(list.records[i + 1].host, hosts[i]);
+		assert_int_equal(list.records[i + 1].n_regions, 2);
+	}
+	one[strlen(one) - 2] = '\0';
+	assert_int_equal(record_list_parse(one + 1, &list, why), 0); /* the record alone */
+	assert_int_equal(list.n, 7);
+	record_list_done(&list);
+	assert_int_equal(list.n, 0);
+}
+
+static void an_array_with_a_wrong_element_adds_nothing(void **state)
+{
+	static const char *const first[] = { "", "n02" }, *const third[] = { "n01", "n02", "" };
+	static const struct {
+		const char *odd;
+		bool is_first;
+		int error;
+		const char *why;
+	} wrong[] = {
+		{ "{\"a\":1}", true, -ENOMSG, "whose element 0 is no record of regions" },
+		/* of what has records already, no part may be lost as if it were other JSON */
+		{ "{\"a\":1}", false, -EBADMSG, "whose element 2 is no record of regions" },
+		{ "{\"regions\":[],\"schema\":2}", false, -EPROTONOSUPPORT,
+			"whose element 2 has another schema than 1" },
+		{ "{\"regions\":{},\"schema\":1}", false, -EBADMSG,
+			"whose element 2 is no record that can be read: member " },
+		{ "[]", false, -EBADMSG, "whose element 2 is no record of regions" },
+	};
+	struct record_list list = { .n = 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		_cleanup_free_ char *text = wrong[i].is_first ? array_of(first, 2, wrong[i].odd)
+							      : array_of(third, 3, wrong[i].odd);
+		char why[MEMBER_WHY_MAX] = "";
+
+		assert_int_equal(record_list_parse(text, &list, why), wrong[i].error);
+		if (!strstr(why, wrong[i].why))
+			fail_msg("%s", why);
+		assert_int_equal(list.n, 0);
+	}
+	record_list_done(&list);
+}
+
+static void an_array_without_records_is_other_json(void **state)
+{
+	struct record_list list = { .n = 0 };
+	char why[MEMBER_WHY_MAX] = "";
+
+	(void)state;
+	assert_int_equal(record_list_parse("[]", &list, why), -ENOMSG);
+	assert_string_equal(why, "is an array without records");
+}
+
+static void a_file_that_cannot_be_read_says_why(void **state)
+{
+	struct record_list list = { .n = 0 };
+	char why[MEMBER_WHY_MAX];
+
+	(void)state;
+	assert_int_equal(record_read("/nonexistent/r.json", &list, why), -ENOENT);
 	assert_string_equal(why, "cannot be read: No such file or directory");
-	assert_int_equal(record_read("/", &record, why), -EISDIR);
-	assert_int_equal(record_read("/dev/null", &record, why), -EBADMSG);
+	assert_int_equal(record_read("/", &list, why), -EISDIR);
+	assert_int_equal(record_read("/dev/null", &list, why), -EBADMSG);
 }
 
 int main(void)
@@ -317,6 +409,11 @@ int main(void)
 		CASE("what is no record is told apart from a broken one",
 			what_is_no_record_is_told_apart),
 		CASE("a record that was cut is refused", a_record_that_was_cut_is_refused),
+		CASE("an array adds all its records", an_array_adds_all_its_records),
+		CASE("an array with a wrong element adds nothing",
+			an_array_with_a_wrong_element_adds_nothing),
+		CASE("an array without records is other JSON",
+			an_array_without_records_is_other_json),
 		CASE("a file that cannot be read says why", a_file_that_cannot_be_read_says_why),
 	};
 

@@ -108,6 +108,23 @@ def read_again():
     tap.equal(once, again, "the JSON of the JSON")
 
 
+def array():
+    """An array of records, as uncore report writes it of several jobs, is read as a file for each"""
+    files = two_nodes()
+    apart = report(files, "--json").stdout
+    for shown in (report({"all.json": list(files.values())}, "--json"),
+                  report({"all.json": list(files.values())}, "--json", paths=["all.json"])):
+        tap.equal((shown.returncode, shown.stdout, shown.stderr), (0, apart, ""), "status and output")
+    one = report({"all.json": [files["n01.json"]]}, "--json").stdout
+    tap.equal(one, report(files, "--json", paths=["n01.json"]).stdout, "an array of one")
+    done = report({"all.json": [files["n01.json"], {}], "n02.json": files["n02.json"]})
+    tap.equal(done.returncode, 1, "status with an element that is no record")
+    contains(done.stderr, "./all.json is an array whose element 1 is no record of regions; it is left out.")
+    done = report({"none.json": []}, paths=["none.json"])
+    tap.equal(done.returncode, 1, "status of no record")
+    contains(done.stderr, "none.json is an array without records.")
+
+
 def rows():
     """CSV has a line for each node, region, socket and metric"""
     files = two_nodes()
@@ -210,5 +227,5 @@ def usage():
 
 if __name__ == "__main__":
     tap.run_functions([(case.__doc__, case) for case in (
-        one_file, joined_table, joined_json, read_again, rows, missing_hosts, other_files, bad_members, twins,
-        differences, many_nodes, usage)])
+        one_file, joined_table, joined_json, read_again, array, rows, missing_hosts, other_files, bad_members,
+        twins, differences, many_nodes, usage)])
