@@ -212,16 +212,30 @@ static int receive(const struct call *call, struct wire_packet *ret)
 	}
 }
 
-/* Sends @request and takes the answer, which must have @expected opcode. Says what went wrong. */
-int call_ask(const struct call *call, const union wire_message *request, enum wire_opcode expected,
-	struct wire_packet *ret)
+int call_send(const struct call *call, const union wire_message *request)
 {
 	int r = wire_send(call->fd, request, NULL, 0);
 
 	/* A daemon that refuses at once has closed already; its reason waits to be received. */
-	if (r < 0 && r != -EPIPE && r != -ECONNRESET)
-		return call_cannot_connect(r, call->path);
-	r = receive(call, ret);
+	return r < 0 && r != -EPIPE && r != -ECONNRESET ? call_cannot_connect(r, call->path) : 0;
+}
+
+bool call_peek(const struct call *call, union wire_message *ret)
+{
+	int r;
+
+	if (wait_readable(call) < 0)
+		return false;
+	r = wire_peek(call->fd, WIRE_FROM_DAEMON, ret);
+	if (r == -ECONNRESET) /* see receive() */
+		r = wire_peek(call->fd, WIRE_FROM_DAEMON, ret);
+	return r == 0;
+}
+
+int call_take(const struct call *call, enum wire_opcode expected, struct wire_packet *ret)
+{
+	int r = receive(call, ret);
+
 	if (r < 0)
 		return call_cannot_connect(r, call->path);
 	if (ret->message.header.opcode == expected)
@@ -230,6 +244,14 @@ int call_ask(const struct call *call, const union wire_message *request, enum wi
 						     : call_cannot_connect(-EBADMSG, call->path);
 	wire_packet_done(ret);
 	return r;
+}
+
+int call_ask(const struct call *call, const union wire_message *request, enum wire_opcode expected,
+	struct wire_packet *ret)
+{
+	int r = call_send(call, request);
+
+	return r < 0 ? r : call_take(call, expected, ret);
 }
 
 int call_connect(struct call *call)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/wire.h"
@@ -27,8 +28,17 @@ int call_connect(struct call *call);
 /* Connects and says hello. *@ret_welcome is for wire_packet_done(). Errors as uncore_open(). */
 int call_greet(struct call *call, struct wire_packet *ret_welcome);
 
-/* Sends @request and takes the answer, which must have @expected opcode. *@ret is for
- * wire_packet_done(). */
+/* Sends @request. Errors as uncore_open(), as those of all below. */
+int call_send(const struct call *call, const union wire_message *request);
+
+/* Copies the answer and leaves it to be taken. False: there is none
+ * that is right. */
+bool call_peek(const struct call *call, union wire_message *ret);
+
+/* Takes the answer, which must have @expected opcode. *@ret is for wire_packet_done(). */
+int call_take(const struct call *call, enum wire_opcode expected, struct wire_packet *ret);
+
+/* Sends @request and takes the answer. */
 int call_ask(const struct call *call, const union wire_message *request, enum wire_opcode expected,
 	struct wire_packet *ret);
 

@@ -46,9 +46,14 @@ struct team_choice {
  */
 int team_join(const char *socket_path, const struct team_wish *wish, struct team_table *ret);
 
-/* -ENODATA: uncored keeps no such table. -EINVAL: the choice is out of range. -EPERM: it is another
- * user's. */
-int team_look(const char *socket_path, const struct team_choice *choice, struct team_table *ret);
+/*
+ * -ENODATA: uncored keeps no such table. -EINVAL: the choice is out of range. -EPERM: it is another
+ * user's. Where it is @own, a table that this process has already (or NULL), *@ret is a copy of
+ * @own: of a table on which this process holds a lock it must have no second descriptor, because to
+ * close that would give up the lock.
+ */
+int team_look(const char *socket_path, const struct team_choice *choice,
+	const struct team_table *own, struct team_table *ret);
 
 /* Has uncored let go of @table, which came from one of the above; members of the team keep it. For
  * the errors see team_look(). */

@@ -237,6 +237,13 @@ int wire_receive(int socket_fd, enum wire_sender sender, struct wire_packet *ret
 	return 1;
 }
 
+int wire_peek(int socket_fd, enum wire_sender sender, union wire_message *ret)
+{
+	ssize_t n = recv(socket_fd, ret->bytes, WIRE_MESSAGE_MAX, MSG_PEEK | MSG_TRUNC);
+
+	return n < 0 ? -errno : wire_check(ret->bytes, (size_t)n, sender);
+}
+
 void wire_packet_done(struct wire_packet *packet)
 {
 	while (packet->n_fds)

@@ -256,4 +256,10 @@ int wire_send(int socket_fd, const union wire_message *message, const int fds[],
  */
 int wire_receive(int socket_fd, enum wire_sender sender, struct wire_packet *ret);
 
+/*
+ * Copies the message of the next packet, which stays where it is: no descriptor comes to this
+ * process. 0; as wire_check(), also for a peer that has closed; errno of recv(2).
+ */
+int wire_peek(int socket_fd, enum wire_sender sender, union wire_message *ret);
+
 void wire_packet_done(struct wire_packet *packet);

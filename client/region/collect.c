@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of teams whose tables uncored keeps, for processes that are no member. */
+/* Records of teams whose tables uncored keeps, for any process: also for a member of the team. */
 #include <errno.h>
 
 #include "client/internal.h"
@@ -9,6 +9,21 @@
 #include "client/team-call.h"
 
 static_assert(TEAM_OWN == UNCORE_UNKNOWN_USER, "own");
+
+/* This process's regions, if @fd is a descriptor of its team's table; or NULL. */
+static const struct regions *own_regions(int fd)
+{
+	const struct regions *regions = regions_now();
+
+	return regions && member_has_file(&regions->team.member, fd) ? regions : NULL;
+}
+
+static const struct team_table *own_table(void)
+{
+	const struct regions *regions = regions_now();
+
+	return regions && own_regions(regions->team.kept.fd) ? &regions->team.kept : NULL;
+}
 
 static int look(const char *socket_path, uint32_t uid, const char *name, uint32_t number,
 	struct team_table *ret)
@@ -20,7 +35,16 @@ static int look(const char *socket_path, uint32_t uid, const char *name, uint32_
 		.number = name ? 0 : number,
 	};
 
-	return team_look(socket_path, &choice, ret);
+	return team_look(socket_path, &choice, own_table(), ret);
+}
+
+/* The kernel does not tell a process of its own locks, so it must not look for itself. */
+static unsigned count_living(struct table *table, int fd)
+{
+	const struct regions *own = own_regions(fd);
+
+	return own ? member_look_for_dead(&own->team.member) + member_is_one(&own->team.member)
+		   : member_count_living(table, fd);
 }
 
 /* The dead must be known before the record is made. */
@@ -33,7 +57,7 @@ static int make_json(struct table *table, const struct team_table *kept, char **
 	if (__atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE))
 		return error_say(-EALREADY, "Run %u of team %s has reported itself already.",
 			kept->run, kept->name);
-	n_living = member_count_living(table, kept->fd);
+	n_living = count_living(table, kept->fd);
 	r = snapshot(table, &record);
 	if (r == 0)
 		r = record_json(&record, ret_json);
@@ -63,21 +87,16 @@ static int record_of(const struct team_table *kept, char **ret_json)
 /* To close the table of the own team would give up this process's lock on it: see member.h. */
 static void let_go(struct team_table *kept)
 {
-	const struct regions *regions = regions_now();
-
-	if (!regions || !member_has_file(&regions->team.member, kept->fd))
+	if (!own_regions(kept->fd))
 		team_table_done(kept);
 }
 
-_public_ int uncore_team_record(
+static int look_and_record(
 	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json)
 {
 	struct team_table kept;
-	int r;
+	int r = look(socket_path, uid, name, number, &kept);
 
-	if (!ret_json)
-		return error_say(-EINVAL, "There is no place for the record of a team.");
-	r = look(socket_path, uid, name, number, &kept);
 	if (r < 0)
 		return r;
 	r = record_of(&kept, ret_json);
@@ -85,18 +104,43 @@ _public_ int uncore_team_record(
 	return r;
 }
 
-_public_ int uncore_team_forget(
-	const char *socket_path, uint32_t uid, const char *name, uint32_t run)
+static int look_and_forget(const char *socket_path, uint32_t uid, const char *name, uint32_t run)
 {
 	struct team_table kept;
-	int r;
+	int r = look(socket_path, uid, name, run, &kept);
 
-	if (!name || !run)
-		return error_say(-EINVAL, "A team is forgotten by its name and its run.");
-	r = look(socket_path, uid, name, run, &kept);
 	if (r < 0)
 		return r;
 	r = team_forget(socket_path, &kept);
 	let_go(&kept);
+	return r;
+}
+
+/* A thread that joined a team meanwhile would have its lock before own_regions() knows. */
+_public_ int uncore_team_record(
+	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json)
+{
+	int r;
+
+	if (!ret_json)
+		return error_say(-EINVAL, "There is no place for the record of a team.");
+	if (!regions_hold())
+		return regions_no_memory();
+	r = look_and_record(socket_path, uid, name, number, ret_json);
+	regions_release();
+	return r;
+}
+
+_public_ int uncore_team_forget(
+	const char *socket_path, uint32_t uid, const char *name, uint32_t run)
+{
+	int r;
+
+	if (!name || !run)
+		return error_say(-EINVAL, "A team is forgotten by its name and its run.");
+	if (!regions_hold())
+		return regions_no_memory();
+	r = look_and_forget(socket_path, uid, name, run);
+	regions_release();
 	return r;
 }

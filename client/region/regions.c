@@ -98,6 +98,18 @@ struct regions *regions_get(void)
 	return regions;
 }
 
+bool regions_hold(void)
+{
+	struct root *found = root_get();
+
+	return found && pthread_mutex_lock(&found->creating) == 0;
+}
+
+void regions_release(void)
+{
+	pthread_mutex_unlock(&root_get()->creating);
+}
+
 int regions_remember(struct regions *regions, int r)
 {
 	if (r < 0)

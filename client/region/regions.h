@@ -41,6 +41,11 @@ struct regions *regions_get(void);
 /* The regions of this process; NULL: there are none. */
 struct regions *regions_now(void);
 
+/* Between these two no thread makes this process's regions, and with them joins a team. One that
+ * does already is waited for. False: out of memory. */
+bool regions_hold(void);
+void regions_release(void);
+
 /* The region of this name; made if need be. -ENOMEM; -ENOSPC: there are too many; with a sentence.
  */
 int regions_find_or_add(struct regions *regions, const char *name, struct region **ret);

@@ -68,7 +68,7 @@ static int look(void *uid)
 	const struct team_choice choice = { .uid = *(uint32_t *)uid, .name = name };
 	struct team_table table;
 
-	return note(team_look(path, &choice, &table), &table);
+	return note(team_look(path, &choice, NULL, &table), &table);
 }
 
 /* Looks at the first table, and has it forgotten. */
@@ -76,7 +76,7 @@ static int collect(void *argument)
 {
 	const struct team_choice choice = { .uid = TEAM_OWN };
 	struct team_table table;
-	int r = team_look(path, &choice, &table);
+	int r = team_look(path, &choice, NULL, &table);
 
 	(void)argument;
 	if (r >= 0)
@@ -339,9 +339,10 @@ static void wrong_wishes_are_explained(void **state)
 	assert_non_null(strstr(uncore_error_text(), "whole pages"));
 	assert_int_equal(team_join(path, &blank, &table), -EINVAL);
 	assert_non_null(strstr(uncore_error_text(), "\"a b\" cannot name a team"));
-	assert_int_equal(team_look(path, &both, &table), -EINVAL);
+	assert_int_equal(team_look(path, &both, NULL, &table), -EINVAL);
 	daemon_stop(&daemon);
-	assert_int_equal(team_look(path, &(struct team_choice){ .name = name }, &table), -ENOENT);
+	assert_int_equal(
+		team_look(path, &(struct team_choice){ .name = name }, NULL, &table), -ENOENT);
 	assert_non_null(strstr(uncore_error_text(), "Cannot connect to uncored"));
 }
 

@@ -18,9 +18,13 @@
  *   close                  closes all descriptors but the first three
  *   kill                   kills itself
  *   report FILE            writes the report so far
+ *   record TEAM            takes the record of the newest run of TEAM of this user, and prints how
+ * many processes live records                the same for all teams of this user, without printing
+ *   descriptors            prints how many descriptors it has
  *
  * A step of libuncore that fails is told on stderr, and the rest goes on.
  */
+#include <dirent.h>
 #include <err.h>
 #include <pthread.h>
 #include <signal.h>
@@ -176,6 +180,41 @@ static void do_report(void)
 	tell(uncore_region_report(path), "report", path);
 }
 
+static void do_record(void)
+{
+	const char *team = word();
+	char *json = NULL;
+	int r = uncore_team_record(NULL, UNCORE_UNKNOWN_USER, team, 0, &json);
+
+	tell(r, "record", team);
+	printf("%d\n", r);
+	fflush(stdout);
+	free(json);
+}
+
+static void do_records(void)
+{
+	char *json = NULL;
+
+	for (uint32_t i = 0; uncore_team_record(NULL, UNCORE_UNKNOWN_USER, NULL, i, &json) >= 0;
+		i++)
+		free(take_ptr(json));
+}
+
+static void do_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	int n = 0;
+
+	if (!folder)
+		err(1, "/proc/self/fd");
+	while (readdir(folder))
+		n++;
+	closedir(folder);
+	printf("%d\n", n);
+	fflush(stdout);
+}
+
 static void run(const char *name);
 
 static void *do_rest(void *first)
@@ -220,6 +259,9 @@ static const struct step {
 	{ "close", do_close },
 	{ "kill", do_kill },
 	{ "report", do_report },
+	{ "record", do_record },
+	{ "records", do_records },
+	{ "descriptors", do_descriptors },
 };
 
 static void run(const char *name)

@@ -300,8 +300,36 @@ def cost():
               table)
 
 
+def own_record():
+    """A process that takes the record of its own team, however often, stays a member and keeps no descriptor"""
+    with serving() as uncored:
+        asks, other = start(
+            uncored, "begin solve say in wait record own/job descriptors repeat 50 records record own/job again "
+            "descriptors say done wait record own/job end solve",
+            f"begin solve say in wait sleep 1100 begin inner end inner touch {PAGES} say done wait end solve")
+        for member in (asks, other):
+            member.expect("in")
+        asks.go()
+        tap.equal(asks.number(), 2, "processes that live")
+        before = asks.number()
+        tap.equal([asks.number() for _ in range(50)], [2] * 50, "processes that live")
+        tap.equal(asks.number(), before, "descriptors")
+        asks.expect("done")
+        go_one_by_one(other)  # looks for the dead
+        other.kill()
+        asks.go()
+        tap.equal(asks.number(), 1, "processes that live, after one was killed")
+        tap.equal(asks.end(), "", "stderr")
+        report = read_report(report_path(uncored))
+    tap.equal({member["pid"]: member["died"] for member in report["members"]},
+              {asks.process.pid: False, other.process.pid: True}, "members")
+    region = region_of(report, "solve")
+    tap.equal([region[key] for key in ("count", "open", "died")], [1, 0, 1], "solve")
+    tap.check(bytes_of(region) >= PAGES * PAGE_BYTES, f"{bytes_of(region)} bytes")
+
+
 if os.geteuid() != 0:
     raise SystemExit("1..0 # SKIP needs root")
 tap.run_functions([(body.__doc__, body) for body in (
     counted_once, one_table, outside, killed_inside, last_killed, stopped, forked, executed, second_run, strangers,
-    restarted, many_names, own_sockets, closed, cost)])
+    restarted, many_names, own_sockets, closed, cost, own_record)])

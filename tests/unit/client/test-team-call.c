@@ -147,7 +147,7 @@ static void to_look_and_to_forget_take_no_hello(void **state)
 
 	(void)state;
 	begin(&impostor, sealed(BYTES));
-	assert_int_equal(team_look(impostor.path, &choice, &table), 0);
+	assert_int_equal(team_look(impostor.path, &choice, NULL, &table), 0);
 	end(&impostor);
 	assert_int_equal(impostor.n_asked, 1);
 	begin(&impostor, -1);
@@ -160,6 +160,28 @@ static void to_look_and_to_forget_take_no_hello(void **state)
 	assert_int_equal(impostor.asked.team.run, 3);
 	assert_int_equal(impostor.asked.team.layout, 7);
 	team_table_done(&table);
+}
+
+/* Two of its descriptors would be one too many: see fcntl(2). */
+static void of_a_table_that_is_there_no_second_descriptor_comes(void **state)
+{
+	struct team_table own = {
+		.run = 3, .layout = 7, .uid = 1000, .bytes = BYTES, .made_ns = 5, .name = "job"
+	};
+	struct impostor impostor;
+	struct team_table table;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin(&impostor, sealed(BYTES));
+		own.fd = impostor.fd;
+		own.made_ns += (uint64_t)i; /* the second time it is another table */
+		assert_int_equal(team_look(impostor.path, &choice, &own, &table), 0);
+		assert_int_equal(table.fd == own.fd, i == 0);
+		if (i == 1)
+			team_table_done(&table);
+		end(&impostor);
+	}
 }
 
 /* Memory that could shrink would kill the program that has it mapped. */
@@ -181,7 +203,7 @@ static void what_is_no_sealed_memory_of_the_size_told_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		begin(&impostor, fds[i]);
-		assert_int_equal(team_look(impostor.path, &choice, &table), -EBADMSG);
+		assert_int_equal(team_look(impostor.path, &choice, NULL, &table), -EBADMSG);
 		end(&impostor);
 		assert_non_null(strstr(uncore_error_text(), "is this the right socket?"));
 	}
@@ -197,7 +219,7 @@ static void a_table_that_can_only_be_read_is_refused(void **state)
 	(void)state;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	begin(&impostor, open(path, O_RDONLY | O_CLOEXEC));
-	assert_int_equal(team_look(impostor.path, &choice, &table), -EBADMSG);
+	assert_int_equal(team_look(impostor.path, &choice, NULL, &table), -EBADMSG);
 	end(&impostor);
 	close(fd);
 }
@@ -220,7 +242,7 @@ static void the_reason_is_said(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		begin(&impostor, -1);
 		wire_error(&impostor.answer, rows[i].error, "because");
-		assert_int_equal(team_look(impostor.path, &choice, &table), rows[i].is);
+		assert_int_equal(team_look(impostor.path, &choice, NULL, &table), rows[i].is);
 		end(&impostor);
 		assert_non_null(strstr(uncore_error_text(), rows[i].text));
 	}
@@ -243,6 +265,8 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("a table is joined after a HELLO", a_table_is_joined_after_a_hello),
 		CASE("to look and to forget take no HELLO", to_look_and_to_forget_take_no_hello),
+		CASE("of a table that is there, no second descriptor comes",
+			of_a_table_that_is_there_no_second_descriptor_comes),
 		CASE("what is no sealed memory of the size told is refused",
 			what_is_no_sealed_memory_of_the_size_told_is_refused),
 		CASE("a table that can only be read is refused",

@@ -234,6 +234,41 @@ static void messages_and_descriptors_arrive(void **state)
 	close_pair(pair);
 }
 
+/* A descriptor that this process must not have may come with a message. */
+static void a_message_can_be_looked_at_before_its_descriptors_come(void **state)
+{
+	const int fds[] = { STDERR_FILENO };
+	struct wire_packet packet;
+	union wire_message message;
+	int pair[2], next;
+
+	(void)state;
+	make_pair(pair);
+	make(&message, WIRE_TABLE);
+	message.table.run = 7;
+	assert_int_equal(wire_send(pair[0], &message, fds, 1), 0);
+	next = dup(STDERR_FILENO);
+	close(next);
+	for (int i = 0; i < 2; i++) {
+		memset(&message, 0xff, sizeof message);
+		assert_int_equal(wire_peek(pair[1], WIRE_FROM_DAEMON, &message), 0);
+		assert_int_equal(message.table.run, 7);
+		assert_int_equal(dup(STDERR_FILENO), next); /* none came */
+		close(next);
+	}
+	assert_int_equal(wire_peek(pair[1], WIRE_FROM_CLIENT, &message), -EOPNOTSUPP);
+	assert_int_equal(wire_receive(pair[1], WIRE_FROM_DAEMON, &packet), 1);
+	assert_int_equal(packet.message.table.run, 7);
+	assert_int_equal(packet.n_fds, 1);
+	wire_packet_done(&packet);
+	close_pair(pair);
+	make_pair(pair);
+	close(pair[0]);
+	assert_int_equal(wire_peek(pair[1], WIRE_FROM_DAEMON, &message), -EBADMSG);
+	close(pair[1]);
+	assert_int_equal(wire_peek(pair[1], WIRE_FROM_DAEMON, &message), -EBADF);
+}
+
 static void a_peer_that_closed_is_no_error(void **state)
 {
 	struct wire_packet packet;
@@ -417,6 +452,8 @@ int main(void)
 		CASE("a table has a run, a size and a name", a_table_has_a_run_a_size_and_a_name),
 		CASE("a long sentence is cut", a_long_sentence_is_cut),
 		CASE("messages and descriptors arrive", messages_and_descriptors_arrive),
+		CASE("a message can be looked at before its descriptors come",
+			a_message_can_be_looked_at_before_its_descriptors_come),
 		CASE("a peer that closed is no error", a_peer_that_closed_is_no_error),
 		CASE("sending never blocks", sending_never_blocks),
 		CASE("descriptors of bad packets are closed",
