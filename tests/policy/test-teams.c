@@ -84,6 +84,15 @@ static int collect(void *argument)
 	return note(r, &table);
 }
 
+/* Asks at once: a user that may not look knows the names of teams all the same. */
+static int forget(void *uid)
+{
+	struct team_table table = { .uid = *(uint32_t *)uid, .run = 1, .layout = LAYOUT, .fd = -1 };
+
+	strcpy(table.name, name);
+	return note(team_forget(path, &table), &table);
+}
+
 static int open_handle(void *argument)
 {
 	struct uncore *handle;
@@ -147,6 +156,29 @@ static void only_root_looks_at_tables_of_others(void **state)
 	assert_int_equal(by_somebody.r, -EPERM);
 	assert_non_null(strstr(by_somebody.text, "Only root may look at tables of another user"));
 	assert_int_equal(roots_own.r, -ENODATA);
+}
+
+static void only_root_has_tables_of_others_forgotten(void **state)
+{
+	struct daemon_process daemon = {};
+	uint32_t nobody = NOBODY, own = TEAM_OWN;
+	struct seen by_somebody, looked, by_root, again, after;
+
+	(void)state;
+	begin(&daemon, NULL);
+	see(NOBODY, join, NULL);
+	by_somebody = see(SOMEBODY, forget, &nobody);
+	looked = see(NOBODY, look, &own);
+	by_root = see(0, forget, &nobody);
+	again = see(0, forget, &nobody);
+	after = see(NOBODY, look, &own);
+	daemon_stop(&daemon);
+	assert_int_equal(by_somebody.r, -EPERM);
+	assert_non_null(strstr(by_somebody.text, "Only root may look at tables of another user"));
+	assert_int_equal(looked.r, 0);
+	assert_int_equal(by_root.r, 0);
+	assert_int_equal(again.r, -ENODATA);
+	assert_int_equal(after.r, -ENODATA);
 }
 
 static void a_user_who_is_refused_by_now_may_collect_its_tables_and_nothing_else(void **state)
@@ -352,6 +384,8 @@ int main(void)
 		CASE("processes of a user share a table, and no other user does",
 			processes_of_a_user_share_a_table_and_no_other_user_does),
 		CASE("only root looks at tables of others", only_root_looks_at_tables_of_others),
+		CASE("only root has tables of others forgotten",
+			only_root_has_tables_of_others_forgotten),
 		CASE("a user who is refused by now may collect its tables, and nothing else",
 			a_user_who_is_refused_by_now_may_collect_its_tables_and_nothing_else),
 		CASE("whatever else it sends is refused, and ends the connection",

@@ -15,16 +15,20 @@
  *   fork                   a child does the rest of the steps; the parent goes on when it is over
  *   threads N              N threads each do the rest of the steps, and nothing follows
  *   exec                   executes itself, with the rest of the steps
+ *   copy FILE              does the rest of the steps by another copy of libuncore, the file FILE
+ *   first                  does the rest by that which it is linked with
  *   close                  closes all descriptors but the first three
  *   kill                   kills itself
  *   report FILE            writes the report so far
  *   record TEAM            takes the record of the newest run of TEAM of this user, and prints how
  * many processes live records                the same for all teams of this user, without printing
+ *   forget UID TEAM RUN    has uncored forget a run, and prints what that gave
  *   descriptors            prints how many descriptors it has
  *
  * A step of libuncore that fails is told on stderr, and the rest goes on.
  */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <err.h>
 #include <pthread.h>
 #include <signal.h>
@@ -40,6 +44,27 @@
 #include "tests/ranks/faults.h"
 
 enum { MOST = 1 << 24, THREADS_MOST = 64, KERNELS_MOST = 4 };
+
+/* The functions of one copy of libuncore. */
+struct library {
+	int (*begin)(const char *name);
+	int (*end)(const char *name);
+	int (*report)(const char *path);
+	int (*record)(
+		const char *socket, uint32_t uid, const char *name, uint32_t number, char **json);
+	int (*forget)(const char *socket, uint32_t uid, const char *name, uint32_t run);
+	const char *(*error_text)(void);
+};
+
+static const struct library first = {
+	.begin = uncore_region_begin,
+	.end = uncore_region_end,
+	.report = uncore_region_report,
+	.record = uncore_team_record,
+	.forget = uncore_team_forget,
+	.error_text = uncore_error_text,
+};
+static struct library library;
 
 static char **program; /* argv */
 static struct kernel_run kernels[KERNELS_MOST];
@@ -58,21 +83,21 @@ static const char *word(void)
 static void tell(int r, const char *what, const char *name)
 {
 	if (r < 0)
-		fprintf(stderr, "%s %s: %s\n", what, name, uncore_error_text());
+		fprintf(stderr, "%s %s: %s\n", what, name, library.error_text());
 }
 
 static void do_begin(void)
 {
 	const char *name = word();
 
-	tell(uncore_region_begin(name), "begin", name);
+	tell(library.begin(name), "begin", name);
 }
 
 static void do_end(void)
 {
 	const char *name = word();
 
-	tell(uncore_region_end(name), "end", name);
+	tell(library.end(name), "end", name);
 }
 
 static void do_touch(void)
@@ -168,6 +193,34 @@ static void do_close(void)
 		close(fd);
 }
 
+static void *symbol(void *copy, const char *name)
+{
+	void *found = dlsym(copy, name);
+
+	if (!found)
+		errx(1, "%s", dlerror());
+	return found;
+}
+
+static void do_copy(void)
+{
+	void *copy = dlopen(word(), RTLD_NOW | RTLD_LOCAL);
+
+	if (!copy)
+		errx(1, "%s", dlerror());
+	library.begin = symbol(copy, "uncore_region_begin");
+	library.end = symbol(copy, "uncore_region_end");
+	library.report = symbol(copy, "uncore_region_report");
+	library.record = symbol(copy, "uncore_team_record");
+	library.forget = symbol(copy, "uncore_team_forget");
+	library.error_text = symbol(copy, "uncore_error_text");
+}
+
+static void do_first(void)
+{
+	library = first;
+}
+
 static void do_kill(void)
 {
 	kill(getpid(), SIGKILL);
@@ -177,14 +230,14 @@ static void do_report(void)
 {
 	const char *path = word();
 
-	tell(uncore_region_report(path), "report", path);
+	tell(library.report(path), "report", path);
 }
 
 static void do_record(void)
 {
 	const char *team = word();
 	char *json = NULL;
-	int r = uncore_team_record(NULL, UNCORE_UNKNOWN_USER, team, 0, &json);
+	int r = library.record(NULL, UNCORE_UNKNOWN_USER, team, 0, &json);
 
 	tell(r, "record", team);
 	printf("%d\n", r);
@@ -196,9 +249,19 @@ static void do_records(void)
 {
 	char *json = NULL;
 
-	for (uint32_t i = 0; uncore_team_record(NULL, UNCORE_UNKNOWN_USER, NULL, i, &json) >= 0;
-		i++)
+	for (uint32_t i = 0; library.record(NULL, UNCORE_UNKNOWN_USER, NULL, i, &json) >= 0; i++)
 		free(take_ptr(json));
+}
+
+static void do_forget(void)
+{
+	const uint32_t uid = (uint32_t)program_number(word(), UINT32_MAX);
+	const char *team = word();
+	int r = library.forget(NULL, uid, team, (uint32_t)program_number(word(), UINT32_MAX));
+
+	tell(r, "forget", team);
+	printf("%d\n", r);
+	fflush(stdout);
 }
 
 static void do_descriptors(void)
@@ -217,9 +280,9 @@ static void do_descriptors(void)
 
 static void run(const char *name);
 
-static void *do_rest(void *first)
+static void *do_rest(void *rest)
 {
-	at = first;
+	at = rest;
 	while (*at)
 		run(word());
 	return NULL;
@@ -256,11 +319,14 @@ static const struct step {
 	{ "fork", do_fork },
 	{ "threads", do_threads },
 	{ "exec", do_exec },
+	{ "copy", do_copy },
+	{ "first", do_first },
 	{ "close", do_close },
 	{ "kill", do_kill },
 	{ "report", do_report },
 	{ "record", do_record },
 	{ "records", do_records },
+	{ "forget", do_forget },
 	{ "descriptors", do_descriptors },
 };
 
@@ -277,6 +343,7 @@ static void run(const char *name)
 int main(int argc, char *argv[])
 {
 	(void)argc;
+	library = first;
 	program = argv;
 	at = argv + 1;
 	while (*at)
