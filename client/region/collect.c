@@ -10,19 +10,14 @@
 
 static_assert(TEAM_OWN == UNCORE_UNKNOWN_USER, "own");
 
-/* This process's regions, if @fd is a descriptor of its team's table; or NULL. */
-static const struct regions *own_regions(int fd)
-{
-	const struct regions *regions = regions_now();
-
-	return regions && member_has_file(&regions->team.member, fd) ? regions : NULL;
-}
-
+/* NULL: this process has none, by this copy of the library. */
 static const struct team_table *own_table(void)
 {
 	const struct regions *regions = regions_now();
 
-	return regions && own_regions(regions->team.kept.fd) ? &regions->team.kept : NULL;
+	return regions && member_has_file(&regions->team.member, regions->team.kept.fd)
+		       ? &regions->team.kept
+		       : NULL;
 }
 
 static int look(const char *socket_path, uint32_t uid, const char *name, uint32_t number,
@@ -38,15 +33,6 @@ static int look(const char *socket_path, uint32_t uid, const char *name, uint32_
 	return team_look(socket_path, &choice, own_table(), ret);
 }
 
-/* The kernel does not tell a process of its own locks, so it must not look for itself. */
-static unsigned count_living(struct table *table, int fd)
-{
-	const struct regions *own = own_regions(fd);
-
-	return own ? member_look_for_dead(&own->team.member) + member_is_one(&own->team.member)
-		   : member_count_living(table, fd);
-}
-
 /* The dead must be known before the record is made. */
 static int make_json(struct table *table, const struct team_table *kept, char **ret_json)
 {
@@ -57,7 +43,7 @@ static int make_json(struct table *table, const struct team_table *kept, char **
 	if (__atomic_load_n(&table->header.is_reported, __ATOMIC_ACQUIRE))
 		return error_say(-EALREADY, "Run %u of team %s has reported itself already.",
 			kept->run, kept->name);
-	n_living = count_living(table, kept->fd);
+	n_living = member_count_living(table, kept->fd);
 	r = snapshot(table, &record);
 	if (r == 0)
 		r = record_json(&record, ret_json);
@@ -84,13 +70,6 @@ static int record_of(const struct team_table *kept, char **ret_json)
 	return r;
 }
 
-/* To close the table of the own team would give up this process's lock on it: see member.h. */
-static void let_go(struct team_table *kept)
-{
-	if (!own_regions(kept->fd))
-		team_table_done(kept);
-}
-
 static int look_and_record(
 	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json)
 {
@@ -100,7 +79,7 @@ static int look_and_record(
 	if (r < 0)
 		return r;
 	r = record_of(&kept, ret_json);
-	let_go(&kept);
+	team_let_go(&kept);
 	return r;
 }
 
@@ -112,11 +91,12 @@ static int look_and_forget(const char *socket_path, uint32_t uid, const char *na
 	if (r < 0)
 		return r;
 	r = team_forget(socket_path, &kept);
-	let_go(&kept);
+	team_let_go(&kept);
 	return r;
 }
 
-/* A thread that joined a team meanwhile would have its lock before own_regions() knows. */
+/* A thread that joined the team meanwhile might have its lock just before the descriptor is closed.
+ */
 _public_ int uncore_team_record(
 	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json)
 {

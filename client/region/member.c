@@ -180,13 +180,17 @@ bool member_is_one(const struct member *member)
 	       (member->fd == MEMBER_ALONE || member_has_file(member, member->fd));
 }
 
-static bool is_locked(int fd, off_t from, off_t n)
+/* Asks for a lock of an open file, which those of all processes are in the way of. F_GETLK would
+ * not tell of this process's own locks, and another copy of the library may hold them. */
+static bool is_locked(int fd, off_t from, off_t n, pid_t *ret_holder)
 {
 	struct flock lock = {
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = n
 	};
+	bool is_known = fcntl(fd, F_OFD_GETLK, &lock) == 0;
 
-	return fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
+	*ret_holder = is_known ? lock.l_pid : 0;
+	return !is_known || lock.l_type != F_UNLCK;
 }
 
 bool member_has_file(const struct member *member, int fd)
@@ -212,8 +216,9 @@ static bool mark_if_dead(const struct member *member, unsigned slot)
 {
 	uint64_t *state = &member->table->slots[slot].state;
 	uint64_t before = __atomic_load_n(state, __ATOMIC_SEQ_CST);
+	pid_t holder;
 
-	if (is_locked(member->fd, (off_t)slot, 1) || !has_descriptor(member))
+	if (is_locked(member->fd, (off_t)slot, 1, &holder) || !has_descriptor(member))
 		return false;
 	if ((before & 0xff) == TABLE_JOINED)
 		__atomic_compare_exchange_n(state, &before, state_after(before, TABLE_DIED), false,
@@ -267,7 +272,20 @@ unsigned member_count_living(struct table *table, int fd)
 
 bool member_is_any_there(int fd)
 {
-	return is_locked(fd, 0, TABLE_MEMBERS_MAX);
+	pid_t holder;
+
+	return is_locked(fd, 0, TABLE_MEMBERS_MAX, &holder);
+}
+
+/* Of several locks the kernel tells of any, so each place is asked for alone. */
+bool member_is_this_process(int fd)
+{
+	bool is_own = false;
+	pid_t holder;
+
+	for (off_t i = 0; i < TABLE_MEMBERS_MAX && !is_own; i++)
+		is_own = is_locked(fd, i, 1, &holder) && holder == getpid();
+	return is_own;
 }
 
 /* --- leaving --- */

@@ -6,7 +6,8 @@
  * tells who lives, also between containers, where process ids tell nothing. A mutex could not:
  * members come with different C libraries.
  *
- * Closing any descriptor of the memfd would give the lock up: a process has one descriptor of it.
+ * To close any descriptor of the memfd gives up all locks of the process on it, also those of
+ * another copy of this library. So the library closes none while the process holds a lock: team.h.
  */
 #pragma once
 
@@ -59,6 +60,9 @@ unsigned member_count_living(struct table *table, int fd);
 
 /* Does any process hold a place in the table of @fd? */
 bool member_is_any_there(int fd);
+
+/* Does this one, by this copy of the library or another? */
+bool member_is_this_process(int fd);
 
 /* Counts as a member no more; what it counted stays in the table. */
 void member_leave(struct member *member);

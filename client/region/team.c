@@ -167,11 +167,17 @@ static int enter(struct team *team)
 	return 0;
 }
 
+void team_let_go(struct team_table *kept)
+{
+	if (!member_is_this_process(kept->fd))
+		team_table_done(kept);
+}
+
 static void drop_table(struct team *team)
 {
 	table_unmap(team->table);
 	team->table = NULL;
-	team_table_done(&team->kept);
+	team_let_go(&team->kept);
 }
 
 static int join_run(struct team *team, const struct team_wish *wish)
@@ -260,5 +266,5 @@ void team_disown(struct team *parents)
 	table_unmap(parents->table);
 	/* The program may have closed the descriptor, and its number may be another file's now. */
 	if (member_has_file(&parents->member, parents->kept.fd))
-		team_table_done(&parents->kept);
+		team_let_go(&parents->kept);
 }

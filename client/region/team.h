@@ -35,5 +35,8 @@ bool team_end(struct team *team);
  */
 void team_release_table(const struct team *team);
 
+/* Closes the descriptor, unless this process holds a place in the table: that would go, too. */
+void team_let_go(struct team_table *kept);
+
 /* In a forked child: gives up its copies of what is the parent's. */
 void team_disown(struct team *parents);
