@@ -124,7 +124,8 @@ static int find_slot(struct member *member)
 			if (r)
 				return r;
 		}
-	return error_say(-ENOSPC, "This team has %d members already, the most.", TABLE_MEMBERS_MAX);
+	return error_say(-ENOSPC, "Each of the %d places of this team is held by a process.",
+		TABLE_MEMBERS_MAX);
 }
 
 static int note_descriptor(struct member *member)
