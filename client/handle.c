@@ -128,13 +128,45 @@ static int take_welcome(struct uncore *handle, struct wire_packet *packet)
 	return 0;
 }
 
-_public_ void uncore_close(struct uncore *handle)
+/* --- its descriptors --- */
+
+static int take_connection(struct uncore *handle, int *fd)
 {
-	if (!handle)
+	struct stat status;
+
+	if (fstat(*fd, &status) < 0)
+		return -errno;
+	handle->device = status.st_dev;
+	handle->inode = status.st_ino;
+	handle->connection = take_fd(fd);
+	return 0;
+}
+
+bool handle_has_descriptors(const struct uncore *handle)
+{
+	struct stat status;
+
+	return fstat(handle->connection, &status) == 0 && status.st_dev == handle->device &&
+	       status.st_ino == handle->inode;
+}
+
+/* A handle that is not complete has doorbells without a connection. */
+static void close_descriptors(struct uncore *handle)
+{
+	if (handle->connection >= 0 && !handle_has_descriptors(handle))
 		return;
 	for (uint32_t i = 0; i < handle->n_doorbells; i++)
 		close_fd(&handle->doorbells[i]);
 	close_fd(&handle->connection);
+}
+
+/* --- open and close --- */
+
+_public_ void uncore_close(struct uncore *handle)
+{
+	if (!handle)
+		return;
+	close_descriptors(handle);
 	if (handle->shared)
 		munmap((void *)handle->shared, handle->shared_bytes);
 	free(handle->tables);
@@ -174,9 +206,10 @@ _public_ int uncore_open_within(
 	if (r < 0)
 		return r;
 	r = take_welcome(handle, &welcome);
+	if (r == 0)
+		r = take_connection(handle, &call.fd);
 	if (r < 0)
 		return call_cannot_connect(r, call.path);
-	handle->connection = take_fd(&call.fd);
 	*ret_handle = take_ptr(handle);
 	return 0;
 }

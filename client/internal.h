@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "client/uncore.h"
 #include "common/macro.h"
@@ -34,6 +35,8 @@ struct uncore {
 	const struct page_rules *rules;    /* behind the wake-ups; NULL: an older uncored */
 	uint64_t timeout_ns;               /* 0: not set, see uncore_set_timeout() */
 	int connection;
+	dev_t device; /* of the connection */
+	ino_t inode;
 	uint32_t n_doorbells; /* one per socket */
 	int doorbells[PAGE_SOCKETS_MAX];
 };
@@ -63,6 +66,13 @@ int failure_say(const struct failure *failure);
  * uncored is an older one, which gives no new doorbells; errors as uncore_open().
  */
 int handle_renew_doorbells(const struct uncore *handle);
+
+/*
+ * Does this process still have the handle's descriptors? A program that becomes a daemon, or a
+ * forked child, may have closed all of them and opened files of its own, which now have their
+ * numbers. All doorbells look alike to the kernel, so the connection stands for them.
+ */
+bool handle_has_descriptors(const struct uncore *handle);
 
 /* 0; -EINVAL with a sentence: NULL, or the handle of a forked parent. */
 int handle_check(const struct uncore *handle);

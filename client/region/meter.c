@@ -169,7 +169,7 @@ static int try_reading(struct meter *meter, struct uncore_sample **samples, uint
 
 	pthread_rwlock_rdlock(&meter->lock);
 	*ret_used = meter->handle;
-	if (meter->handle)
+	if (meter->handle && handle_has_descriptors(meter->handle))
 		r = read_handle(meter, samples, ret_n);
 	pthread_rwlock_unlock(&meter->lock);
 	return r;
