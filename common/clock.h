@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one clock of page and library, CLOCK_MONOTONIC, and the CPU time of a thread; both in ns. */
+/*
+ * The one clock of page, library and tables of teams: the node's CLOCK_MONOTONIC; and the CPU time
+ * of a thread. Both in ns. Only differences of clock_now_ns() may go to the kernel, which waits by
+ * the clock of the process.
+ */
 #pragma once
 
 #include <stdint.h>
 #include <time.h>
+
+/* How far this process's clock is ahead of the node's, modulo 2^64. The library finds it out;
+ * uncored runs by the node's. */
+extern uint64_t clock_ahead_ns;
 
 static inline uint64_t clock_now_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec - clock_ahead_ns;
 }
 
 /* CPU time that the calling thread has used. */
