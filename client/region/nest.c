@@ -2,19 +2,15 @@
 #include "client/region/nest.h"
 
 #include "client/region/cell.h"
-
-enum { TRIES_MOST = 1000 }; /* a write takes a few ns */
-
-#define ADD(field, amount) __atomic_store_n(&(field), (field) + (amount), __ATOMIC_RELAXED)
+#include "client/region/sequence.h"
 
 static void change(struct table_nest *nest, int inside, uint64_t begun_ns, uint64_t time_ns)
 {
-	ADD(nest->lock, 1);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	ADD(nest->inside, (uint32_t)inside);
-	ADD(nest->begun_ns, begun_ns);
-	ADD(nest->time_ns, time_ns);
-	__atomic_store_n(&nest->lock, nest->lock + 1, __ATOMIC_RELEASE);
+	sequence_begin(&nest->lock);
+	SEQUENCE_ADD(nest->inside, (uint32_t)inside);
+	SEQUENCE_ADD(nest->begun_ns, begun_ns);
+	SEQUENCE_ADD(nest->time_ns, time_ns);
+	sequence_end(&nest->lock);
 }
 
 void nest_begin(struct table *table, unsigned slot, unsigned region, uint64_t now_ns)
@@ -41,29 +37,15 @@ void nest_bury(struct table *table, unsigned slot)
 	}
 }
 
-static struct table_nest copy(const struct table_nest *nest)
-{
-	struct table_nest found = { .lock = 0 };
-
-	for (int i = 0; i < TRIES_MOST; i++) {
-		const uint32_t before = __atomic_load_n(&nest->lock, __ATOMIC_ACQUIRE);
-
-		table_copy(&found, nest, sizeof found);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(before & 1) && __atomic_load_n(&nest->lock, __ATOMIC_RELAXED) == before)
-			break;
-	}
-	return found;
-}
-
 /* A passage that began after @now_ns has no time yet. Of a member that died or left, only what had
  * ended is known. */
 uint64_t nest_own_ns(const struct table *table, unsigned slot, unsigned region, uint64_t now_ns)
 {
-	const struct table_nest nest = copy(&table->nests[slot][region]);
-	uint64_t inside_ns, nested_ns;
+	struct table_nest nest = { .lock = 0 };
 	struct table_cell cell = { .lock = 0 };
+	uint64_t inside_ns, nested_ns;
 
+	sequence_copy(&nest, &table->nests[slot][region].lock, sizeof nest);
 	cell_copy(&cell, &table->cells[slot][region]);
 	inside_ns = cell.time_ns;
 	nested_ns = nest.time_ns;
