@@ -171,7 +171,7 @@ static int dial(struct call *call)
 }
 
 /* A profiler's signals end each wait with EINTR, whatever SA_RESTART says. */
-static int wait_readable(const struct call *call)
+int call_wait(const struct call *call)
 {
 	struct pollfd connection = { .fd = call->fd, .events = POLLIN };
 	uint64_t left_ns;
@@ -196,7 +196,7 @@ static int receive(const struct call *call, struct wire_packet *ret)
 	bool was_reset = false;
 
 	for (;;) {
-		int r = wait_readable(call);
+		int r = call_wait(call);
 
 		if (r < 0)
 			return r;
@@ -218,18 +218,6 @@ int call_send(const struct call *call, const union wire_message *request)
 
 	/* A daemon that refuses at once has closed already; its reason waits to be received. */
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? call_cannot_connect(r, call->path) : 0;
-}
-
-bool call_peek(const struct call *call, union wire_message *ret)
-{
-	int r;
-
-	if (wait_readable(call) < 0)
-		return false;
-	r = wire_peek(call->fd, WIRE_FROM_DAEMON, ret);
-	if (r == -ECONNRESET) /* see receive() */
-		r = wire_peek(call->fd, WIRE_FROM_DAEMON, ret);
-	return r == 0;
 }
 
 int call_take(const struct call *call, enum wire_opcode expected, struct wire_packet *ret)

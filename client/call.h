@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/wire.h"
@@ -31,9 +30,8 @@ int call_greet(struct call *call, struct wire_packet *ret_welcome);
 /* Sends @request. Errors as uncore_open(), as those of all below. */
 int call_send(const struct call *call, const union wire_message *request);
 
-/* Copies the answer and leaves it to be taken. False: there is none
- * that is right. */
-bool call_peek(const struct call *call, union wire_message *ret);
+/* Waits for an answer. 0; -ETIMEDOUT; errno of ppoll(2); without a sentence. */
+int call_wait(const struct call *call);
 
 /* Takes the answer, which must have @expected opcode. *@ret is for wire_packet_done(). */
 int call_take(const struct call *call, enum wire_opcode expected, struct wire_packet *ret);

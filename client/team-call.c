@@ -67,12 +67,14 @@ static int explain(int error, const struct call *call)
 	}
 }
 
-/* The time tells a table from any other of the same name. */
-static bool is_table(const union wire_message *answer, const struct team_table *table)
+/* Is the answer that comes @table? The time tells it from any other of the same name. */
+static bool is_answer(const struct call *call, const struct team_table *table)
 {
-	const struct wire_table *told = &answer->table;
+	union wire_message answer;
+	const struct wire_table *told = &answer.table;
 
-	return answer->header.opcode == WIRE_TABLE && told->made_ns == table->made_ns &&
+	return call_wait(call) == 0 && wire_peek(call->fd, WIRE_FROM_DAEMON, &answer) == 0 &&
+	       answer.header.opcode == WIRE_TABLE && told->made_ns == table->made_ns &&
 	       told->uid == table->uid && told->run == table->run &&
 	       told->layout == table->layout && strcmp(told->name, table->name) == 0;
 }
@@ -128,10 +130,9 @@ static int take_unless_own(
 	const struct call *call, const struct team_table *own, struct team_table *ret)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	union wire_message answer;
 	int r;
 
-	if (own && call_peek(call, &answer) && is_table(&answer, own)) {
+	if (own && is_answer(call, own)) {
 		*ret = *own;
 		return 0;
 	}

@@ -11,7 +11,7 @@
 
 /* How far this process's clock is ahead of the node's, modulo 2^64. The library finds it out;
  * uncored runs by the node's. */
-extern uint64_t clock_ahead_ns;
+extern __attribute__((visibility("hidden"))) uint64_t clock_ahead_ns;
 
 static inline uint64_t clock_now_ns(void)
 {

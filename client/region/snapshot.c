@@ -11,13 +11,9 @@
 #include "client/region/cell.h"
 #include "client/region/killed.h"
 #include "client/region/overlap.h"
-#include "client/region/sums.h"
-#include "client/region/word.h"
+#include "client/region/stretch.h"
 #include "common/clock.h"
 #include "common/macro.h"
-
-/* Members change a record only when one of them takes a reading. */
-enum { COPIES_MOST = 1000 };
 
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
@@ -189,23 +185,6 @@ static int fill_sums(const struct table *table, const struct record *record,
 	return r;
 }
 
-/* Of a region that dead members hold, the time since the last reading is lost. False: there is no
- * record, or another program overwrites the word all the time. */
-static bool copy_record(const struct table *table, unsigned index, struct table_record *ret)
-{
-	for (int i = 0; i < COPIES_MOST; i++) {
-		const struct word word = word_of(table, index);
-
-		if (!word.record)
-			return false;
-		sums_copy(ret, &table->records[word.record]);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (word_of(table, index).raw == word.raw)
-			return true;
-	}
-	return false;
-}
-
 static int fill_region(const struct table *table, unsigned index, struct record *record,
 	struct table_record *scratch)
 {
@@ -215,7 +194,9 @@ static int fill_region(const struct table *table, unsigned index, struct record 
 	for (unsigned i = 0; i < TABLE_UNITS; i++)
 		TABLE_READ_TEXT(region->work[i].unit, table->regions[index].units[i]);
 	add_cells(table, index, region);
-	return copy_record(table, index, scratch) ? fill_sums(table, record, scratch, region) : 0;
+	return stretch_copy_record(table, index, scratch)
+		       ? fill_sums(table, record, scratch, region)
+		       : 0;
 }
 
 static int fill_regions(const struct table *table, struct record *record)

@@ -13,6 +13,9 @@
  * region are found one by one. More steps than these nobody needs. */
 enum { STEPS_MOST = 4 * TABLE_MEMBERS_MAX };
 
+/* Members change a record only when one of them takes a reading. */
+enum { COPIES_MOST = 1000 };
+
 static int say_overwritten(void)
 {
 	return error_say(-EBADMSG,
@@ -78,6 +81,21 @@ static unsigned spare_record(struct member *member)
 		n_records, &n, n + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	__atomic_store_n(&slot->spare, n, __ATOMIC_RELAXED);
 	return n;
+}
+
+bool stretch_copy_record(const struct table *table, unsigned region, struct table_record *ret)
+{
+	for (int i = 0; i < COPIES_MOST; i++) {
+		const struct word word = word_of(table, region);
+
+		if (!word.record)
+			return false;
+		sums_copy(ret, &table->records[word.record]);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (word_of(table, region).raw == word.raw)
+			return true;
+	}
+	return false;
 }
 
 /* What becomes of a region. */

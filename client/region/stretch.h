@@ -31,6 +31,10 @@
 #include "client/region/member.h"
 #include "client/region/reading.h"
 
+/* Copies the region's present record. False: it has none, or another program overwrites the
+ * region's word all the time. */
+bool stretch_copy_record(const struct table *table, unsigned region, struct table_record *ret);
+
 /* Is the region open and held by a member that is inside? */
 bool stretch_is_held(const struct table *table, unsigned region);
 

@@ -101,7 +101,6 @@ void sums_open(struct table_record *record, const struct reading *reading)
 		begin_socket(&record->sockets[s], &reading->samples[s]);
 	}
 	record->n_sockets = reading->n_samples;
-	record->opened_ns = reading->samples[0].begin_ns;
 }
 
 /* Since uncored counts anew nothing is known of the time before. */
@@ -115,7 +114,7 @@ static bool is_anew(const struct table_record *record, const struct reading *rea
 
 void sums_lose(struct table_record *record, uint64_t now_ns)
 {
-	uint64_t last_ns = record->n_sockets ? record->sockets[0].last.end_ns : record->opened_ns;
+	const uint64_t last_ns = record->sockets[0].last.end_ns;
 
 	if (record->is_measured && now_ns > last_ns)
 		record->lost_ns += now_ns - last_ns;

@@ -72,7 +72,6 @@ struct table_record {
 	uint64_t n_stretches; /* from an opening to the next close */
 	uint64_t n_measured;  /* ... that began with a reading */
 	uint64_t lost_ns;     /* open, but without a reading at the end */
-	uint64_t opened_ns;   /* the last opening */
 	uint32_t n_sockets;   /* with sums; 0: none */
 	uint32_t is_measured; /* the stretch that is open began with a reading */
 	struct table_socket sockets[PAGE_SOCKETS_MAX];

@@ -129,20 +129,6 @@ static void kill_one(struct scene *scene, int number)
 
 /* --- what must hold at any time --- */
 
-static bool copy_record(const struct scene *scene, unsigned region, struct table_record *ret)
-{
-	for (;;) {
-		struct word word = word_of(scene->table, region);
-
-		if (!word.record)
-			return false;
-		sums_copy(ret, &scene->table->records[word.record]);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (word_of(scene->table, region).raw == word.raw)
-			return true;
-	}
-}
-
 static void check_rises(const struct table_record *before, const struct table_record *now)
 {
 	assert_true(now->n_sockets == FAKE_SOCKETS);
@@ -167,7 +153,7 @@ static void look(struct scene *scene)
 		struct table_record now;
 
 		memset(&now, 0, sizeof now);
-		if (!copy_record(scene, i, &now))
+		if (!stretch_copy_record(scene->table, i, &now))
 			continue;
 		check_rises(&scene->seen[i], &now);
 		scene->seen[i] = now;
@@ -210,10 +196,10 @@ static void check_usable(struct scene *scene)
 	stretch_settle_dead(&member);
 	for (unsigned i = 0; i < REGIONS; i++) {
 		assert_int_equal(word_of(scene->table, i).holder, 0);
-		assert_true(copy_record(scene, i, &before));
+		assert_true(stretch_copy_record(scene->table, i, &before));
 		enter(&member, &meter, i, clock_now_ns());
 		leave(&member, &meter, i, clock_now_ns());
-		assert_true(copy_record(scene, i, &after));
+		assert_true(stretch_copy_record(scene->table, i, &after));
 		assert_int_equal(after.n_stretches, before.n_stretches + 1);
 		assert_int_equal(after.sockets[0].sums[0].count,
 			before.sockets[0].sums[0].count + FAKE_STEP);
