@@ -13,10 +13,11 @@ static double *new_array(size_t n_elements, unsigned nth)
 	size_t bytes = pad + n_elements * sizeof(double);
 	char *memory =
 		aligned_alloc(PAGE_BYTES, (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
-	double *array = (double *)(memory + pad);
+	double *array;
 
 	if (!memory)
 		errx(1, "There is no memory for an array of %zu elements.", n_elements);
+	array = (double *)(memory + pad);
 	for (size_t i = 0; i < n_elements; i++)
 		array[i] = 1.0 + (double)(i % 7);
 	return array;
