@@ -26,7 +26,7 @@ ALONE_PASSES = 16
 # regions writes. The rest is for libuncore's own lines, and, elsewhere, for those of other programs.
 TOLERANCE = 0.03
 PREFIXES = ("", "check.")
-WALK = 12             # passages of a rank at random
+WALK = 12             # passages of a rank at random; twice as many in the second try, and so on
 TRIES = 5
 REPORT = pathlib.Path("/tmp/team.json")
 
@@ -266,14 +266,14 @@ class Overlapping(Team):
     regions = {"sum": "load", "stream": "copynt"}
     where = [(cpu, places()[0][1]) for cpu, _ in places()]
 
-    def walk(self, rank, seed):
-        """[(region, passes)] of a rank at random."""
-        chance = random.Random(f"{seed} {rank}")
-        return [(chance.choice(list(self.regions)), chance.choice(LENGTHS)) for _ in range(WALK)]
+    def walk(self, rank, nth):
+        """[(region, passes)] of a rank at random, in the nth try."""
+        chance = random.Random(f"{nth} {rank}")
+        return [(chance.choice(list(self.regions)), chance.choice(LENGTHS)) for _ in range(nth * WALK)]
 
-    def run_once(self, seed):
+    def run_once(self, nth):
         """(walk of each rank, {region})"""
-        walks = [self.walk(rank, seed) for rank in range(len(self.where))]
+        walks = [self.walk(rank, nth) for rank in range(len(self.where))]
         with team([" ".join([prepare(*self.regions.values()), "say ready wait", *(
                 f"begin {name} pass {self.regions[name]} {times} end {name}" for name, times in walk), "say done wait"])
                 for walk in walks], self.where) as ranks:
@@ -281,9 +281,9 @@ class Overlapping(Team):
             barrier(ranks, "done")
             return walks, end(ranks)
 
-    def estimates(self, seed):
+    def estimates(self, nth):
         """[(region, metric, bytes by the loops, exact bytes, estimate)] of what the memory's node moves"""
-        walks, found = not_starved(lambda: self.run_once(seed))
+        walks, found = not_starved(lambda: self.run_once(nth))
         number = self.where[0][1]
         socket, tier = machine().nodes[number].socket, machine().nodes[number].tier
         rows = []
@@ -308,8 +308,8 @@ class Overlapping(Team):
 
     def test_estimates(self):
         """estimates of two regions that overlap are within 4 of their standard errors of what the loops of each say"""
-        for seed in range(TRIES):  # the next one only where the computer below was too busy to say much
-            rows = self.estimates(seed)
+        for nth in range(1, TRIES + 1):  # the next one only where the computer below was too busy to say much
+            rows = self.estimates(nth)
             said = [self.check_estimate(*row) for row in rows]
             _, _, truth, exact, _ = rows[-2]
             self.assertGreater(exact, 1.2 * truth, "the regions overlapped")
