@@ -194,9 +194,9 @@ static int fill_region(const struct table *table, unsigned index, struct record 
 	for (unsigned i = 0; i < TABLE_UNITS; i++)
 		TABLE_READ_TEXT(region->work[i].unit, table->regions[index].units[i]);
 	add_cells(table, index, region);
-	return stretch_copy_record(table, index, scratch)
-		       ? fill_sums(table, record, scratch, region)
-		       : 0;
+	if (!stretch_copy_record(table, index, scratch))
+		return 0;
+	return fill_sums(table, record, scratch, region);
 }
 
 static int fill_regions(const struct table *table, struct record *record)
