@@ -237,7 +237,7 @@ const char *uncore_error_text(void);
 
 /*
  * Sets how long a fresh read waits at most. Without this call a read waits until the time at which
- * uncored says that it is due, and for 500 ms more; a limit that is set here holds as it is.
+ * uncored says that it is due, and for 2 s more; a limit that is set here holds as it is.
  * @timeout_ns > 0. -EINVAL. Not while another thread uses the handle. Since 0.1.
  */
 int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns);

@@ -10,7 +10,8 @@
 
 /*
  * A program without a daemon must not pay for an attempt at every region. After a reset it tries at
- * once: the daemon has just ended, and while its socket stays the next daemon answers.
+ * once: the daemon has just ended, and while its socket stays the next daemon answers. Nor must a
+ * reader that stands still hold a program up at every region.
  */
 #define RETRY_AFTER_NS 10000000000U
 /* All ranks of a job may come at once; see team_join(). */
@@ -175,7 +176,7 @@ static int try_reading(struct meter *meter, struct uncore_sample **samples, uint
 	return r;
 }
 
-int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
+static int read_or_renew(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
 {
 	const struct uncore *used;
 	int r = try_reading(meter, samples, ret_n, &used);
@@ -184,4 +185,36 @@ int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *re
 		return r;
 	r = renew(meter, used);
 	return r < 0 ? r : try_reading(meter, samples, ret_n, &used);
+}
+
+/* Did a reader stand still, some seconds ago? */
+static int check_patience(struct meter *meter)
+{
+	int r = 0;
+
+	pthread_rwlock_rdlock(&meter->lock);
+	if (meter->handle && clock_now_ns() < meter->retry_at_ns)
+		r = failure_say(&meter->failure);
+	pthread_rwlock_unlock(&meter->lock);
+	return r;
+}
+
+static void lose_patience(struct meter *meter)
+{
+	pthread_rwlock_wrlock(&meter->lock);
+	failure_keep(&meter->failure, -ETIMEDOUT);
+	meter->retry_at_ns = clock_now_ns() + RETRY_AFTER_NS;
+	pthread_rwlock_unlock(&meter->lock);
+}
+
+int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
+{
+	int r = check_patience(meter);
+
+	if (r < 0)
+		return r;
+	r = read_or_renew(meter, samples, ret_n);
+	if (r == -ETIMEDOUT)
+		lose_patience(meter);
+	return r;
 }

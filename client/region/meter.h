@@ -14,7 +14,7 @@ struct meter {
 	struct table *table;    /* borrowed: says which machine is measured */
 	pthread_rwlock_t lock;  /* of all below; held for reading while the handle is read */
 	struct uncore *handle;  /* NULL: not connected */
-	struct failure failure; /* of the last attempt to connect */
+	struct failure failure; /* of the last attempt to connect, or reading that came too late */
 	uint64_t retry_at_ns;   /* no attempt before this time */
 	bool was_tried;         /* to connect */
 };
@@ -27,6 +27,6 @@ void meter_disown(struct meter *parents);
 /*
  * A fresh reading of all sockets into *@samples, one per socket, for free(3); NULL at first.
  * *@ret_n is their number. Errors as uncore_open() and uncore_read_all(); -ESTALE: another machine
- * answers.
+ * answers. -ETIMEDOUT: a reader stood still, at most ten seconds ago.
  */
 int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n);

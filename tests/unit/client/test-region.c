@@ -2,6 +2,7 @@
 /*
  * What regions count, in one thread, in many and over a fork; and what they report when they fail.
  */
+#include <poll.h>
 #include <pthread.h>
 
 #include "tests/unit/client/region-case.h"
@@ -533,6 +534,14 @@ static void a_connection_that_was_reset_is_tried_again_at_once(void **state)
 	run_with(&(struct fake_options){ .hang_up_once = true }, be_hung_up_on);
 }
 
+static bool was_rung(const struct fake_daemon *daemon)
+{
+	struct pollfd doorbell = { .fd = daemon->doorbells[0], .events = POLLIN };
+	uint64_t n;
+
+	return poll(&doorbell, 1, 0) == 1 && read(doorbell.fd, &n, sizeof n) == sizeof n;
+}
+
 /* One region over a restart; its generation afterwards is @generation. */
 static void restart_inside_a_region(uint64_t generation, int expected)
 {
@@ -568,6 +577,43 @@ static void a_restart_with_another_generation_is_estale(void **state)
 {
 	(void)state;
 	restart_inside_a_region(2, -ESTALE);
+}
+
+static void fail_for_want_of_an_answer(struct fake_daemon *daemon)
+{
+	CHECK(uncore_region_begin("a") == -ETIMEDOUT);
+	CHECK(was_rung(daemon));
+	for (unsigned i = 0; i < 1000; i++) {
+		CHECK(uncore_region_end("a") == -ETIMEDOUT);
+		CHECK(strstr(uncore_error_text(), "did not read socket 0 within 2000 ms"));
+		CHECK(uncore_region_begin("a") == -ETIMEDOUT);
+	}
+	CHECK(!was_rung(daemon));
+	CHECK(uncore_region_end("a") == -ETIMEDOUT);
+}
+
+static void a_reader_that_stands_still_holds_a_program_up_once_in_ten_seconds(void **state)
+{
+	struct fake_daemon daemon;
+	int r = -ETIMEDOUT;
+
+	(void)state;
+	start_with(&daemon, NULL);
+	uncore_region_begin("before"); /* may find the daemon before it gone */
+	uncore_region_end("before");
+	CHECK(uncore_region_begin("before") == 0);
+	CHECK(uncore_region_end("before") == 0);
+	atomic_store(&daemon.deaf, true);
+	usleep(50000); /* until its thread has noticed */
+	fail_for_want_of_an_answer(&daemon);
+	atomic_store(&daemon.deaf, false);
+	while (r == -ETIMEDOUT) {
+		usleep(100000);
+		r = uncore_region_begin("a");
+		CHECK(uncore_region_end("a") == r);
+	}
+	CHECK(r == 0);
+	stop(&daemon);
 }
 
 static atomic_bool all_replaced;
@@ -685,6 +731,8 @@ int main(void)
 			passages_that_overlap_are_counted_once),
 		CASE("a thread that ends inside a region is reported",
 			a_thread_that_ends_inside_a_region_is_told),
+		CASE("a reader that stands still holds a program up once in ten seconds",
+			a_reader_that_stands_still_holds_a_program_up_once_in_ten_seconds),
 		CASE("a restart with the same generation loses nothing",
 			a_restart_with_the_same_generation_loses_nothing),
 		CASE("a restart with another generation is ESTALE",
