@@ -5,22 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/macro.h"
+#include "client/replacement.h"
 
-static const char FOLDER[] = "/var/lib/uncored", TEMPORARY[] = KEEP_PATH ".new";
+static const char FOLDER[] = "/var/lib/uncored";
 
 static int write_file(struct json_object *report)
 {
-	_cleanup_file_ FILE *file = fopen(TEMPORARY, "we");
+	_cleanup_(replacement_done) struct replacement file = { .out = NULL };
+	int r = replacement_open(KEEP_PATH, &file);
 
-	if (!file)
+	if (r < 0)
+		return r;
+	fprintf(file.out, "%s\n", json_object_to_json_string_ext(report, JSON_C_TO_STRING_PRETTY));
+	if (fchmod(fileno(file.out), 0644) < 0)
 		return -errno;
-	fprintf(file, "%s\n", json_object_to_json_string_ext(report, JSON_C_TO_STRING_PRETTY));
-	if (fflush(file) == EOF || fchmod(fileno(file), 0644) < 0)
-		return -errno;
-	return 0;
+	return replacement_commit(&file);
 }
 
 int keep_report(struct json_object *report)
@@ -32,10 +32,6 @@ int keep_report(struct json_object *report)
 		r = -errno;
 	if (r == 0)
 		r = write_file(report);
-	if (r == 0 && rename(TEMPORARY, KEEP_PATH) < 0)
-		r = -errno;
-	if (r < 0)
-		unlink(TEMPORARY);
 	if (r < 0)
 		fprintf(stderr, "uncore validate: cannot write %s: %s.%s\n", KEEP_PATH,
 			strerror(-r), r == -EACCES ? " Only root may keep a report." : "");
