@@ -22,3 +22,4 @@ int command_report(int argc, char **argv);
 int command_owner(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_run(int argc, char **argv);
+int command_export(int argc, char **argv);

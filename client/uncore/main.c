@@ -24,6 +24,7 @@ static struct {
 		command_report },
 	{ "validate", "uncore validate", "check the counters by kernels of known traffic",
 		command_validate },
+	{ "export", "uncore export", "print the counters for monitoring systems", command_export },
 	{ "owner", "uncore owner", "say whose job this node runs (root)", command_owner },
 };
 

@@ -52,7 +52,8 @@ def complaints():
                        functions(text_of("client/uncore.h")), "client/uncore.h")
     yield from compare("uncored(8)", options(page("uncored.8").split("# ENVIRONMENT")[0]),
                        long_options(text_of("daemon/main.c")), "daemon/main.c")
-    yield from compare("uncore(1)", options(page("uncore.1").split("# EXAMPLES")[0]),
+    yield from compare("uncore(1)",
+                       options(page("uncore.1").split("# EXAMPLES")[0] + page("uncore-export.1")),
                        long_options(text_of("client/uncore/*.c", "client/validate/*.c")),
                        "client/uncore/ or client/validate/")
     for name in sorted(keys(text_of("conf/uncored.conf"), "#? ?")):
@@ -64,9 +65,17 @@ def complaints():
     for name in sorted(json_members(text_of("client/record/json.c", "client/record/join-json.c"))):
         if not re.search(rf"\*{name}\*", page("uncore-report.5")):
             yield f"client/record/ writes a member {name}, which uncore-report(5) does not document."
+    for name in sorted(prometheus_names(text_of("client/uncore/export-prometheus.c"))):
+        if f"*{name}*" not in page("uncore-export.1"):
+            yield f"uncore export prints a metric {name}, which uncore-export(1) does not document."
     for name in sorted(pcp_leaves(text_of("pmda/pmns"))):
         if not re.search(rf"[.*]{name}\b", page("pmdauncore.1")):
             yield f"pmda/pmns has a metric {name}, which pmdauncore(1) does not document."
+
+
+def prometheus_names(source):
+    """The metrics that C code names itself; those of counters are made of the platform's."""
+    return set(re.findall(r'"(uncore_[a-z_]+)"', source))
 
 
 def pcp_leaves(text):

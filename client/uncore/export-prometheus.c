@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which metrics Prometheus gets. A value that is absent has no series, and a comment says why. The
+ * counters of a new generation begin at zero, which rate() takes for a reset; so no label says
+ * which generation it is, and no series ends with it.
+ */
+#include "client/uncore/export-prometheus.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "client/format.h"
+#include "client/uncore/export-reading.h"
+#include "client/uncore/exposition.h"
+#include "common/macro.h"
+
+static void gauge(struct exposition *exposition, const char *name, const char *help)
+{
+	exposition_family(exposition, &(struct exposition_family){ name, "gauge", help });
+}
+
+static void counter(struct exposition *exposition, const char *name, const char *help)
+{
+	exposition_family(exposition, &(struct exposition_family){ name, "counter", help });
+}
+
+/* --- what the sockets moved --- */
+
+/* The end of the counter's name. Prometheus has seconds only. */
+static const char *ending_of(const char *unit)
+{
+	return strcmp(unit, "ns") == 0 ? "seconds_total" : "bytes_total";
+}
+
+static void write_value(struct exposition *exposition, const char *unit, uint64_t count)
+{
+	if (strcmp(unit, "ns") == 0)
+		exposition_seconds(exposition, count);
+	else
+		exposition_count(exposition, count);
+}
+
+static void tell_absent(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t i, uint32_t m)
+{
+	char text[2 * UNCORE_TEXT_MAX];
+
+	snprintf(text, sizeof text, "%s of socket %" PRIu32 " is absent: %s",
+		uncore_metric_name(reading->handle, m), i,
+		uncore_why(reading->handle, reading->samples[i].values[m].why));
+	exposition_comment(exposition, text);
+}
+
+static void write_metric(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t m)
+{
+	const char *metric = uncore_metric_name(reading->handle, m);
+	const char *unit = uncore_metric_unit(reading->handle, m);
+	char name[EXPOSITION_NAME_MAX], help[UNCORE_TEXT_MAX];
+
+	exposition_name(metric, ending_of(unit), name);
+	snprintf(help, sizeof help, "%s of everything that the socket did, for all users.", metric);
+	counter(exposition, name, help);
+	for (uint32_t i = 0; i < reading->machine.n_sockets; i++) {
+		const struct uncore_value *value = &reading->samples[i].values[m];
+
+		if (value->quality & UNCORE_ABSENT) {
+			tell_absent(exposition, reading, i, m);
+			continue;
+		}
+		exposition_begin(exposition);
+		exposition_number(exposition, "socket", i);
+		write_value(exposition, unit, value->count);
+	}
+}
+
+static void write_metrics(struct exposition *exposition, const struct export_reading *reading)
+{
+	for (uint32_t m = 0; m < reading->machine.n_metrics; m++)
+		if (!format_is_check(uncore_metric_name(reading->handle, m)))
+			write_metric(exposition, reading, m);
+}
+
+/* --- how good the values are --- */
+
+/* The flag 1 << @bit of a value: 0, what it has; and when it last had it. */
+static void write_flag(struct exposition *exposition, const char *metric, uint32_t socket,
+	unsigned bit, uint64_t value)
+{
+	char word[FORMAT_QUALITY_MAX];
+
+	uncore_quality_words(1U << bit, word, sizeof word);
+	exposition_begin(exposition);
+	exposition_number(exposition, "socket", socket);
+	exposition_label(exposition, "metric", metric);
+	exposition_label(exposition, "flag", word);
+	exposition_count(exposition, value);
+}
+
+static void write_flags(struct exposition *exposition, const char *metric, uint32_t socket,
+	const struct uncore_value *value)
+{
+	for (unsigned bit = 0; (1U << bit) < UNCORE_ABSENT; bit++)
+		if (value->quality & 1U << bit)
+			write_flag(exposition, metric, socket, bit, 1);
+}
+
+static void write_raised(struct exposition *exposition, const char *metric, uint32_t socket,
+	const struct uncore_value *value)
+{
+	for (unsigned bit = 0; bit < UNCORE_PASSING_MAX; bit++)
+		if (value->raised[bit])
+			write_flag(exposition, metric, socket, bit, value->raised[bit]);
+}
+
+static void write_of_each_value(struct exposition *exposition, const struct export_reading *reading,
+	void (*write)(struct exposition *exposition, const char *metric, uint32_t socket,
+		const struct uncore_value *value))
+{
+	for (uint32_t m = 0; m < reading->machine.n_metrics; m++) {
+		const char *metric = uncore_metric_name(reading->handle, m);
+
+		for (uint32_t i = 0; !format_is_check(metric) && i < reading->machine.n_sockets;
+			i++)
+			if (!(reading->samples[i].values[m].quality & UNCORE_ABSENT))
+				write(exposition, metric, i, &reading->samples[i].values[m]);
+	}
+}
+
+static void write_quality(struct exposition *exposition, const struct export_reading *reading)
+{
+	gauge(exposition, "uncore_quality",
+		"1: this flag makes the value less than exact; there is no series where it does "
+		"not.");
+	write_of_each_value(exposition, reading, write_flags);
+	gauge(exposition, "uncore_quality_raised_sweep",
+		"The last sweep that raised this flag, also if it is not raised any more.");
+	write_of_each_value(exposition, reading, write_raised);
+}
+
+/* --- each socket --- */
+
+static void write_packages(struct exposition *exposition, const struct export_reading *reading)
+{
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+
+	gauge(exposition, "uncore_socket_info",
+		"1; the kernel's number of the CPU package, and the CPU on which it is read.");
+	for (uint32_t i = 0; i < reading->machine.n_sockets; i++) {
+		if (uncore_describe_socket(reading->handle, i, &socket) < 0)
+			continue;
+		exposition_begin(exposition);
+		exposition_number(exposition, "socket", i);
+		exposition_number(exposition, "package", socket.package);
+		exposition_number(exposition, "cpu", socket.cpu);
+		exposition_count(exposition, 1);
+	}
+}
+
+static void write_sweeps(struct exposition *exposition, const struct export_reading *reading)
+{
+	uint32_t n = reading->machine.n_sockets;
+
+	counter(exposition, "uncore_sweeps_total", "How often the socket's counters were read.");
+	for (uint32_t i = 0; i < n; i++) {
+		exposition_begin(exposition);
+		exposition_number(exposition, "socket", i);
+		exposition_count(exposition, reading->samples[i].sweep);
+	}
+	gauge(exposition, "uncore_sweep_time_seconds",
+		"When the socket's counters were read last, since 1970.");
+	for (uint32_t i = 0; i < n; i++) {
+		exposition_begin(exposition);
+		exposition_number(exposition, "socket", i);
+		exposition_seconds(exposition, reading->epoch_ns + reading->samples[i].end_ns);
+	}
+}
+
+/* --- the site's policy, and uncored itself --- */
+
+static void write_policy(struct exposition *exposition, const struct export_reading *reading)
+{
+	const struct uncore_daemon *daemon = &reading->daemon;
+	char text[UNCORE_TEXT_MAX];
+
+	if (daemon->quantum > 1) {
+		snprintf(text, sizeof text,
+			"The site has uncored round values down to multiples of %" PRIu64 " bytes.",
+			daemon->quantum);
+		exposition_comment(exposition, text);
+	}
+	gauge(exposition, "uncore_quantum_bytes",
+		"Values are rounded down to multiples of so many bytes; 1: they are exact.");
+	if (daemon->quantum) { /* an older uncored does not tell */
+		exposition_begin(exposition);
+		exposition_count(exposition, daemon->quantum);
+	}
+	gauge(exposition, "uncore_min_interval_seconds",
+		"For so long the site may hold back a reading.");
+	exposition_begin(exposition);
+	exposition_seconds(exposition, daemon->min_interval_ns);
+}
+
+static void write_daemon(struct exposition *exposition, const struct export_reading *reading)
+{
+	const struct uncore_daemon *daemon = &reading->daemon;
+
+	gauge(exposition, "uncore_clients", "Connections of uncored, this one included.");
+	exposition_begin(exposition);
+	exposition_count(exposition, daemon->n_clients);
+	counter(exposition, "uncore_refused_total",
+		"Requests and connections that uncored refused.");
+	exposition_begin(exposition);
+	exposition_count(exposition, daemon->refused);
+	counter(exposition, "uncore_throttled_total",
+		"Readings that had to wait for the budget or an interval.");
+	exposition_begin(exposition);
+	exposition_count(exposition, daemon->throttled);
+	counter(exposition, "uncore_reader_cpu_seconds_total",
+		"CPU time of the threads that read the counters.");
+	exposition_begin(exposition);
+	exposition_seconds(exposition, daemon->cpu_ns);
+	gauge(exposition, "uncore_start_time_seconds", "When uncored was started, since 1970.");
+	exposition_begin(exposition);
+	exposition_seconds(exposition, reading->epoch_ns + daemon->started_ns);
+}
+
+static void write_info(struct exposition *exposition, const struct export_reading *reading)
+{
+	const char *warning = format_warning(reading->machine.platform);
+	char generation[FORMAT_GENERATION_MAX];
+
+	if (warning)
+		exposition_comment(exposition, warning);
+	format_generation(reading->machine.generation, generation);
+	gauge(exposition, "uncore_info",
+		"1; what is counted. A new generation: all counters began at zero.");
+	exposition_begin(exposition);
+	exposition_label(exposition, "platform", reading->machine.platform);
+	exposition_label(exposition, "generation", generation);
+	exposition_count(exposition, 1);
+}
+
+/* --- up or down --- */
+
+static const char *reason_of(int error)
+{
+	static const struct {
+		int error;
+		const char *reason;
+	} reasons[] = {
+		{ -EACCES, "refused" },
+		{ -ENODEV, "nothing_to_count" },
+		{ -EPERM, "counters_forbidden" },
+		{ -EINVAL, "misconfigured" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (reasons[i].error == error)
+			return reasons[i].reason;
+	return "no_answer";
+}
+
+static void write_up(struct exposition *exposition, int error)
+{
+	gauge(exposition, "uncore_up", "1: uncored gave the values; 0: there are none.");
+	exposition_begin(exposition);
+	exposition_count(exposition, error == 0);
+	if (!error)
+		return;
+	gauge(exposition, "uncore_down_info", "1; why there are no values.");
+	exposition_begin(exposition);
+	exposition_label(exposition, "reason", reason_of(error));
+	exposition_count(exposition, 1);
+}
+
+void export_prometheus(FILE *out, const struct export_reading *reading)
+{
+	struct exposition exposition = { .out = out };
+
+	if (reading->error)
+		exposition_comment(&exposition, reading->failure);
+	write_up(&exposition, reading->error);
+	if (reading->error)
+		return;
+	write_info(&exposition, reading);
+	write_metrics(&exposition, reading);
+	write_quality(&exposition, reading);
+	write_packages(&exposition, reading);
+	write_sweeps(&exposition, reading);
+	write_policy(&exposition, reading);
+	write_daemon(&exposition, reading);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `uncore export` tells: one reading of all sockets, or why there is none. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/uncore.h"
+
+enum { EXPORT_FAILURE_MAX = 512 };
+
+struct export_reading {
+	int error;                        /* 0; else negative, and only .failure is valid */
+	char failure[EXPORT_FAILURE_MAX]; /* a sentence; "": there is a reading */
+	struct uncore *handle;
+	struct uncore_machine machine;
+	struct uncore_daemon daemon;
+	struct uncore_sample *samples; /* one for each socket; owned */
+	uint64_t epoch_ns;             /* adds up with CLOCK_MONOTONIC to the time since 1970 */
+};
+
+/*
+ * Takes a fresh reading over a connection of its own. @hurried: somebody waits, and goes away after
+ * some seconds. The last sweeps then do where the site's interval holds a fresh one back for
+ * longer; they are no older than that interval.
+ */
+void export_reading_take(const char *socket_path, bool hurried, struct export_reading *ret);
+void export_reading_done(struct export_reading *reading);

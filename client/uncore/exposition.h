@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The text that Prometheus reads (exposition format 0.0.4). The caller names a family and then its
+ * series one after the other; the family's HELP and TYPE come before the first one, and not at all
+ * if there is none. Values are whole numbers or nanoseconds, so none is NaN, and none depends on
+ * the locale.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { EXPOSITION_NAME_MAX = 96 };
+
+struct exposition_family {
+	const char *name; /* "uncore_sweeps_total" */
+	const char *type; /* "counter", "gauge" */
+	const char *help; /* a sentence */
+};
+
+struct exposition {
+	FILE *out;
+	struct exposition_family family; /* its strings are the caller's */
+	bool headed;                     /* HELP and TYPE are written */
+	unsigned n_labels;               /* of the series that is begun */
+};
+
+/* "uncore_" @metric "_" @suffix, where each character that no name may have becomes "_". */
+void exposition_name(const char *metric, const char *suffix, char ret_name[EXPOSITION_NAME_MAX]);
+
+/* The next series are of this family. */
+void exposition_family(struct exposition *exposition, const struct exposition_family *family);
+
+/* A series: exposition_begin(), its labels, and one of the values. */
+void exposition_begin(struct exposition *exposition);
+void exposition_label(struct exposition *exposition, const char *name, const char *value);
+void exposition_number(struct exposition *exposition, const char *name, uint32_t value);
+void exposition_count(struct exposition *exposition, uint64_t count);
+void exposition_seconds(struct exposition *exposition, uint64_t ns);
+
+/* A line for people, between two series: @text is in one line, whatever is in it. */
+void exposition_comment(struct exposition *exposition, const char *text);
