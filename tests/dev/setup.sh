@@ -12,6 +12,7 @@ SETUP_TO_TEST=(
 	musl-tools # suite ranks: members with another C library
 	systemd util-linux valgrind linux-perf
 	pcp python3-pcp
+	prometheus prometheus-node-exporter # for suite monitor
 	qemu-system-x86 # for the guest of suite traffic
 	gfortran # for suite papers: a program of CloverLeaf's shape
 	libopenmpi-dev openmpi-bin # for suite ranks: an MPI, whose launcher and faults are its own
@@ -29,7 +30,7 @@ setup_missing() {
 	done
 }
 
-# Package pcp would start its services, and fails where systemd is not PID 1; the tests start their own.
+# Packages pcp and prometheus would start their services; pcp fails where systemd is not PID 1. The tests start their own.
 setup_apt() {
 	as_root env DEBIAN_FRONTEND=noninteractive SYSTEMD_OFFLINE=1 \
 		apt-get -q -o DPkg::Lock::Timeout=300 "$@"
