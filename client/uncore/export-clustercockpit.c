@@ -96,7 +96,8 @@ static void write_host(FILE *out)
 	gethostname(name, sizeof name - 1);
 	text_make_plain(name);
 	name[strcspn(name, ".")] = '\0';
-	write_tag(out, "hostname", name);
+	if (*name) /* no tag may be empty; the collector knows the host, too */
+		write_tag(out, "hostname", name);
 }
 
 static void write_line(

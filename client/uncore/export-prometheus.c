@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "client/format.h"
@@ -101,9 +102,15 @@ static void write_flag(struct exposition *exposition, const char *metric, uint32
 static void write_flags(struct exposition *exposition, const char *metric, uint32_t socket,
 	const struct uncore_value *value)
 {
-	for (unsigned bit = 0; (1U << bit) < UNCORE_ABSENT; bit++)
-		if (value->quality & 1U << bit)
-			write_flag(exposition, metric, socket, bit, 1);
+	bool known = true;
+
+	/* All flags that this release does not know have one word, and no series may come twice. */
+	for (unsigned bit = 0; known && (1U << bit) < UNCORE_ABSENT; bit++) {
+		if (!(value->quality & 1U << bit))
+			continue;
+		write_flag(exposition, metric, socket, bit, 1);
+		known = (1U << bit) <= UNCORE_STANDIN;
+	}
 }
 
 static void write_raised(struct exposition *exposition, const char *metric, uint32_t socket,

@@ -34,6 +34,7 @@ void fake_daemon_sweep(struct fake_daemon *daemon, uint32_t socket)
 	for (uint32_t m = 0; m < FAKE_METRICS; m++)
 		sweep.values[m].count = number * (daemon->options.growing ? number : 1) *
 					FAKE_STEP * (socket + 1) * (m + 1);
+	sweep.values[FAKE_READ].quality = daemon->options.quality;
 	sweep.values[FAKE_ITOM] = (struct page_value){ .quality = PAGE_ABSENT, .why = 1 };
 	for (uint32_t c = 0; c < FAKE_CHANNELS; c++)
 		channels[c].count = number * 10 + c;

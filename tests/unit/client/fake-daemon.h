@@ -33,6 +33,7 @@ struct fake_options {
 	uint64_t extra_page_bytes; /* claimed, but not there */
 	uint64_t padding_bytes;    /* there, behind the page */
 	const char *report;        /* NULL: a short one */
+	uint32_t quality;          /* of dram.read */
 	const char *why;           /* itom is absent; NULL: "this machine has no such event" */
 	bool bad_page;             /* its magic is wrong */
 	bool open_ended;           /* the page could be cut while clients have it */

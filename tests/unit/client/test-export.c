@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/uncore.h"
 #include "tests/unit/client/command-case.h"
 
 static void every_value_is_a_series(void **state)
@@ -34,6 +35,22 @@ static void an_absent_value_is_a_comment_and_no_series(void **state)
 	run_with(&outcome, &(struct fake_options){ .why = "a\nuncore_itom 0" }, "export");
 	expect(&outcome, 0, "\n# itom of socket 1 is absent: a?uncore_itom 0\n");
 	assert_null(strstr(outcome.text, "\nuncore_itom"));
+}
+
+static void flags_of_a_newer_uncored_have_one_series(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome,
+		&(struct fake_options){ .quality = UNCORE_PARTIAL | 0x300000 | UNCORE_STANDIN },
+		"export");
+	expect(&outcome, 0,
+		"uncore_quality{socket=\"1\",metric=\"dram.read\",flag=\"partial\"} 1\n");
+	expect(&outcome, 0,
+		"uncore_quality{socket=\"1\",metric=\"dram.read\",flag=\"standin\"} 1\n");
+	assert_int_equal(
+		count(&outcome, "socket=\"1\",metric=\"dram.read\",flag=\"unknown\"} 1\n"), 1);
 }
 
 static void a_refused_user_gets_the_reason(void **state)
@@ -168,6 +185,7 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		cmocka_unit_test(every_value_is_a_series),
 		cmocka_unit_test(an_absent_value_is_a_comment_and_no_series),
+		cmocka_unit_test(flags_of_a_newer_uncored_have_one_series),
 		cmocka_unit_test(a_refused_user_gets_the_reason),
 		cmocka_unit_test(without_uncored_there_is_no_answer),
 		cmocka_unit_test(an_older_uncored_tells_no_quantum),
