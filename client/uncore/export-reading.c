@@ -14,6 +14,9 @@
  * default. A read that the site's interval holds back may take longer, where nobody waits.
  */
 static const uint64_t PATIENCE_NS = UINT64_C(5000000000);
+/* So long a hurried one waits where the site holds reads back; its ring makes a sweep for the next.
+ */
+static const uint64_t HELD_NS = UINT64_C(1000000000);
 
 struct attempt {
 	const char *socket_path;
@@ -77,17 +80,36 @@ static bool take_last_sweeps(const struct attempt *attempt, const struct export_
 	return true;
 }
 
-static int read_fresh(const struct attempt *attempt, const struct export_reading *reading)
+static int read_fresh(const struct export_reading *reading)
+{
+	return uncore_read_all(
+		reading->handle, UNCORE_FRESH, reading->samples, reading->machine.n_sockets);
+}
+
+static int read_patiently(const struct attempt *attempt, const struct export_reading *reading)
+{
+	int r;
+
+	do
+		r = read_fresh(reading);
+	while (r == -ETIMEDOUT && clock_now_ns() < attempt->deadline_ns);
+	return r;
+}
+
+static int read_hurriedly(const struct attempt *attempt, const struct export_reading *reading)
 {
 	int r = -ETIMEDOUT;
 
-	if (attempt->hurried)
-		uncore_set_timeout(reading->handle, left_ns(attempt));
-	do
-		r = uncore_read_all(reading->handle, UNCORE_FRESH, reading->samples,
-			reading->machine.n_sockets);
-	while (r == -ETIMEDOUT && clock_now_ns() < attempt->deadline_ns);
-	return r;
+	if (reading->daemon.min_interval_ns) {
+		uncore_set_timeout(reading->handle, HELD_NS);
+		r = read_fresh(reading);
+		if (r == -ETIMEDOUT && take_last_sweeps(attempt, reading))
+			return 0;
+	}
+	if (r != -ETIMEDOUT)
+		return r;
+	uncore_set_timeout(reading->handle, left_ns(attempt));
+	return read_fresh(reading);
 }
 
 static int read_all(const struct attempt *attempt, struct export_reading *reading)
@@ -95,9 +117,8 @@ static int read_all(const struct attempt *attempt, struct export_reading *readin
 	int r = uncore_describe_daemon(reading->handle, &reading->daemon);
 
 	if (r == 0)
-		r = read_fresh(attempt, reading);
-	if (r == -ETIMEDOUT && attempt->hurried && take_last_sweeps(attempt, reading))
-		r = 0;
+		r = attempt->hurried ? read_hurriedly(attempt, reading)
+				     : read_patiently(attempt, reading);
 	if (r == 0)
 		r = uncore_describe_daemon(reading->handle, &reading->daemon);
 	reading->epoch_ns = epoch_ns();

@@ -140,8 +140,8 @@ class Node:
 
     def answers(self):
         tap.check(self.uncored.poll() is None, "uncored does not start")
-        asked = subprocess.run([UNCORE, "info", "--socket", self.socket], capture_output=True, check=False)
-        return asked.returncode == 0
+        asked = subprocess.run([UNCORE, "info", "--json", "--socket", self.socket], capture_output=True, check=False)
+        return asked.returncode == 0 and "platform" in json.loads(asked.stdout)
 
     def stop_uncored(self):
         process, self.uncored = self.uncored, None
@@ -188,7 +188,7 @@ class Node:
         targets = [{"job_name": "uncore" if port == EXPORTER else "node",
                     "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]} for port in ports]
         (self.folder / "prometheus.yml").write_text(json.dumps(
-            {"global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            {"global": {"scrape_interval": "500ms", "scrape_timeout": "500ms", "evaluation_interval": "500ms"},
              "rule_files": [str(RULES)], "scrape_configs": targets}), encoding="ascii")
         self.others.append(self.start(
             ["prometheus", f"--config.file={self.folder / 'prometheus.yml'}", f"--storage.tsdb.path={self.folder / 'data'}",
@@ -203,7 +203,7 @@ class Node:
         Node.alive.remove(self)
         statuses = self.acceptor.close() if self.acceptor else []
         for process in self.others:
-            processes.end(process)
+            processes.kill(process)  # they would take seconds to write all that they have
         if self.uncored:
             self.stop_uncored()
         left = processes.end_leftovers()
@@ -233,6 +233,16 @@ def all_metrics_platform(folder):
     (folder / "standin.conf").write_text("[platform]\ntitle = Has everything\nvendor = Standin\nstandin = yes\n"
                                          + "\n".join(sections), encoding="ascii")
     return folder
+
+
+# --- dashboards ---
+
+def dashboard(name):
+    return json.loads((SOURCE / f"conf/grafana/{name}.json").read_text(encoding="ascii"))
+
+
+def expressions_of(name):
+    return [target["expr"] for panel in dashboard(name)["panels"] for target in panel["targets"]]
 
 
 # --- cases ---

@@ -2,7 +2,8 @@
 """Debian's Prometheus and node_exporter collect what `uncore export` prints, while uncored comes and goes."""
 import time
 
-from monitor import EXPORTER, NODE_EXPORTER, SECONDS, UNCORE, Case, get, query, run_cases
+from monitor import (EXPORTER, NODE_EXPORTER, SECONDS, UNCORE, Case, all_metrics_platform, expressions_of, get, query,
+                     run_cases)
 from processes import wait_until
 
 READ = "uncore_dram_read_bytes_total"
@@ -16,7 +17,7 @@ def wait_for(expression, what):
 def wait_for_scrapes(job):
     """Waits until Prometheus has scraped twice since now."""
     now = time.time()
-    wait_for(f'timestamp(up{{job="{job}"}}) > {now + 2}', "scrapes")
+    wait_for(f'timestamp(up{{job="{job}"}}) > {now + 1}', "scrapes")
 
 
 class Http(Case):
@@ -55,6 +56,17 @@ class Http(Case):
         wait_for('up{job="uncore"} == 1', "the target itself is up")
         self.assertEqual(query(READ), [])
         wait_for('ALERTS{alertname="UncoreDown"}', "the alert is pending")
+
+
+    def test_panels(self):
+        """every panel of the dashboard has data, where there is something to show"""
+        self.node.start_uncored("[disclosure]\nquantum = 4096\n", all_metrics_platform(self.node.folder / "platforms"))
+        self.node.accept()
+        self.node.start_prometheus(EXPORTER)
+        expressions = expressions_of("uncore-prometheus")
+        expressions.remove('uncore_down_info{instance=~"$instance"}')
+        for expression in expressions:
+            wait_for(expression.replace("$__rate_interval", "30s").replace("$instance", ".*"), "data")
 
 
 class TextFile(Case):

@@ -7,8 +7,8 @@ import subprocess
 import time
 
 from kernel import KernelCount
-from monitor import (EXPORTER, RULES, SECONDS, SOURCE, UNCORE, Case, all_metrics_platform, comments_of, get, names_of,
-                     run_cases, series_of, value_of)
+from monitor import (EXPORTER, RULES, SECONDS, SOURCE, UNCORE, Case, all_metrics_platform, comments_of, dashboard,
+                     expressions_of, get, names_of, run_cases, series_of, value_of)
 from processes import NOBODY, wait_until
 
 MIB = 1 << 20
@@ -202,14 +202,6 @@ class Files(Case):
                      for x in range(grid["x"], grid["x"] + grid["w"]) for y in range(grid["y"], grid["y"] + grid["h"])]
             self.assertEqual(len(set(cells)), len(cells))
             self.assertLess(max(x for x, _ in cells), 24)
-
-
-def dashboard(name):
-    return json.loads((SOURCE / f"conf/grafana/{name}.json").read_text(encoding="ascii"))
-
-
-def expressions_of(name):
-    return [target["expr"] for panel in dashboard(name)["panels"] for target in panel["targets"]]
 
 
 run_cases("promtool")
