@@ -2,7 +2,6 @@
 #include "client/replacement.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,49 +16,25 @@ static int check_target(const char *path)
 	return S_ISREG(status.st_mode) ? 0 : -EEXIST;
 }
 
-/* A file of this name is left from a killed process, whose number this process has now. */
-static int open_aside(const char *aside)
-{
-	int fd;
-
-	unlink(aside);
-	fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	return fd < 0 ? -errno : fd;
-}
-
-static int open_stream(struct replacement *replacement)
-{
-	_cleanup_close_ int fd = open_aside(replacement->aside);
-
-	if (fd < 0) {
-		free(take_ptr(replacement->aside));
-		return fd;
-	}
-	replacement->out = fdopen(fd, "w");
-	if (!replacement->out)
-		return -errno;
-	take_fd(&fd);
-	return 0;
-}
-
 int replacement_open(const char *path, struct replacement *ret)
 {
-	_cleanup_(replacement_done) struct replacement ours = { .path = path };
+	_cleanup_free_ char *aside = NULL;
+	FILE *out;
 	int r = check_target(path);
 
 	if (r < 0)
 		return r;
 	/* It does not end in ".prom", so a collector of such files skips it. */
-	if (asprintf(&ours.aside, "%s.%d", path, (int)getpid()) < 0) {
-		ours.aside = NULL;
+	if (asprintf(&aside, "%s.%d", path, (int)getpid()) < 0) {
+		aside = NULL;
 		return -ENOMEM;
 	}
-	r = open_stream(&ours);
-	if (r == 0)
-		*ret = ours;
-	if (r == 0)
-		ours = (struct replacement){ .out = NULL };
-	return r;
+	unlink(aside); /* left from a killed process, whose number this process has now */
+	out = fopen(aside, "wxe");
+	if (!out)
+		return -errno;
+	*ret = (struct replacement){ .out = out, .path = path, .aside = take_ptr(aside) };
+	return 0;
 }
 
 int replacement_commit(struct replacement *replacement)
