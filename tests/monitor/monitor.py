@@ -41,7 +41,10 @@ BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
 UNCORE, UNCORED = BUILD / "client/uncore", BUILD / "daemon/uncored"
 RULES = SOURCE / "conf/prometheus/uncore.rules.yml"
 SECONDS = 30  # more than anything takes on a busy machine
-EXPORTER, NODE_EXPORTER, PROMETHEUS = 10470, 9100, 9090  # ports
+# Ports; that of the exporter is its unit's.
+EXPORTER = int(re.search(r"^ListenStream=127\.0\.0\.1:(\d+)$",
+                         (SOURCE / "systemd/uncore-export-http.socket").read_text(encoding="ascii"), re.MULTILINE)[1])
+NODE_EXPORTER, PROMETHEUS = 9100, 9090
 CLONE_NEWNET = 0x40000000
 SIOCSIFFLAGS, IFF_UP, IFREQ_BYTES = 0x8914, 1, 40
 LOG_BYTES = 4000

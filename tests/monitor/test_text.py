@@ -164,6 +164,11 @@ class Files(Case):
             done = promtool(*words)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_port(self):
+        """the man page names the unit's port, and no other"""
+        page = (SOURCE / "man/uncore-export.1.scd").read_text(encoding="ascii")
+        self.assertEqual(set(re.findall(r"(?:port |:)(\d{5})\b", page)), {str(EXPORTER)})
+
     def test_names(self):
         """rules and the dashboard for Prometheus name only metrics that the exporter has"""
         self.node.start_uncored(platforms=all_metrics_platform(self.node.folder / "platforms"))
