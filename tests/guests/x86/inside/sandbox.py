@@ -103,6 +103,44 @@ class Sandbox(Shipped):
         self.assertEqual(journal("-p", "warning", self.mark), "")
 
 
+def exporter_pid():
+    return run("pgrep", "-u", "uncore-export", "-x", "uncore", check=False).stdout.strip()
+
+
+class Export(Shipped):
+    """The units of `uncore export`, which nothing has enabled."""
+
+    @classmethod
+    def tearDownClass(cls):
+        run("systemctl", "stop", "uncore-export-http.socket", "uncore-export-textfile.timer")
+        super().tearDownClass()
+
+    def test_disabled(self):
+        """the exporter's units are installed, and not enabled"""
+        for unit in ("uncore-export-http.socket", "uncore-export-textfile.timer"):
+            self.assertEqual(run("systemctl", "is-enabled", unit, check=False).stdout.strip(), "disabled")
+
+    def test_file(self):
+        """the timer's service writes the counters, for all to read, as a user of its own"""
+        run("systemctl", "start", "uncore-export-textfile.timer")
+        path = pathlib.Path("/run/uncore-export/uncore.prom")
+        wait_until(path.exists, "the file is written")
+        self.assertIn("\nuncore_up 1\n", path.read_text())
+        self.assertEqual((path.owner(), path.stat().st_mode & 0o777), ("uncore-export", 0o644))
+
+    def test_port(self):
+        """the port answers with the counters, out of a sandbox"""
+        run("systemctl", "start", "uncore-export-http.socket")
+        with socket.create_connection(("127.0.0.1", 10470), timeout=COMMAND_S) as connection:
+            wait_until(exporter_pid, "the service runs")
+            status = pathlib.Path(f"/proc/{exporter_pid()}/status").read_text()
+            connection.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+            answer = connection.makefile("rb").read().decode()
+        self.assertIn("\nuncore_up 1\n", answer)
+        self.assertIn("Seccomp:\t2", status)
+        self.assertIn("CapBnd:\t0000000000000000", status)
+
+
 class Attacked(Shipped):
     def test_lingering(self):
         """inside the sandbox, descriptors that take an hour to close, attached to a user's messages, hold nobody up"""
@@ -129,4 +167,4 @@ class Attacked(Shipped):
         self.assertIn(f"Refused user {user} (protocol.message;", journal("-p", "warning", self.mark))
 
 
-CASES = [Sandbox, Attacked]
+CASES = [Sandbox, Export, Attacked]
