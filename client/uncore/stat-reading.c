@@ -8,7 +8,7 @@
 #include "client/renew.h"
 
 /* A reading that fails costs a whole run, so a busy machine gets more time than by default. */
-enum { READ_ATTEMPTS = 10 };
+enum { READ_ATTEMPTS = 3 };
 
 static int connect_again(struct stat_run *run)
 {
