@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/hostile/victim.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -43,22 +42,27 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/*
- * The victim, an attacker and the daemon share two CPUs, so the victim itself waits for a CPU, for
- * a ms and more, whatever the daemon does. The kernel counts that wait (Linux,
- * Documentation/scheduler/sched-stats.rst), and it is not charged to the daemon.
- */
-static uint64_t waited_for_cpu_ns(void)
+/* How long the main thread of a process has waited for a CPU so far; 0: the kernel does not say. */
+static uint64_t waited_for_cpu_ns(pid_t pid)
 {
-	static int fd = -1;
-	char text[96] = "";
+	_cleanup_file_ FILE *file = NULL;
+	char path[64];
 	uint64_t ns;
 
-	if (fd < 0)
-		fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	if (pread(fd, text, sizeof text - 1, 0) <= 0 || sscanf(text, "%*u %" SCNu64, &ns) != 1)
-		return 0;
-	return ns;
+	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", pid, pid);
+	file = fopen(path, "re");
+	return file && fscanf(file, "%*u %" SCNu64, &ns) == 1 ? ns : 0;
+}
+
+/*
+ * Victim, attackers and daemon share the CPUs. So the victim, and the daemon while it answers,
+ * wait for a CPU for a ms and more, whatever the daemon does. The kernel counts these waits (Linux,
+ * Documentation/scheduler/sched-stats.rst), and a stopwatch stands still in them. Where both wait
+ * at once that time counts twice.
+ */
+static uint64_t all_waited_ns(void)
+{
+	return waited_for_cpu_ns(getpid()) + waited_for_cpu_ns(the_daemon.pid);
 }
 
 struct stopwatch {
@@ -67,7 +71,7 @@ struct stopwatch {
 
 static struct stopwatch stopwatch_start(void)
 {
-	uint64_t waited_ns = waited_for_cpu_ns();
+	uint64_t waited_ns = all_waited_ns();
 
 	return (struct stopwatch){ clock_now_ns(), waited_ns };
 }
@@ -75,7 +79,7 @@ static struct stopwatch stopwatch_start(void)
 static uint64_t stopwatch_stop(const struct stopwatch *watch)
 {
 	uint64_t ns = clock_now_ns() - watch->since_ns;
-	uint64_t waited_ns = waited_for_cpu_ns() - watch->waited_ns;
+	uint64_t waited_ns = all_waited_ns() - watch->waited_ns;
 
 	return ns > waited_ns ? ns - waited_ns : 0;
 }
