@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/macro.h"
+
 /* Keeps room for "..." behind what it adds. */
 static bool append(char text[CPUS_TEXT_MAX], const char *part)
 {
@@ -36,4 +38,16 @@ void cpus_list(const cpu_set_t *cpus, size_t size_bytes, char ret_text[CPUS_TEXT
 			return;
 		first = last;
 	}
+}
+
+int cpus_package(unsigned cpu)
+{
+	_cleanup_file_ FILE *file = NULL;
+	char path[96];
+	int package;
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
+		cpu);
+	file = fopen(path, "re");
+	return file && fscanf(file, "%d", &package) == 1 ? package : -1;
 }

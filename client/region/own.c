@@ -3,11 +3,10 @@
 
 #include <sched.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/macro.h"
+#include "client/record/cpus.h"
 
 enum { SOCKETS_MOST = 32 };
 
@@ -18,19 +17,6 @@ static bool is_known;
 __attribute__((constructor)) static void note_affinity(void)
 {
 	is_known = sched_getaffinity(0, sizeof loaded_on, &loaded_on) == 0;
-}
-
-/* -1: not known. */
-static int package_of(int cpu)
-{
-	_cleanup_file_ FILE *file = NULL;
-	char path[96];
-	int package;
-
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
-		cpu);
-	file = fopen(path, "re");
-	return file && fscanf(file, "%d", &package) == 1 ? package : -1;
 }
 
 static uint32_t sockets_of_package(const struct uncore *handle, int package)
@@ -52,8 +38,8 @@ uint32_t own_sockets(const struct uncore *handle)
 
 	if (!wish || strcmp(wish, "own") != 0 || !is_known)
 		return UINT32_MAX;
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &loaded_on))
-			mask |= sockets_of_package(handle, package_of(cpu));
+			mask |= sockets_of_package(handle, cpus_package(cpu));
 	return mask ? mask : UINT32_MAX;
 }

@@ -6,7 +6,8 @@
 enum {
 	EXIT_FAILED = 1, /* info, owner: uncored cannot be reached; output cannot be written;
 			    validate: a counter is wrong; report: a file cannot be read, a host is
-			    missing, uncored cannot be reached */
+			    missing, uncored cannot be reached; job: it cannot be kept, its record
+			    cannot be written, a host has no complete one */
 	EXIT_USAGE = 2,
 	EXIT_INCONCLUSIVE = 3, /* validate: too noisy to say */
 	EXIT_NOT_MEASURED =
@@ -23,3 +24,4 @@ int command_owner(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_export(int argc, char **argv);
+int command_job(int argc, char **argv);

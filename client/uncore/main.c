@@ -25,6 +25,7 @@ static struct {
 	{ "validate", "uncore validate", "check the counters by kernels of known traffic",
 		command_validate },
 	{ "export", "uncore export", "print the counters for monitoring systems", command_export },
+	{ "job", "uncore job", "a record for each job of a batch system (root)", command_job },
 	{ "owner", "uncore owner", "say whose job this node runs (root)", command_owner },
 };
 

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/jobs/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+
+/* With a second point: ".counts" is the name of a run whose ID is "counts". */
+static const char COUNTS[] = "..counts";
+
+/* How often a process that waits for the lock looks again. */
+static const struct timespec LOOK_AGAIN = { .tv_nsec = 2000000 };
+
+/* Behind the counts, from the second page on: the IDs of runs that were written. */
+enum { WRITTEN_AT = 4096, WRITTEN_STRIDE = 128 };
+
+int folder_open(const char *path, struct folder *ret)
+{
+	*ret = (struct folder){ .fd = -1, .counts_fd = -1 };
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	ret->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return ret->fd < 0 ? -errno : 0;
+}
+
+void folder_close(struct folder *folder)
+{
+	close_fd(&folder->counts_fd);
+	close_fd(&folder->fd);
+}
+
+/* --- names --- */
+
+static void free_names(struct dirent **entries, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(entries[i]);
+	free(entries);
+}
+
+/* Does @name say that a run of @id is parked there? NULL: of any ID. */
+static bool is_parked(const char *name, const char *id)
+{
+	size_t n = id ? strlen(id) : strcspn(name, "@");
+
+	return *name == '.' && (!id || strncmp(name + 1, id, n) == 0) &&
+	       name[n + (id ? 1 : 0)] == '@';
+}
+
+static void park_name(const char *id, const struct stat *status, char ret_name[FOLDER_NAME_MAX])
+{
+	snprintf(ret_name, FOLDER_NAME_MAX, ".%s@%ju", id, (uintmax_t)status->st_ino);
+}
+
+static void written_name(const char *id, char ret_name[FOLDER_NAME_MAX])
+{
+	snprintf(ret_name, FOLDER_NAME_MAX, ".%s", id);
+}
+
+void folder_names_done(struct folder_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->names[i]);
+	free(names->names);
+	*names = (struct folder_names){ .n = 0 };
+}
+
+int folder_list(const struct folder *folder, const char *id, struct folder_names *ret)
+{
+	struct dirent **entries;
+	int n = scandirat(folder->fd, ".", &entries, NULL, alphasort);
+
+	*ret = (struct folder_names){ .n = 0 };
+	if (n < 0)
+		return -errno;
+	ret->names = calloc((size_t)n + 1, sizeof *ret->names);
+	for (int i = 0; ret->names && i < n; i++) {
+		const char *name = entries[i]->d_name;
+		bool wanted = id ? is_parked(name, id) : job_id_is_valid(name);
+
+		if (wanted && !(ret->names[ret->n++] = strdup(name)))
+			break;
+	}
+	free_names(entries, n);
+	if (ret->names && (!ret->n || ret->names[ret->n - 1]))
+		return 0;
+	folder_names_done(ret);
+	return -ENOMEM;
+}
+
+/* --- counting anew --- */
+
+/* A run that another release began counts as one that may use every package. */
+static void count_run(struct folder *folder, const char *name)
+{
+	struct run run = { .fd = -1 };
+	int r = run_open(folder->fd, name, &run);
+
+	if (r == -ENOENT)
+		return;
+	folder->counts.n_runs++;
+	if (r < 0)
+		counts_open(&folder->counts, &(struct packages){ .n = 0 });
+	else if (run_is_open(&run))
+		counts_open(&folder->counts, &run.head.packages);
+	run_close(&run);
+}
+
+/* What lies there without the counts' knowledge is known to nobody. */
+static void forget_written(struct folder *folder, struct dirent *const entries[], int n)
+{
+	for (int i = 0; i < n; i++)
+		if (*entries[i]->d_name == '.' && job_id_is_valid(entries[i]->d_name + 1))
+			unlinkat(folder->fd, entries[i]->d_name, 0);
+}
+
+static int count_anew(struct folder *folder, bool all_new)
+{
+	struct counts *counts = &folder->counts;
+	struct dirent **entries;
+	int n = scandirat(folder->fd, ".", &entries, NULL, NULL);
+
+	if (n < 0)
+		return -errno;
+	if (all_new)
+		forget_written(folder, entries, n);
+	counts->n_runs = counts->n_parked = 0;
+	for (uint32_t i = 0; i < counts->n_rows; i++)
+		counts->rows[i].n_open = 0;
+	for (int i = 0; i < n; i++) {
+		if (job_id_is_valid(entries[i]->d_name))
+			count_run(folder, entries[i]->d_name);
+		if (is_parked(entries[i]->d_name, NULL)) {
+			counts->n_runs++;
+			counts->n_parked++;
+		}
+	}
+	free_names(entries, n);
+	return folder_end_change(folder);
+}
+
+/* --- the lock --- */
+
+static int read_counts(struct folder *folder)
+{
+	ssize_t n;
+
+	if (folder->counts_fd < 0)
+		folder->counts_fd =
+			openat(folder->fd, COUNTS, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (folder->counts_fd < 0)
+		return -errno;
+	n = pread(folder->counts_fd, &folder->counts, sizeof folder->counts, 0);
+	if (n < 0)
+		return -errno;
+	if (n == sizeof folder->counts && counts_are_valid(&folder->counts))
+		return folder->counts.is_changing ? count_anew(folder, false) : 0;
+	counts_init(&folder->counts, clock_now_ns());
+	if (fallocate(folder->counts_fd, 0, 0, WRITTEN_AT + FOLDER_WRITTEN_MAX * WRITTEN_STRIDE) <
+			0 &&
+		errno != EOPNOTSUPP)
+		return -errno;
+	return count_anew(folder, true);
+}
+
+int folder_lock(struct folder *folder, uint64_t deadline_ns)
+{
+	int r;
+
+	while (flock(folder->fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (clock_now_ns() > deadline_ns)
+			return -ETIMEDOUT;
+		nanosleep(&LOOK_AGAIN, NULL);
+	}
+	r = read_counts(folder);
+	if (r < 0)
+		folder_unlock(folder);
+	return r;
+}
+
+void folder_unlock(struct folder *folder)
+{
+	flock(folder->fd, LOCK_UN);
+}
+
+static int write_counts(struct folder *folder, bool is_changing)
+{
+	ssize_t n;
+
+	folder->counts.is_changing = is_changing;
+	n = pwrite(folder->counts_fd, &folder->counts, sizeof folder->counts, 0);
+	if (n < 0)
+		return -errno;
+	return n == sizeof folder->counts ? 0 : -ENOSPC;
+}
+
+int folder_begin_change(struct folder *folder)
+{
+	return write_counts(folder, true);
+}
+
+int folder_end_change(struct folder *folder)
+{
+	return write_counts(folder, false);
+}
+
+/* --- changes --- */
+
+int folder_park(struct folder *folder, const char *id, const struct run *run)
+{
+	char name[FOLDER_NAME_MAX];
+	struct stat status;
+
+	if (fstat(run->fd, &status) < 0)
+		return -errno;
+	park_name(id, &status, name);
+	if (renameat(folder->fd, id, folder->fd, name) < 0)
+		return -errno;
+	folder->counts.n_parked++;
+	return 0;
+}
+
+/* The oldest one makes room. */
+static int keep_written(struct folder *folder, const char *id)
+{
+	const off_t at = WRITTEN_AT +
+			 (off_t)(folder->counts.n_written++ % FOLDER_WRITTEN_MAX) * WRITTEN_STRIDE;
+	char oldest[WRITTEN_STRIDE] = "", newest[WRITTEN_STRIDE] = "", name[FOLDER_NAME_MAX];
+
+	if (pread(folder->counts_fd, oldest, sizeof oldest - 1, at) < 0)
+		return -errno;
+	if (job_id_is_valid(oldest)) {
+		written_name(oldest, name);
+		unlinkat(folder->fd, name, 0);
+	}
+	snprintf(newest, sizeof newest, "%s", id);
+	if (pwrite(folder->counts_fd, newest, sizeof newest, at) != sizeof newest)
+		return -ENOSPC;
+	written_name(id, name);
+	return renameat(folder->fd, id, folder->fd, name) < 0 ? -errno : 0;
+}
+
+static bool has_name(const struct folder *folder, const char *name, const struct stat *status)
+{
+	struct stat named;
+
+	return fstatat(folder->fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       named.st_ino == status->st_ino;
+}
+
+int folder_note_written(struct folder *folder, const struct run *run)
+{
+	const char *id = run->head.id;
+	char name[FOLDER_NAME_MAX];
+	struct stat status;
+	int r = fstat(run->fd, &status) < 0 ? -errno : folder_begin_change(folder);
+
+	if (r < 0)
+		return r;
+	park_name(id, &status, name);
+	if (has_name(folder, id, &status)) {
+		r = keep_written(folder, id);
+		folder->counts.n_runs--;
+	} else if (unlinkat(folder->fd, name, 0) == 0) {
+		folder->counts.n_runs--;
+		folder->counts.n_parked--;
+	}
+	return r < 0 ? r : folder_end_change(folder);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/jobs/job-time.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/record/json.h"
+
+enum { SECOND_NS = 1000000000, MILLISECOND_NS = 1000000 };
+
+int64_t job_time_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+void job_time(int64_t real_ns, char ret_text[JOB_TIME_MAX])
+{
+	char seconds[RECORD_TIME_MAX] = "";
+
+	if (real_ns > 0)
+		record_time(real_ns / SECOND_NS, seconds);
+	*ret_text = '\0';
+	if (*seconds)
+		snprintf(ret_text, JOB_TIME_MAX, "%.*s.%03dZ", (int)strcspn(seconds, "Z"), seconds,
+			(int)(real_ns % SECOND_NS / MILLISECOND_NS));
+}
+
+void job_time_in_name(int64_t real_ns, char ret_text[JOB_TIME_MAX])
+{
+	char text[JOB_TIME_MAX], *end = ret_text;
+
+	job_time(real_ns, text);
+	for (const char *c = *text ? text : "0"; *c; c++)
+		if (!strchr("-:", *c))
+			*end++ = *c;
+	*end = '\0';
+}

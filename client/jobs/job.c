@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/jobs/job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/jobs/job-json.h"
+#include "client/jobs/job-time.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+static const struct timespec LOOK_AGAIN = { .tv_nsec = 5000000 };
+
+bool job_may_retry(int error, uint64_t deadline_ns)
+{
+	if (error != -EWOULDBLOCK || clock_now_ns() > deadline_ns)
+		return false;
+	nanosleep(&LOOK_AGAIN, NULL);
+	return true;
+}
+
+int job_say_folder(const struct job_wish *wish, int error, struct job_said *said)
+{
+	const char *path = wish->folder_path;
+
+	switch (error) {
+	case -ETIMEDOUT:
+		snprintf(said->error, sizeof said->error,
+			"Another `uncore job` has held %s for too long, and may hang: `fuser %s` "
+			"names it.",
+			path, path);
+		break;
+	case -EWOULDBLOCK:
+		snprintf(said->error, sizeof said->error,
+			"Another `uncore job` is at work on this job, and may hang: `fuser "
+			"%s/%s` names it.",
+			path, wish->id);
+		break;
+	case -EDQUOT:
+		snprintf(said->error, sizeof said->error,
+			"There are %d open jobs already: `uncore job list` shows them, and `uncore "
+			"job end` ends them.",
+			FOLDER_RUNS_MAX);
+		break;
+	default:
+		snprintf(said->error, sizeof said->error, "Cannot keep jobs in %s: %s.%s", path,
+			strerror(-error),
+			error == -EACCES || error == -EPERM ? " Only root begins and ends jobs."
+							    : "");
+	}
+	return error;
+}
+
+int job_make_ended(struct folder *folder, const char *id, const char *why, struct run *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	struct run_head head = {
+		.state = RUN_BEGINNING,
+		.uid = UNCORE_UNKNOWN_USER,
+		.begun_real_ns = job_time_now_ns(),
+	};
+	struct run run = { .fd = -1 };
+	struct job_view view;
+	int r;
+
+	strcpy(head.id, id);
+	r = run_create(folder->fd, FOLDER_NEW, &head, &run);
+	if (r < 0)
+		return r;
+	job_view_init_incomplete(&view, &run, why);
+	view.end.real_ns = head.begun_real_ns;
+	r = job_json(&view, &text);
+	if (r == 0)
+		r = run_end(&run, text);
+	if (r == 0 && renameat(folder->fd, FOLDER_NEW, folder->fd, id) < 0)
+		r = -errno;
+	if (r < 0)
+		run_close(&run);
+	else
+		*ret = run;
+	return r;
+}

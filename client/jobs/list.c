@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/jobs/list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/jobs/job-time.h"
+#include "client/jsonwriter.h"
+#include "client/uncore/command.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+/* NULL: it has a reading. */
+static const char *why_without(const struct run_head *head)
+{
+	if (head->state == RUN_FAILED)
+		return head->why;
+	return head->state == RUN_BEGINNING ? "It has no reading of its begin (yet)." : NULL;
+}
+
+static double seconds_since(uint64_t begun_ns)
+{
+	return (double)(clock_now_ns() - begun_ns) / 1e9;
+}
+
+static void print_row(const struct run_head *head)
+{
+	const char *why = why_without(head);
+	char begun[JOB_TIME_MAX];
+
+	job_time(head->begun_real_ns, begun);
+	printf(" %-16s %10u  %-24s %12.0f s  %s%s%s%s\n", head->id, head->uid, *begun ? begun : "-",
+		seconds_since(head->begun_ns), *head->key ? "run " : "", head->key,
+		*head->key && why ? ", " : "", why ? why : "");
+}
+
+static void write_json(struct jsonwriter *json, const struct run_head *head)
+{
+	char begun[JOB_TIME_MAX];
+
+	job_time(head->begun_real_ns, begun);
+	jsonwriter_object(json, NULL);
+	jsonwriter_text(json, "job", head->id);
+	jsonwriter_text(json, "run", *head->key ? head->key : NULL);
+	jsonwriter_number(json, "uid", head->uid);
+	jsonwriter_text(json, "begin", *begun ? begun : NULL);
+	jsonwriter_real(json, "seconds", seconds_since(head->begun_ns));
+	if (why_without(head))
+		jsonwriter_text(json, "why", why_without(head));
+	jsonwriter_close(json);
+}
+
+/* Calls @show for each open run. */
+static void show_open(
+	const struct folder *folder, const struct folder_names *names, struct jsonwriter *json)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		struct run run = { .fd = -1 };
+
+		if (run_open(folder->fd, names->names[i], &run) < 0 || !run_is_open(&run))
+			;
+		else if (json)
+			write_json(json, &run.head);
+		else
+			print_row(&run.head);
+		run_close(&run);
+	}
+}
+
+static int show(const struct job_options *options, const struct folder *folder,
+	const struct folder_names *names)
+{
+	_cleanup_(jsonwriter_done) struct jsonwriter json = { .out = NULL };
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	if (!options->json) {
+		show_open(folder, names, NULL);
+		return 0;
+	}
+	jsonwriter_init(&json, true);
+	jsonwriter_array(&json, NULL);
+	show_open(folder, names, &json);
+	jsonwriter_close(&json);
+	r = jsonwriter_finish(&json, &text);
+	if (r == 0)
+		printf("%s\n", text);
+	return r;
+}
+
+/* Where there is no folder, no job has begun since the boot. */
+int job_list(const struct job_options *options)
+{
+	_cleanup_(folder_close) struct folder folder = { .fd = -1, .counts_fd = -1 };
+	struct folder_names names = { .n = 0 };
+	struct job_said said = { .error = "" };
+	int r = 0;
+
+	folder.fd = open(options->wish.folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder.fd >= 0)
+		r = folder_list(&folder, NULL, &names);
+	else if (errno != ENOENT)
+		r = -errno;
+	if (r == 0)
+		r = show(options, &folder, &names);
+	folder_names_done(&names);
+	if (r == 0)
+		return 0;
+	job_say_folder(&options->wish, r, &said);
+	fprintf(stderr, "%s: %s\n", job_verb_title(options->verb), said.error);
+	return EXIT_FAILED;
+}
