@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Begins and ends of jobs are killed before and after each of their system calls. The next end
+ * finds one record of each run, never two and never none, and no job is told of fewer others than
+ * it met.
+ */
+#include "tests/unit/client/job-case.h"
+
+enum { STOPS_LEAST = 50, PROCESSES = 6, JOBS_EACH = 15 };
+
+static int64_t others_of(struct scene *scene, const char *id)
+{
+	struct json_object *record = end_of(scene, id);
+	int64_t others = number_of_socket(record, 0, "others");
+
+	assert_true(flag(record, "complete"));
+	assert_int_equal(number_of_socket(record, 1, "others"), others);
+	json_object_put(record);
+	return others;
+}
+
+/* Nothing is left that would make every later job a shared one. */
+static void check_clean(struct scene *scene)
+{
+	assert_int_equal(begin(scene, "alone"), 0);
+	assert_int_equal(others_of(scene, "alone"), 0);
+	empty(scene->to);
+}
+
+static void check_others(int64_t others, int64_t least, int64_t most)
+{
+	assert_true(others >= least);
+	assert_true(others <= most);
+}
+
+/* --- a begin --- */
+
+static bool kill_begin(struct scene *scene, unsigned nth)
+{
+	struct json_object *record;
+	bool was_killed, met;
+	char id[16];
+
+	snprintf(id, sizeof id, "killed%u", nth);
+	assert_int_equal(begin(scene, "before"), 0);
+	scene->stop = nth;
+	begin(scene, id);
+	was_killed = scene->was_killed;
+	met = is_open(scene, id);
+	assert_int_equal(begin(scene, "behind"), 0);
+	record = end_of(scene, id);
+	assert_true(was_killed || flag(record, "complete"));
+	assert_true(met == (text(record, "begin") != NULL));
+	json_object_put(record);
+	check_others(others_of(scene, "before"), 1 + met, 2);
+	check_others(others_of(scene, "behind"), 1 + met, 2);
+	check_clean(scene);
+	return was_killed;
+}
+
+static void a_begin(void **state)
+{
+	struct scene scene;
+	unsigned nth = 1;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	while (kill_begin(&scene, nth))
+		nth++;
+	assert_true(nth > STOPS_LEAST);
+	scene_end(&scene);
+}
+
+/* --- an end --- */
+
+/* How many different records of @id were printed. */
+static unsigned count_printed(const struct scene *scene, const char *id)
+{
+	_cleanup_file_ FILE *file = fopen(scene->output, "re");
+	char line[8192], first[8192] = "", begins[64];
+	unsigned n = 0;
+
+	assert_non_null(file);
+	snprintf(begins, sizeof begins, "{\"record\":1,\"job\":\"%s\",", id);
+	while (fgets(line, sizeof line, file)) {
+		if (strncmp(line, begins, strlen(begins)) != 0 || strcmp(line, first) == 0)
+			continue;
+		strcpy(first, line);
+		n++;
+	}
+	return n;
+}
+
+static bool kill_end(struct scene *scene, unsigned nth)
+{
+	struct json_object *record;
+	bool was_killed, met;
+	char id[16];
+
+	snprintf(id, sizeof id, "killed%u", nth);
+	assert_int_equal(begin(scene, "before"), 0);
+	assert_int_equal(begin(scene, id), 0);
+	scene->stop = nth;
+	end(scene, id);
+	was_killed = scene->was_killed;
+	met = is_open(scene, id);
+	assert_int_equal(begin(scene, "behind"), 0);
+	record = end_of(scene, id);
+	assert_true(flag(record, "complete"));
+	json_object_put(record);
+	assert_int_equal(count_printed(scene, id), 1);
+	assert_int_equal(others_of(scene, "before"), 2);
+	check_others(others_of(scene, "behind"), 1 + met, 2);
+	check_clean(scene);
+	return was_killed;
+}
+
+static void an_end(void **state)
+{
+	struct scene scene;
+	unsigned nth = 1;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	while (kill_end(&scene, nth))
+		nth++;
+	assert_true(nth > STOPS_LEAST);
+	scene_end(&scene);
+}
+
+/* --- a second begin --- */
+
+static unsigned count_of_run(const struct records *records, const char *key)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < records->n; i++) {
+		const char *run = text(records->all[i], "run");
+
+		n += run && strcmp(run, key) == 0;
+	}
+	return n;
+}
+
+static bool kill_second_begin(struct scene *scene, unsigned nth)
+{
+	struct records records;
+	bool was_killed;
+	char id[16];
+
+	snprintf(id, sizeof id, "killed%u", nth);
+	assert_int_equal(begin(scene, "before"), 0);
+	assert_int_equal(begin_run(scene, id, "first"), 0);
+	scene->stop = nth;
+	begin_run(scene, id, "second");
+	was_killed = scene->was_killed;
+	assert_int_equal(end(scene, id), 0);
+	records_of(scene, id, &records);
+	assert_int_equal(count_of_run(&records, "first"), 1);
+	assert_true(records.n <= 2);
+	assert_true(count_of_run(&records, "second") <= 1);
+	if (!was_killed)
+		assert_int_equal(count_of_run(&records, "second"), 1);
+	records_done(&records);
+	check_others(others_of(scene, "before"), 1, 2);
+	check_clean(scene);
+	return was_killed;
+}
+
+static void a_second_begin(void **state)
+{
+	struct scene scene;
+	unsigned nth = 1;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	while (kill_second_begin(&scene, nth))
+		nth++;
+	assert_true(nth > STOPS_LEAST);
+	scene_end(&scene);
+}
+
+/* --- many at once --- */
+
+static void begin_and_end_many(struct scene *scene, int process)
+{
+	char id[32];
+
+	for (int i = 0; i < JOBS_EACH; i++) {
+		struct job_said said;
+		struct job_wish wish = wish_of(scene, id);
+
+		snprintf(id, sizeof id, "%d.%d", process, i);
+		if (job_begin(&wish, &said) < 0 || job_end(&wish, &said) < 0) {
+			fprintf(stderr, "%s\n", said.error);
+			_exit(1);
+		}
+	}
+	_exit(0);
+}
+
+static void at_once(void **state)
+{
+	struct scene scene;
+	char id[32];
+	pid_t pids[PROCESSES];
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	for (int i = 0; i < PROCESSES; i++) {
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (pids[i] == 0 && freopen(scene.output, "a", stdout))
+			begin_and_end_many(&scene, i);
+	}
+	for (int i = 0; i < PROCESSES; i++)
+		assert_int_equal(run_until(pids[i], 0), 0);
+	for (int i = 0; i < PROCESSES; i++)
+		for (int k = 0; k < JOBS_EACH; k++) {
+			struct json_object *record;
+
+			snprintf(id, sizeof id, "%d.%d", i, k);
+			record = record_of(&scene, id);
+			assert_true(flag(record, "complete"));
+			assert_true(number_of_socket(record, 0, "others") >= 0);
+			json_object_put(record);
+		}
+	check_clean(&scene);
+	scene_end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("a begin may be killed at each system call", a_begin),
+		CASE("an end may be killed at each system call", an_end),
+		CASE("a begin that ends the run before may be killed at each system call",
+			a_second_begin),
+		CASE("many processes begin and end jobs at once", at_once),
+	};
+
+	return cmocka_run_group_tests_name("job-kills", cases, NULL, NULL);
+}
