@@ -5,6 +5,7 @@
 #include "client/jobs/job.h"
 #include "client/jobs/list.h"
 #include "client/jobs/options.h"
+#include "client/jobs/report.h"
 #include "client/jobs/show.h"
 #include "client/uncore/command.h"
 
@@ -42,6 +43,7 @@ int command_job(int argc, char **argv)
 		[JOB_END] = end,
 		[JOB_LIST] = job_list,
 		[JOB_SHOW] = job_show,
+		[JOB_REPORT] = job_report,
 	};
 	struct job_options options;
 	int status = job_options_parse(argc, argv, &options);

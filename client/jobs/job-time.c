@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/jobs/job-time.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "client/record/json.h"
+#include "common/number.h"
 
 enum { SECOND_NS = 1000000000, MILLISECOND_NS = 1000000 };
 
@@ -38,4 +40,19 @@ void job_time_in_name(int64_t real_ns, char ret_text[JOB_TIME_MAX])
 		if (!strchr("-:", *c))
 			*end++ = *c;
 	*end = '\0';
+}
+
+int job_time_parse(const char *text, int64_t *ret_real_ns)
+{
+	struct tm parts = { .tm_sec = 0 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S.", &parts);
+	uint64_t milliseconds;
+
+	if (!rest || strlen(rest) != strlen("123Z"))
+		return -EINVAL;
+	rest = number_parse(rest, 10, 999, &milliseconds);
+	if (!rest || strcmp(rest, "Z") != 0)
+		return -EINVAL;
+	*ret_real_ns = (int64_t)timegm(&parts) * SECOND_NS + (int64_t)milliseconds * MILLISECOND_NS;
+	return 0;
 }

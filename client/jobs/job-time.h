@@ -14,3 +14,6 @@ void job_time(int64_t real_ns, char ret_text[JOB_TIME_MAX]);
 
 /* The same without signs that mean something to a shell or to scp(1): "20261121T224501.123Z". */
 void job_time_in_name(int64_t real_ns, char ret_text[JOB_TIME_MAX]);
+
+/* Reads the former back. -EINVAL; *@ret_real_ns is untouched then. */
+int job_time_parse(const char *text, int64_t *ret_real_ns);

@@ -181,6 +181,17 @@ void cells_shared(const struct record *record, const struct record_region *regio
 		write_none(ret_text);
 }
 
+void cells_others(const struct record *record, const struct record_region *region,
+	const struct column *column, char ret_text[COLUMN_CELL_MAX])
+{
+	(void)record;
+	(void)column;
+	if (region->n_others < 0)
+		strcpy(ret_text, "?");
+	else
+		snprintf(ret_text, COLUMN_CELL_MAX, "%" PRId64, region->n_others);
+}
+
 /* The sum over the sockets; its error is the root of the sum of squares. */
 void cells_estimate(const struct record *record, const struct record_region *region,
 	const struct column *column, char ret_text[COLUMN_CELL_MAX])

@@ -8,4 +8,4 @@
 column_cell cells_name;
 
 column_cell cells_passages, cells_each, cells_window, cells_metric, cells_rate, cells_per_work,
-	cells_store_ratio, cells_shared, cells_estimate, cells_split, cells_bound;
+	cells_store_ratio, cells_shared, cells_others, cells_estimate, cells_split, cells_bound;

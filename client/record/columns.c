@@ -10,6 +10,11 @@
 #include "client/record/cells.h"
 #include "client/record/derived.h"
 
+const char *columns_rows(const struct record *record)
+{
+	return record->rows ? record->rows : "region";
+}
+
 uint32_t columns_quality(
 	const struct record *record, const struct record_region *region, uint32_t metric)
 {
@@ -76,6 +81,14 @@ static bool any_shared(const struct record *record)
 {
 	for (uint32_t i = 0; i < record->n_regions; i++)
 		if (record->regions[i].shared_ns)
+			return true;
+	return false;
+}
+
+static bool any_others(const struct record *record)
+{
+	for (uint32_t i = 0; i < record->n_regions; i++)
+		if (record->regions[i].n_others)
 			return true;
 	return false;
 }
@@ -151,9 +164,11 @@ static void add_work(const struct record *record, struct columns *columns)
 static void add_all(const struct record *record, struct columns *columns)
 {
 	*columns = (struct columns){};
-	add(columns, cells_name, ALWAYS, "region");
-	add(columns, cells_passages, ALWAYS, "passages");
-	add(columns, cells_each, ALWAYS, "each");
+	add(columns, cells_name, ALWAYS, columns_rows(record));
+	if (!record->rows) {
+		add(columns, cells_passages, ALWAYS, "passages");
+		add(columns, cells_each, ALWAYS, "each");
+	}
 	add(columns, cells_window, WINDOW, "open for");
 	add_metrics(record, columns, true);
 	add(columns, cells_rate, MEMORY, "rate"); /* where the metrics have none */
@@ -161,6 +176,8 @@ static void add_all(const struct record *record, struct columns *columns)
 	add_work(record, columns);
 	if (any_shared(record))
 		add(columns, cells_shared, SHARED, "shared");
+	if (any_others(record))
+		add(columns, cells_others, SHARED, "others");
 	add_estimates(record, columns);
 	if (most_sockets(record) > 1 && *record->host)
 		add(columns, cells_split, SPLIT, "sockets");

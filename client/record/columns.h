@@ -10,7 +10,7 @@
 enum {
 	COLUMNS_LINE_MAX = 120, /* characters of a line */
 	COLUMNS_NAME_MAX = 30,  /* a longer name gets a line of its own */
-	COLUMNS_MAX = 12 + 2 * UNCORE_METRICS_MAX,
+	COLUMNS_MAX = 13 + 2 * UNCORE_METRICS_MAX,
 };
 
 struct columns {
@@ -20,6 +20,9 @@ struct columns {
 	bool has_estimates;
 	char unit[RECORD_UNIT_BYTES]; /* of work, that has a column; "" */
 };
+
+/* What the first column is called. */
+const char *columns_rows(const struct record *record);
 
 void columns_choose(const struct record *record, struct columns *ret);
 

@@ -176,5 +176,6 @@ void footnotes_print(FILE *out, const struct record *record)
 		text_print_plain(out, record->warning);
 		fputc('\n', out);
 	}
-	format_caveats(out, record->platform, *record->team ? "this job" : "this program");
+	format_caveats(
+		out, record->platform, *record->team || record->rows ? "this job" : "this program");
 }

@@ -73,7 +73,7 @@ static void write_imbalance(
 
 static int width_of_names(const struct join *join)
 {
-	unsigned width = strlen("region");
+	unsigned width = column_text_width(columns_rows(&join->total));
 	char name[COLUMN_CELL_MAX];
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++) {
@@ -100,7 +100,7 @@ static void print_imbalance_of(FILE *out, const struct join *join, uint32_t regi
 	fputc('\n', out);
 }
 
-static void print_imbalance(FILE *out, const struct join *join)
+void join_print_imbalance(FILE *out, const struct join *join)
 {
 	int width = width_of_names(join);
 	bool any = false;
@@ -112,7 +112,7 @@ static void print_imbalance(FILE *out, const struct join *join)
 	fprintf(out,
 		"\n Imbalance: the largest node / the mean of the nodes, and which node it is:\n"
 		" %-*s  nodes",
-		width, "region");
+		width, columns_rows(&join->total));
 	for (uint32_t i = 0; i < join->total.n_metrics; i++)
 		if (is_compared(join, i))
 			fprintf(out, "  %*s", 5 + HOST_MOST, join->total.metrics[i]);
@@ -167,7 +167,7 @@ static void print_nodes(FILE *out, const struct join *join, bool asked)
 
 /* --- the whole --- */
 
-static void print_notes(FILE *out, const char *notes)
+void join_print_notes(FILE *out, const char *notes)
 {
 	for (const char *line = notes; *line;) {
 		size_t n = strcspn(line, "\n");
@@ -181,9 +181,9 @@ void join_print(FILE *out, const struct join *join, const char *notes, bool node
 {
 	print_heading(out, join);
 	record_print_regions(out, &join->total);
-	print_imbalance(out, join);
+	join_print_imbalance(out, join);
 	print_nodes(out, join, nodes);
 	fputc('\n', out);
-	print_notes(out, notes);
+	join_print_notes(out, notes);
 	footnotes_print(out, &join->total);
 }

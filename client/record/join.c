@@ -89,6 +89,7 @@ static void join_cost(const struct record_cost *cost, struct record_cost *total)
 static int join_head(const struct record *record, bool first, struct record *total)
 {
 	if (first) {
+		total->rows = record->rows;
 		memcpy(total->team, record->team, sizeof total->team);
 		memcpy(total->job, record->job, sizeof total->job);
 		memcpy(total->command, record->command, sizeof total->command);

@@ -183,9 +183,10 @@ static void write_gaps(const struct join *join, FILE *out)
 			if (!part->view.n_sockets && join->total.regions[i].n_sockets &&
 				goes_on(&kind))
 				fprintf(out,
-					"Region %s has no figures on %s, so its sums are too "
+					"%s %s has no figures on %s, so its sums are too "
 					"low.\n",
-					part->view.name, host_of(part->record));
+					part->record->rows ? "Job" : "Region", part->view.name,
+					host_of(part->record));
 		}
 	end_kind(&kind);
 }

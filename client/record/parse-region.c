@@ -7,10 +7,7 @@
 
 #include "client/text.h"
 
-enum { SOCKETS_MOST = 1024, QUALITY_BITS = 30 };
-
-/* Larger ones are nonsense: 1e18 bytes, or ns, which are 31 years. Sums of many stay in range. */
-static const uint64_t COUNT_MOST = 1000000000000000000U;
+enum { QUALITY_BITS = 30 };
 
 /* --- values --- */
 
@@ -59,12 +56,12 @@ static void parse_value(
 		ret->why = members_copy_free_text(members, value, "absent");
 		return;
 	}
-	ret->count = members_number(members, value, bytes ? "bytes" : "value", COUNT_MOST);
+	ret->count = members_number(members, value, bytes ? "bytes" : "value", PARSE_COUNT_MOST);
 	ret->quality = parse_quality(members, value);
 }
 
-static void parse_values(struct members *members, struct json_object *socket,
-	const struct record *record, struct record_socket *ret)
+void parse_values(struct members *members, struct json_object *socket, const struct record *record,
+	struct record_socket *ret)
 {
 	struct json_object *metrics = members_object(members, socket, "metrics");
 	size_t entered = members_enter(members, "metrics");
@@ -133,10 +130,10 @@ static void parse_sampling(struct members *members, struct json_object *socket,
 static void parse_socket(struct members *members, struct json_object *object,
 	const struct record *record, struct record_socket *ret)
 {
-	ret->socket = (uint32_t)members_number(members, object, "socket", SOCKETS_MOST);
-	ret->window_ns = members_number(members, object, "window_ns", COUNT_MOST);
-	ret->skew_ns = members_number(members, object, "skew_ns", COUNT_MOST);
-	ret->quantum_bytes = members_number(members, object, "quantum_bytes", COUNT_MOST);
+	ret->socket = (uint32_t)members_number(members, object, "socket", PARSE_SOCKETS_MOST);
+	ret->window_ns = members_number(members, object, "window_ns", PARSE_COUNT_MOST);
+	ret->skew_ns = members_number(members, object, "skew_ns", PARSE_COUNT_MOST);
+	ret->quantum_bytes = members_number(members, object, "quantum_bytes", PARSE_COUNT_MOST);
 	parse_values(members, object, record, ret);
 	if (has(object, "sampling"))
 		parse_sampling(members, object, record, ret);
@@ -146,7 +143,7 @@ static void parse_sockets(struct members *members, struct json_object *object,
 	const struct record *record, struct record_region *ret)
 {
 	size_t n;
-	struct json_object *list = members_list(members, object, "sockets", SOCKETS_MOST, &n);
+	struct json_object *list = members_list(members, object, "sockets", PARSE_SOCKETS_MOST, &n);
 
 	if (!n)
 		return;
@@ -207,16 +204,16 @@ void parse_region(struct members *members, struct json_object *object, const str
 	members_text(members, object, "name", MEMBERS_TEXT(ret->name));
 	if (!*ret->name)
 		members_fail(members, "name", "is empty");
-	ret->n_passages = members_number(members, object, "count", COUNT_MOST);
+	ret->n_passages = members_number(members, object, "count", PARSE_COUNT_MOST);
 	ret->n_failed = members_number(members, object, "failed", ret->n_passages);
-	ret->n_open = members_number(members, object, "open", COUNT_MOST);
-	ret->n_died = members_number(members, object, "died", COUNT_MOST);
-	ret->n_ranks = members_number(members, object, "ranks", COUNT_MOST);
-	ret->time_ns = members_number(members, object, "time_ns", COUNT_MOST);
-	ret->lost_ns = members_number(members, object, "lost_ns", COUNT_MOST);
-	ret->shared_ns = members_number(members, object, "shared_ns", COUNT_MOST);
+	ret->n_open = members_number(members, object, "open", PARSE_COUNT_MOST);
+	ret->n_died = members_number(members, object, "died", PARSE_COUNT_MOST);
+	ret->n_ranks = members_number(members, object, "ranks", PARSE_COUNT_MOST);
+	ret->time_ns = members_number(members, object, "time_ns", PARSE_COUNT_MOST);
+	ret->lost_ns = members_number(members, object, "lost_ns", PARSE_COUNT_MOST);
+	ret->shared_ns = members_number(members, object, "shared_ns", PARSE_COUNT_MOST);
 	if (has(object, "stretches")) {
-		ret->n_stretches = members_number(members, object, "stretches", COUNT_MOST);
+		ret->n_stretches = members_number(members, object, "stretches", PARSE_COUNT_MOST);
 		ret->n_measured = members_number(members, object, "measured", ret->n_stretches);
 	}
 	parse_work(members, object, ret->work);

@@ -13,7 +13,7 @@
 
 enum { FILE_MOST_BYTES = 256 << 20 }; /* more than any record has */
 
-static int read_all(int fd, char **ret_text)
+int record_read_fd(int fd, char **ret_text)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t size_bytes = 0, used = 0;
@@ -42,7 +42,7 @@ static int read_all(int fd, char **ret_text)
 }
 
 /* Neither a FIFO nor a terminal may make the command wait. */
-static int read_file(const char *path, char **ret_text)
+int record_read_text(const char *path, char **ret_text)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
@@ -51,13 +51,13 @@ static int read_file(const char *path, char **ret_text)
 		return -errno;
 	if (S_ISDIR(status.st_mode))
 		return -EISDIR;
-	return read_all(fd, ret_text);
+	return record_read_fd(fd, ret_text);
 }
 
 int record_read(const char *path, struct record_list *list, char ret_why[MEMBER_WHY_MAX])
 {
 	_cleanup_free_ char *text = NULL;
-	int r = read_file(path, &text);
+	int r = record_read_text(path, &text);
 
 	if (r < 0) {
 		snprintf(ret_why, MEMBER_WHY_MAX, "cannot be read: %s", strerror(-r));

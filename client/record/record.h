@@ -60,6 +60,7 @@ struct record_region {
 	uint64_t time_ns;     /* of the ended passages, summed over threads and ranks */
 	uint64_t lost_ns;     /* time in which it was open, but not measured (deaths, restarts) */
 	uint64_t shared_ns;   /* of the window, the time in which other regions were open too */
+	int64_t n_others;     /* of a job: others that were open meanwhile; -1: not known */
 	uint64_t n_stretches; /* from the first rank in to the last one out */
 	uint64_t n_measured;  /* ... that stand for all of them: the sockets' figures are scaled */
 	uint32_t n_sockets;   /* 0: no figures */
@@ -90,6 +91,7 @@ struct record {
 	char team[128];                 /* "": a process alone */
 	char job[64];                   /* the batch system's name of the job, or "" */
 	char command[256];              /* of the reporting process */
+	const char *rows;               /* what the table calls its rows; NULL: "region" */
 	char version[32];               /* of uncored that wrote the record */
 	char platform[UNCORE_NAME_MAX]; /* "": never connected */
 	uint64_t generation[2];

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/uncore/report-files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "client/record/csv.h"
 #include "client/record/join-json.h"
@@ -16,6 +14,7 @@
 #include "client/record/print.h"
 #include "client/record/read.h"
 #include "client/uncore/command.h"
+#include "client/uncore/json-files.h"
 #include "common/macro.h"
 
 /* What was read. */
@@ -32,8 +31,9 @@ static void found_done(struct found *found)
 /* --- reading --- */
 
 /* In a directory other JSON may lie beside the records: it is named, and no failure. */
-static void read_one(const char *path, bool in_directory, struct found *found)
+static void read_one(const char *path, bool in_directory, void *argument)
 {
+	struct found *found = argument;
 	char why[MEMBER_WHY_MAX];
 	int r = record_read(path, &found->list, why);
 
@@ -42,49 +42,6 @@ static void read_one(const char *path, bool in_directory, struct found *found)
 	fprintf(stderr, "uncore report: %s %s%s.\n", path, why,
 		in_directory ? "; it is left out" : "");
 	found->failed |= !in_directory || r != -ENOMSG;
-}
-
-static int is_json(const struct dirent *entry)
-{
-	size_t n = strlen(entry->d_name);
-
-	return n > strlen(".json") && strcmp(entry->d_name + n - strlen(".json"), ".json") == 0;
-}
-
-static void read_directory(const char *path, struct found *found)
-{
-	struct dirent **entries;
-	int n = scandir(path, &entries, is_json, alphasort);
-
-	if (n <= 0) {
-		fprintf(stderr, "uncore report: %s %s.\n", path,
-			n < 0 ? strerror(errno) : "has no files *.json");
-		found->failed = true;
-		return;
-	}
-	for (int i = 0; i < n; i++) {
-		_cleanup_free_ char *file = NULL;
-
-		if (asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0) {
-			file = NULL;
-			found->failed = true;
-		} else {
-			read_one(file, true, found);
-		}
-		free(entries[i]);
-	}
-	free(entries);
-}
-
-static void read_all(const struct report_options *options, struct found *found)
-{
-	struct stat status;
-
-	for (int i = 0; i < options->n_paths; i++)
-		if (stat(options->paths[i], &status) == 0 && S_ISDIR(status.st_mode))
-			read_directory(options->paths[i], found);
-		else
-			read_one(options->paths[i], false, found);
 }
 
 /* --- showing --- */
@@ -153,7 +110,9 @@ int report_files(const struct report_options *options)
 	_cleanup_(found_done) struct found found = { .failed = false };
 	int r;
 
-	read_all(options, &found);
+	if (!json_files_each("uncore report",
+		    &(struct json_files){ options->paths, options->n_paths }, read_one, &found))
+		found.failed = true;
 	if (!found.list.n) {
 		fprintf(stderr, "uncore report: there is no record to show.\n");
 		return EXIT_FAILED;

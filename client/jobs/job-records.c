@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/jobs/job-records.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/record/read.h"
+#include "client/uncore/json-files.h"
+#include "common/macro.h"
+
+enum { DEPTH_MOST = 32 };
+
+static const char TITLE[] = "uncore job report";
+
+void job_records_done(struct job_records *records)
+{
+	for (size_t i = 0; i < records->n; i++)
+		job_record_done(&records->all[i]);
+	free(records->all);
+	*records = (struct job_records){ .n = 0 };
+}
+
+static int add(struct job_records *records, struct job_record *record)
+{
+	if ((records->n & (records->n - 1)) == 0) {
+		size_t n = records->n ? 2 * records->n : 1;
+		struct job_record *larger = reallocarray(records->all, n, sizeof *larger);
+
+		if (!larger)
+			return -ENOMEM;
+		records->all = larger;
+	}
+	records->all[records->n++] = *record;
+	*record = (struct job_record){ .json = NULL };
+	return 0;
+}
+
+/* --- reading --- */
+
+struct source {
+	struct job_records *records;
+	const char *name;
+	bool in_folder; /* where other JSON may lie, which is named and is no failure */
+};
+
+static int parse_line(const struct source *source, const char *line, char why[MEMBER_WHY_MAX])
+{
+	_cleanup_(job_record_done) struct job_record record = { .json = NULL };
+	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MOST);
+	struct json_object *json = tokener ? json_tokener_parse_ex(tokener, line, -1) : NULL;
+	int r = -EBADMSG;
+
+	if (json)
+		r = job_record_parse(json, &record, why);
+	else
+		snprintf(why, MEMBER_WHY_MAX, "is no JSON, or was cut");
+	if (r == 0 && (r = add(source->records, &record)) < 0)
+		snprintf(why, MEMBER_WHY_MAX, "has no room");
+	json_object_put(json);
+	if (tokener)
+		json_tokener_free(tokener);
+	return r;
+}
+
+static void take_text(const struct source *source, char *text)
+{
+	char *rest = text, *line, why[MEMBER_WHY_MAX];
+
+	for (unsigned n = 1; (line = strsep(&rest, "\n")); n++) {
+		int r = line[strspn(line, " \t\r")] ? parse_line(source, line, why) : 0;
+
+		if (r == 0)
+			continue;
+		fprintf(stderr, "%s: %s, line %u: it %s%s.\n", TITLE, source->name, n, why,
+			source->in_folder ? "; it is left out" : "");
+		source->records->failed |= !source->in_folder || r != -ENOMSG;
+		if (source->in_folder)
+			return; /* no log */
+	}
+}
+
+static void take_file(const char *path, bool in_folder, void *argument)
+{
+	const struct source source = {
+		.records = argument,
+		.name = strcmp(path, "-") == 0 ? "stdin" : path,
+		.in_folder = in_folder,
+	};
+	_cleanup_free_ char *text = NULL;
+	int r = strcmp(path, "-") == 0 ? record_read_fd(STDIN_FILENO, &text)
+				       : record_read_text(path, &text);
+
+	if (r == 0) {
+		take_text(&source, text);
+		return;
+	}
+	fprintf(stderr, "%s: %s cannot be read: %s.\n", TITLE, source.name, strerror(-r));
+	source.records->failed = true;
+}
+
+/* --- twins --- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct job_record *x = a, *y = b;
+	int order = strcmp(x->id, y->id);
+
+	if (order == 0)
+		order = (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	if (order == 0)
+		order = (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+	return order ? order : strcmp(x->host, y->host);
+}
+
+/* A record lies in a log and in a file, or in two copies of one. */
+static void drop_twins(struct job_records *records)
+{
+	size_t n = 0;
+
+	qsort(records->all, records->n, sizeof *records->all, compare);
+	for (size_t i = 0; i < records->n; i++) {
+		if (n && json_object_equal(records->all[n - 1].json, records->all[i].json))
+			job_record_done(&records->all[i]);
+		else
+			records->all[n++] = records->all[i];
+	}
+	records->n = n;
+}
+
+void job_records_read(char **paths, int n_paths, struct job_records *ret)
+{
+	const struct json_files files = { paths, n_paths };
+
+	*ret = (struct job_records){ .n = 0 };
+	if (!json_files_each(TITLE, &files, take_file, ret))
+		ret->failed = true;
+	drop_twins(ret);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/jobs/report.h"
+#include "client/record/footnotes.h"
+#include "client/record/join-print.h"
+#include "client/record/print.h"
+#include "client/record/quantity.h"
+
+enum { MET_MOST = 20 };
+
+static void print_user(int64_t uid)
+{
+	if (uid >= 0)
+		printf("user %" PRId64, uid);
+	else
+		printf("an unknown user");
+}
+
+static void print_span(const struct job_record *record)
+{
+	printf("%s to %s", *record->begin ? record->begin : "an unknown time",
+		*record->end ? record->end : "an unknown time");
+}
+
+static void print_heading(const struct job_report *report)
+{
+	const struct job_record *first = report->run->records[0];
+	const size_t n = report->run->n;
+	char time[QUANTITY_MAX];
+
+	printf("\n Job %s of ", first->id);
+	print_user(first->uid);
+	if (*report->run->key)
+		printf(", run %s", report->run->key);
+	printf(", %zu host%s, ", n, n > 1 ? "s" : "");
+	print_span(first);
+	if (!isnan(first->seconds)) {
+		quantity_time(1e9 * first->seconds, time);
+		printf(" (%s)", time);
+	}
+	if (*first->exit)
+		printf(", exit %s", first->exit);
+	if (*report->join.total.platform)
+		printf(", platform %s", report->join.total.platform);
+	printf(":\n");
+}
+
+/* --- the table --- */
+
+static int64_t most(int64_t a, int64_t b)
+{
+	if (a < 0 || b < 0)
+		return -1;
+	return a > b ? a : b;
+}
+
+/* A row for each socket that the job could use. Returns how many. */
+static uint32_t fill_rows(
+	const struct job_report *report, struct record_region rows[], int64_t *ret_others)
+{
+	const struct join_region *parts = &report->join.regions[0];
+	uint32_t n = 0;
+
+	*ret_others = 0;
+	for (uint32_t i = 0; i < parts->n_parts; i++) {
+		const struct job_record *record = report->run->records[i];
+
+		for (uint32_t k = 0; k < record->n_sockets; k++) {
+			struct record_region *row = &rows[n++];
+
+			*row = (struct record_region){
+				.n_sockets = 1,
+				.sockets = &parts->parts[i].view.sockets[k],
+				.n_others = record->sockets[k].n_others,
+			};
+			snprintf(row->name, sizeof row->name, "%.50s/%" PRIu32, record->host,
+				record->sockets[k].socket);
+			*ret_others = most(*ret_others, row->n_others);
+		}
+	}
+	return n;
+}
+
+static void print_table(const struct job_report *report)
+{
+	const struct record *total = &report->join.total;
+	struct record table = *total; /* borrows all that it has */
+	struct record_region *rows = calloc(total->regions[0].n_sockets + 1U, sizeof *rows);
+	int64_t others;
+
+	if (!rows)
+		return;
+	table.rows = "host/socket";
+	table.regions = rows;
+	table.n_regions = fill_rows(report, rows, &others);
+	if (table.n_regions > 1) {
+		rows[table.n_regions] = total->regions[0];
+		rows[table.n_regions].n_others = others;
+		strcpy(rows[table.n_regions++].name, "all");
+	}
+	if (table.n_regions)
+		record_print_regions(stdout, &table);
+	free(rows);
+}
+
+/* --- the rest --- */
+
+static void print_met(const struct job_report *report)
+{
+	for (size_t i = 0; i < report->n_met && i < MET_MOST; i++) {
+		const struct job_record *record = report->met[i];
+
+		printf(i ? "   job %s of " : " Other jobs on these hosts meanwhile:\n   job %s of ",
+			record->id);
+		print_user(record->uid);
+		printf(" on %s, ", record->host);
+		print_span(record);
+		putchar('\n');
+	}
+	if (report->n_met > MET_MOST)
+		printf("   and %zu more, which --json has.\n", report->n_met - MET_MOST);
+}
+
+void job_report_print(const struct job_report *report)
+{
+	print_heading(report);
+	print_table(report);
+	join_print_imbalance(stdout, &report->join);
+	putchar('\n');
+	join_print_notes(stdout, report->notes);
+	print_met(report);
+	footnotes_print(stdout, &report->join.total);
+}
