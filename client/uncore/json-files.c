@@ -14,8 +14,7 @@ static int is_json(const struct dirent *entry)
 {
 	size_t n = strlen(entry->d_name);
 
-	return n > strlen(".json") &&
-	       strcmp(entry->d_name + n - strlen(".json"), ".json") == 0;
+	return n > strlen(".json") && strcmp(entry->d_name + n - strlen(".json"), ".json") == 0;
 }
 
 static bool each_of_folder(const char *title, const char *path,
