@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""uncore job: what a batch system calls, without one. Needs root."""
+import json
+import os
+import pathlib
+import resource
+import shutil
+import stat
+import subprocess
+import time
+
+import machine as standin
+import tap
+from machine import (DAEMON, NOBODY, OPEN, PAGE_BYTES, complete, incomplete, machine, mount, others, touch, used)
+from ranks import bytes_of, conclusive, machine_faults
+
+PAGES = 100000
+LATER = 3600
+JOBS = 20
+PRELOAD = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
+
+
+def truth():
+    """A record has the bytes of the page faults that the kernel counted between begin and end"""
+    def measure():
+        before = machine_faults()
+        here.begin("1")
+        inside = machine_faults()
+        touch(PAGES)
+        least = machine_faults() - inside
+        record = complete(here.end("1"))
+        return record, least, machine_faults() - before
+    with machine() as here:
+        record, least, most = conclusive(measure)
+    have = bytes_of(record) / PAGE_BYTES
+    tap.check(max(PAGES, least) <= have <= most, f"{have} faults, should be {least} to {most}")
+
+
+def written():
+    """The record is printed, and written to a file that its user may read, in a folder that nobody may list"""
+    with machine() as here:
+        here.begin("12", "--run", "s9N", uid=NOBODY)
+        record = complete(here.end("12", "--to", here.records, "--exit", "0:0"))
+        path, = here.files("12")
+        begin = record["begin"].replace("-", "").replace(":", "")
+        tap.equal(path.name, f"12@{begin}.json", "name")
+        status = path.stat()
+        tap.equal((stat.S_IMODE(status.st_mode), status.st_uid), (0o440, NOBODY), "mode and owner")
+        tap.equal(stat.S_IMODE(here.records.stat().st_mode), 0o711, "mode of the folder")
+        tap.equal(json.loads(path.read_text(encoding="utf-8")), record, "file")
+        tap.equal((record["record"], record["job"], record["run"], record["uid"], record["exit"]),
+                  (1, "12", "s9N", NOBODY, "0:0"), "record")
+        tap.equal((record["platform"], record["quantum"], record["restarts"]), ("standin", 1, 0), "record")
+        tap.equal([socket["package"] for socket in record["sockets"]], [0, 1], "packages")
+        here.records.chmod(0o711)
+        can = {user: subprocess.run(["cat", path], user=user, group=user, extra_groups=[], capture_output=True,
+                                    check=False).returncode for user in (NOBODY, DAEMON)}
+        listed = subprocess.run(["ls", here.records], user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True,
+                                check=False).returncode
+    tap.equal((can, listed != 0), ({NOBODY: 0, DAEMON: 1}, True), "who may read, and list")
+
+
+def users():
+    """Users may neither begin, end nor see jobs"""
+    with machine() as here:
+        here.begin("1")
+        for words in (("begin", "2", "--uid", NOBODY), ("end", "1"), ("list",), ("show", "1")):
+            said = here.job(*words, user=NOBODY, status=1).stderr
+            tap.check("Only root" in said, said)
+        tap.equal(here.open_jobs(), ["1"], "open jobs")
+
+
+def names():
+    """An ID that is no plain name is refused, and nothing is written"""
+    with machine() as here:
+        for name in ("../evil", "a/b", "a\nb", ".hidden", ".", "..", "", "x" * 65, "x" * 10240, "1@2", "\x1b[2J", "1 2"):
+            for words in (("begin", name, "--uid", 0), ("end", name, "--to", here.records), ("show", name)):
+                said = here.job(*words, status=2).stderr
+                tap.check("64 letters" in said, said)
+        tap.check(not OPEN.exists() and not here.records.exists(), "something was written")
+        longest = "x" * 64
+        here.begin(longest)
+        complete(here.end(longest, "--to", here.records))
+        tap.equal(len(here.files(longest)), 1, "files")
+
+
+def options():
+    """Options that are wrong, missing, or of another verb are told; the texts of a batch system do no harm"""
+    with machine() as here:
+        for words in ((), ("start", "1"), ("begin", "1"), ("begin", "1", "--uid", "no such user"), ("begin", "--uid", "1"),
+                      ("begin", "1", "2", "--uid", "1"), ("begin", "1", "--uid", "1", "--cpus", "x"), ("end", "1", "--uid", "1"),
+                      ("begin", "1", "--uid", "1", "--run", "x" * 65), ("begin", "1", "--uid", "1", "--run", "a\nb"),
+                      ("list", "1"), ("report", "1"), ("report", "1", "--hosts", "n[", "-"), ("end", "1", "--nonsense")):
+            tap.check(here.job(*words, status=2).stderr, f"{words}")
+        here.begin("1", "--run", "")
+        record = complete(here.end("1", "--exit", "\x1b[2J" + "x" * 10240))
+        tap.equal((record["run"], len(record["exit"]), record["exit"][:2]), (None, 63, "?["), "texts")
+        tap.check("Usage" in here.job("--help").stdout and "Usage" in here.job("begin", "--help").stdout, "help")
+
+
+def shown():
+    """list and show say what is open, and change nothing"""
+    with machine() as here:
+        tap.equal((here.job("list").stdout, here.open_jobs()), ("", []), "no job")
+        here.job("show", "1", status=1)
+        here.begin("1", "--run", "key", uid=DAEMON)
+        here.begin("2", "--socket", "/nonexistent", uid=NOBODY)
+        listed = {entry["job"]: entry for entry in json.loads(here.job("list", "--json").stdout)}
+        tap.equal([(entry["uid"], entry["run"]) for entry in listed.values()], [(DAEMON, "key"), (NOBODY, None)], "list")
+        tap.check("why" not in listed["1"] and "/nonexistent" in listed["2"]["why"], f"{listed}")
+        table = here.job("list").stdout
+        tap.check("run key" in table and "/nonexistent" in table, table)
+        touch(PAGES)
+        so_far = complete(json.loads(here.job("show", "1", "--json").stdout))
+        tap.check(bytes_of(so_far) >= PAGES * PAGE_BYTES and so_far["end"] is None, f"{so_far}")
+        tap.equal(others(so_far), [1, 1], "others")
+        text = here.job("show", "1").stdout
+        tap.check("dram.read" in text and "Other jobs that were open here meanwhile: 1" in text, text)
+        incomplete(json.loads(here.job("show", "2", "--json").stdout), "/nonexistent")
+        here.job("show", "2", status=1)
+        record = complete(here.end("1"))
+        tap.check(bytes_of(record) >= bytes_of(so_far), f"{record}")
+
+
+def shared():
+    """Jobs are told of others on the sockets that they can use: --cpus LIST, --cpus self under taskset"""
+    if (os.cpu_count() or 1) < 2:
+        raise tap.Skip("needs two CPUs")
+    with machine() as here:
+        here.begin("even", "--cpus", "0")
+        here.begin("odd", "--cpus", "self", before=("taskset", "--cpu-list", "1"))
+        record = complete(here.end("even"))
+        tap.equal((used(record), others(record)), ([0], [0]), "the even one")
+        here.begin("free", "--cpus", "self")
+        record = complete(here.end("odd"))
+        tap.equal((used(record), others(record)), ([1], [1]), "the odd one")
+        record = complete(here.end("free"))
+        tap.equal((used(record), others(record)), ([0, 1], [0, 1]), "the free one")
+
+
+def in_cpuset():
+    """--cpus self has the sockets of a cpuset cgroup"""
+    roots = [line.split()[1] for line in pathlib.Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
+             if line.split()[2] == "cgroup" and "cpuset" in line.split()[3].split(",")]
+    if not roots:
+        raise tap.Skip("there is no hierarchy of cpuset cgroups")
+    group = pathlib.Path(roots[0]) / f"uncored-test-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        raise tap.Skip(f"no cgroup can be made here: {error}") from error
+    try:
+        (group / "cpuset.mems").write_text("0", encoding="ascii")
+        (group / "cpuset.cpus").write_text("1", encoding="ascii")
+        with machine() as here:
+            here.begin("1", "--cpus", "self", before=("sh", "-c", f'echo $$ >{group}/tasks; exec "$@"', "sh"))
+            tap.equal(used(complete(here.end("1"))), [1], "sockets")
+    finally:
+        group.rmdir()
+
+
+# --- the folder ---
+
+def folder_is_made():
+    """The folder of jobs is made on demand, for root alone; something else in its place is told"""
+    with machine() as here:
+        here.begin("1")
+        tap.equal(stat.S_IMODE(OPEN.stat().st_mode), 0o700, "mode")
+        complete(here.end("1"))
+        shutil.rmtree(OPEN)
+        incomplete(here.end("1"), "There is no begin of this job")
+        shutil.rmtree(OPEN)
+        OPEN.write_text("", encoding="ascii")
+        for words in (("begin", "1", "--uid", "0"), ("end", "1"), ("list",), ("show", "1")):
+            said = here.job(*words, status=1).stderr
+            tap.check("/run/uncored-jobs" in said and "Not a directory" in said, said)
+        OPEN.unlink()
+
+
+def fill(folder):
+    with open(folder / "filler", "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            pass
+
+
+def folder_is_full():
+    """Where the folder of jobs is full, no job begins, with a sentence, and those that are open end as always"""
+    with machine() as here:
+        OPEN.mkdir(mode=0o700)
+        mount("-t", "tmpfs", "-o", "mode=700,size=256k", "tmpfs", OPEN)
+        try:
+            for name in ("1", "2", "3"):
+                here.begin(name)
+            fill(OPEN)
+            for _ in range(2):
+                said = here.begin("4", status=1).stderr
+                tap.check("No space left" in said, said)
+            here.begin("3", status=1)  # ends the run before, and begins no other
+            complete(here.end("1"))
+            ended = [json.loads(line) for line in here.job("end", "3", status=1).stdout.splitlines()]
+            tap.equal(ended, [], "what is printed of a job whose second begin failed")
+            (OPEN / "filler").unlink()
+            here.begin("5")
+            tap.equal(set(here.open_jobs()), {"2", "5"}, "open jobs")
+            tap.check(min(others(complete(here.end("5")))) >= 1, "others")
+            complete(here.end("2"))
+            here.begin("6")
+            tap.equal(others(complete(here.end("6"))), [0, 0], "others of a job alone")
+        finally:
+            subprocess.run(["umount", OPEN], check=True)
+
+
+def folder_is_read_only():
+    """Where the folder of jobs is read-only, nothing begins or ends, with a sentence, and later all is as it was"""
+    with machine() as here:
+        OPEN.mkdir(mode=0o700)
+        mount("-t", "tmpfs", "-o", "mode=700", "tmpfs", OPEN)
+        try:
+            here.begin("1")
+            mount("-o", "remount,ro", OPEN)
+            for words in (("begin", "2", "--uid", "0"), ("end", "1", "--to", here.records)):
+                said = here.job(*words, status=1).stderr
+                tap.check("Read-only" in said, said)
+            mount("-o", "remount,rw", OPEN)
+            complete(here.end("1", "--to", here.records))
+            tap.equal(len(here.files("1")), 1, "files")
+        finally:
+            subprocess.run(["umount", OPEN], check=True)
+
+
+def not_written():
+    """What cannot be written stays for the next end, which writes the same record"""
+    with machine() as here:
+        here.begin("1")
+        here.records.mkdir(mode=0o711)
+        mount("-t", "tmpfs", "-o", "mode=711,size=4k", "tmpfs", here.records)
+        fill(here.records)
+        said = here.job("end", "1", "--to", here.records, status=1).stderr
+        tap.check("No space left" in said, said)
+        tap.equal((here.open_jobs(), here.files("1")), ([], []), "after the first end")
+        subprocess.run(["umount", here.records], check=True)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            said = here.job("end", "1", "--to", here.records, status=1, stdout=full).stderr
+        tap.check("No space left" in said, said)
+        path, = here.files("1")
+        first = json.loads(path.read_text(encoding="utf-8"))
+        tap.equal(complete(here.end("1", "--to", here.records)), first, "the last record")
+        tap.equal(here.files("1"), [path], "files")
+
+
+def twice():
+    """A second end gives the same record; a second begin with another key ends the first run as incomplete"""
+    with machine() as here:
+        here.begin("1", "--run", "a")
+        first = here.end("1", "--to", here.records)
+        touch(PAGES)
+        tap.equal(here.end("1", "--to", here.records), first, "the second record")
+        tap.equal(len(here.files("1")), 1, "files")
+        here.begin("1", "--run", "a")
+        here.begin("1", "--run", "a")
+        said = here.begin("1", "--run", "a").stderr
+        tap.check("open already" in said, said)
+        here.begin("1", "--run", "b", "--quiet")
+        lines = here.job("end", "1", "--to", here.records).stdout.splitlines()
+        again, last = map(json.loads, lines)
+        tap.equal((incomplete(again, "begun again")["run"], complete(last)["run"]), ("a", "b"), "runs")
+        tap.equal(len(here.files("1")), 3, "files")
+
+
+# --- time ---
+
+def at(seconds, frozen=False):
+    """The environment of a program whose clock shows another time; its CLOCK_MONOTONIC does not."""
+    if not PRELOAD:
+        raise tap.Skip("needs faketime")
+    now = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(time.time() + seconds))
+    return {"LD_PRELOAD": str(PRELOAD), "FAKETIME_DONT_FAKE_MONOTONIC": "1", "TZ": "UTC",
+            "FAKETIME": now if frozen else f"{seconds:+d}"}
+
+
+def clock_set_back():
+    """A clock that is set back during a job changes no duration, and no file of another run"""
+    with machine() as here:
+        here.begin("1", **at(LATER))
+        record = complete(here.end("1", "--to", here.records, **at(-LATER)))
+        tap.check(record["end"] < record["begin"], f"{record}")
+        tap.check(0 < record["seconds"] < standin.SECONDS, f"{record['seconds']} s")
+        for socket in record["sockets"]:
+            tap.check(0 < socket["window_ns"] < 1e9 * standin.SECONDS, f"{socket}")
+        frozen = at(0, frozen=True)
+        for _ in range(3):
+            here.begin("2", **frozen)
+            complete(here.end("2", "--to", here.records, **frozen))
+        tap.equal(len(here.files("2")), 3, "files of three runs that began at one time")
+
+
+# --- owners ---
+
+def owner():
+    """Where only owners may read, begin and end set the owner: the user of all open jobs, or nobody"""
+    with machine("[access]\nowner_only = yes\n") as here:
+        said = []
+        for verb, name, uid in (("begin", "1", NOBODY), ("begin", "2", NOBODY), ("begin", "3", DAEMON), ("end", "1", 0),
+                                ("end", "2", 0), ("begin", "4", DAEMON), ("end", "3", 0), ("end", "4", 0)):
+            if verb == "begin":
+                here.begin(name, uid=uid)
+            else:
+                complete(here.end(name))
+            said.append(here.owner())
+        nobody, daemon = f"nobody ({NOBODY})", f"daemon ({DAEMON})"
+        tap.equal(said, [nobody, nobody, "none", "none", daemon, daemon, daemon, "none"], "owners")
+
+
+def owner_stays():
+    """The owner stays as it was while uncored is away; where everybody may read, it is left alone"""
+    with machine("[access]\nowner_only = yes\n") as here:
+        here.begin("1", uid=NOBODY)
+        here.begin("2", "--socket", "/nonexistent", uid=DAEMON)
+        tap.equal(here.owner(), f"nobody ({NOBODY})", "owner")
+        here.begin("3", uid=NOBODY)
+        tap.equal(here.owner(), "none", "owner after the next begin")
+    with machine() as here:
+        here.uncored.command("owner", str(DAEMON), user=0)
+        here.begin("1", uid=NOBODY)
+        tap.equal(here.owner(), f"daemon ({DAEMON})", "owner")
+
+
+# --- cost ---
+
+def sweeps(here):
+    """Of each socket so far. uncored gives a report of its state again for a moment."""
+    time.sleep(1)
+    return [socket["sweeps"] for socket in here.info()["sockets"]]
+
+
+def wakeups(here):
+    """Of all threads of uncored so far."""
+    tasks = pathlib.Path(f"/proc/{here.uncored.process.pid}/task")
+    return sum(int(line.split()[1]) for task in tasks.iterdir()
+               for line in (task / "status").read_text(encoding="ascii").splitlines() if "ctxt_switches" in line)
+
+
+def resident(here):
+    """KiB of uncored."""
+    for line in pathlib.Path(f"/proc/{here.uncored.process.pid}/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise AssertionError("uncored has no memory")
+
+
+def cpu_of_begin(here, count=40):
+    """Seconds of CPU time of a begin, the least of many."""
+    least = float("inf")
+    for i in range(count):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        here.begin(f"timed{i}")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        least = min(least, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    for i in range(count):
+        here.end(f"timed{i}")
+    return least
+
+
+def cost():
+    """A begin and an end are one reading each, and nothing of a job is in uncored: no wake-up, no memory"""
+    with machine() as here:
+        counts = [sweeps(here)]
+        for verb in (here.begin, here.end):
+            for i in range(JOBS):
+                verb(i)
+            counts.append(sweeps(here))
+        for before, after in zip(counts, counts[1:]):
+            tap.equal([b - a for a, b in zip(before, after)], [JOBS] * len(before), "sweeps of each socket")
+        here.begin("idle")
+        before = None
+        for _ in range(20):  # what the begin has left for uncored to do
+            before, after = wakeups(here), before
+            if before == after:
+                break
+            time.sleep(0.5)
+        time.sleep(2)
+        tap.equal(wakeups(here) - before, 0, "wake-ups while a job is open")
+
+
+def many():
+    """With 1000 open jobs uncored has the memory that it had, and a begin takes at most twice the CPU time"""
+    with machine() as here:
+        for i in range(20):
+            here.begin(f"warm{i}")
+        alone = cpu_of_begin(here)
+        memory = resident(here)
+        for i in range(980):
+            here.begin(i)
+        tap.equal(len(here.open_jobs()), 1000, "open jobs")
+        crowd, grown = cpu_of_begin(here, 20), resident(here) - memory
+        print(f"# begin: {alone * 1000:.1f} ms of CPU time, with 1000 open jobs {crowd * 1000:.1f} ms; uncored grew by {grown} KiB")
+        tap.check(grown <= 64, f"uncored grew by {grown} KiB")
+        tap.check(crowd <= 2 * alone, f"{crowd} s, and {alone} s with few")
+        for i in range(24):
+            here.begin(f"more{i}")
+        said = here.begin("one-more", status=1).stderr
+        tap.check("1024 open jobs" in said, said)
+        tap.check(min(others(complete(here.end("0")))) >= 1000, "others")
+
+
+standin.enter()
+tap.run_functions([(body.__doc__, body) for body in (
+    truth, written, users, names, options, shown, shared, in_cpuset, folder_is_made, folder_is_full, folder_is_read_only,
+    not_written, twice, clock_set_back, owner, owner_stays, cost, many)])
