@@ -5,6 +5,7 @@ import os
 import pathlib
 import resource
 import shutil
+import signal
 import stat
 import subprocess
 import time
@@ -328,6 +329,54 @@ def owner_stays():
         tap.equal(here.owner(), f"daemon ({DAEMON})", "owner")
 
 
+# --- uncored comes to grief ---
+
+def uncored_is_away():
+    """Where uncored is away at the begin or the end, that succeeds all the same, and the record says so"""
+    with machine() as here:
+        here.begin("1")
+        here.uncored.stop()
+        said = here.begin("2").stderr
+        tap.check(str(here.uncored.socket) in said, said)
+        tap.equal(here.begin("3", "--quiet").stderr, "", "what --quiet says")
+        incomplete(here.end("1", "--quiet"), here.uncored.socket)
+        here.uncored.start()
+        for name in ("2", "3"):
+            incomplete(here.end(name), here.uncored.socket)
+
+
+def uncored_hangs():
+    """Where uncored hangs at the begin or the end, that gives up soon, and the record says so"""
+    with machine() as here:
+        here.begin("1")
+        here.uncored.process.send_signal(signal.SIGSTOP)
+        here.begin("2")
+        incomplete(here.end("1"), "uncored")
+        here.uncored.process.send_signal(signal.SIGCONT)
+        incomplete(here.end("2"), "uncored")
+        here.begin("3")
+        complete(here.end("3"))
+
+
+def uncored_loses_counts():
+    """A job during which uncored was killed, and came back without a descriptor store, has no figures"""
+    with machine() as here:
+        here.begin("1")
+        here.uncored.stop(signal.SIGKILL)
+        here.uncored.start()
+        incomplete(here.end("1"), "began to count anew")
+
+
+def readings_are_held_back():
+    """Where the site holds readings back, a begin takes the last one, and an end that cannot has no figures"""
+    with machine("[disclosure]\nmin_interval_ms = 60000\n") as here:
+        here.begin("1")
+        here.begin("2")
+        so_far = complete(json.loads(here.job("show", "2", "--json").stdout))
+        tap.check(all(socket["early_ns"] > 0 for socket in so_far["sockets"]), f"{so_far}")
+        incomplete(here.end("1"), "min_interval_ms")
+
+
 # --- cost ---
 
 def sweeps(here):
@@ -409,4 +458,5 @@ def many():
 standin.enter()
 tap.run_functions([(body.__doc__, body) for body in (
     truth, written, users, names, options, shown, shared, in_cpuset, folder_is_made, folder_is_full, folder_is_read_only,
-    not_written, twice, clock_set_back, owner, owner_stays, cost, many)])
+    not_written, twice, clock_set_back, owner, owner_stays, uncored_is_away, uncored_hangs, uncored_loses_counts,
+    readings_are_held_back, cost, many)])
