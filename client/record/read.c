@@ -36,6 +36,9 @@ int record_read_fd(int fd, char **ret_text)
 			return -errno;
 		used += (size_t)n;
 	} while (n);
+	for (size_t i = 0; i < used; i++)
+		if (!text[i])
+			text[i] = '?'; /* a NUL would hide what follows */
 	text[used] = '\0';
 	*ret_text = take_ptr(text);
 	return 0;

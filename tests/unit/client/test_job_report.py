@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""uncore job report: records of several hosts, runs and jobs, some of which are wrong."""
+import copy
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import tap
+
+UNCORE = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"]) / "client/uncore"
+SECONDS = 60
+HUGE = 2 ** 53 + 1  # no double has it
+
+
+def at(seconds):
+    return f"2026-11-21T22:{seconds // 60:02}:{seconds % 60:02}.000Z"
+
+
+def socket(number, count, others=0, used=True):
+    return {"socket": number, "package": number, "used": used, "others": others, "window_ns": 10 ** 10, "early_ns": 0,
+            "late_ns": 0, "skew_ns": 10 ** 6, "new member": 1,
+            "metrics": {"dram.read": {"bytes": count, "quality": []}, "dram.write": {"bytes": 7, "quality": ["partial"]},
+                        "hbm.read": {"absent": "there is none"}, "clock": {"value": 5, "unit": "ns", "quality": []}}}
+
+
+def record(host, *sockets, job="123", begin=10, end=20, **more):
+    return {"record": 1, "job": job, "run": None, "uid": 1000, "host": host, "begin": at(begin), "end": at(end),
+            "seconds": float(end - begin), "exit": "0:0", "platform": "icelake-sp", "generation": "0" * 32,
+            "complete": True, "quantum": 1, "restarts": 0, "sockets": list(sockets), "later": {"a": []}, **more}
+
+
+def incomplete(host, why="because of it", **more):
+    lacking = record(host, **more)
+    del lacking["sockets"]
+    return {**lacking, "complete": False, "why": why}
+
+
+def report(records, *words, status=0, job="123", text=None):
+    """Of records in a log, which it reads from stdin."""
+    lines = "".join(json.dumps(one) + "\n" for one in records) if text is None else text
+    done = subprocess.run([UNCORE, "job", "report", job, *words, "-"], input=lines, capture_output=True, text=True,
+                          check=False, timeout=SECONDS)
+    tap.equal(done.returncode, status, f"status, of {done}")
+    return done
+
+
+def runs_of(records, *words, **more):
+    return json.loads(report(records, "--json", *words, **more).stdout)
+
+
+def contains(text, *words):
+    for word in words:
+        tap.check(word in text, f"there is no '{word}' in:\n{text}")
+
+
+def sums():
+    """Sums are exact, and say how far the hosts differ"""
+    records = [record("n1", socket(0, 1000), socket(1, HUGE)), record("n2", socket(0, 3000), socket(1, HUGE))]
+    run, = runs_of(records)
+    tap.equal(run["total"]["dram.read"]["bytes"], 2 * HUGE + 4000, "bytes")
+    tap.equal(run["total"]["dram.write"], {"bytes": 28, "quality": ["partial"]}, "flags")
+    tap.equal(run["total"]["hbm.read"], {"absent": "there is none"}, "absent")
+    tap.equal(run["total"]["clock"]["value"], 20, "ns")
+    tap.equal(run["imbalance"]["dram.read"]["largest_host"], "n2", "largest host")
+    tap.equal(run["records"], records, "records, with members that are not known")
+    text = report([record("n1", socket(0, 10 ** 9)), record("n2", socket(0, 3 * 10 ** 9))]).stdout
+    contains(text, "Job 123 of user 1000, 2 hosts", "n1/0", "n2/0", "1.00 GB", "3.00 GB", "4.00 GB", "1.50 n2", "exit 0:0")
+
+
+def hosts():
+    """Hosts without a record are named, and so are those whose record is incomplete"""
+    records = [record("n1", socket(0, 5)), incomplete("n3")]
+    text = report(records, "--hosts", "n[1-4]", status=1).stdout
+    contains(text, "No record of: n2, n4", "n3 has no figures: because of it", "Job 123 has no figures on n3")
+    run, = runs_of(records, "--hosts", "n1,n2.site", status=1)
+    tap.equal((run["missing"], run["total"]["dram.read"]["bytes"]), (["n2.site"], 5), "sum of the others")
+    report(records[:1], "--hosts", "n1.site")
+    contains(report(records[1:], status=1).stdout, "n3 has no figures")
+
+
+def shares():
+    """Shared sockets are marked, those that the job cannot use are left out, and other jobs of the time are listed"""
+    records = [record("n1", socket(0, 5, others=2), socket(1, 7, used=False)), record("n2", socket(0, 5, others=None)),
+               record("n1", socket(0, 9), job="124", begin=15, end=40, uid=1001),
+               record("n3", socket(0, 9), job="125"), record("n1", socket(0, 9), job="126", begin=30, end=40)]
+    text = report(records).stdout
+    contains(text, "others", "Sockets that the job could not use are left out", "job 124 of user 1001 on n1")
+    tap.check("n1/1" not in text and "125" not in text and "126" not in text, text)
+    tap.equal([line.split()[-3] for line in text.splitlines() if line.startswith((" n1/0", " n2/0", " all"))],
+              ["2", "?", "?"], "others")
+    run, = runs_of(records)
+    tap.equal(run["total"]["dram.read"]["bytes"], 10, "bytes of used sockets")
+    tap.equal([(met["job"], met["uid"], met["host"]) for met in run["other_jobs"]], [("124", 1001, "n1")], "other jobs")
+
+
+def runs():
+    """Of several runs the last is shown, or one by its key, or all; a key, or else the time, tells them apart"""
+    timed = [record(host, socket(0, count), begin=begin, end=begin + 10)
+             for begin, count in ((10, 1), (30, 2)) for host in ("n1", "n2")]
+    keyed = [record("n1", socket(0, 4), run="a"), record("n2", socket(0, 4), run="a", begin=50, end=60),
+             record("n1", socket(0, 8), run="b", begin=70, end=80)]
+    for records, totals in ((timed, [2, 4]), (keyed, [8, 8])):
+        tap.equal([run["total"]["dram.read"]["bytes"] for run in runs_of(records, "--all")], totals, "all")
+        tap.equal([run["total"]["dram.read"]["bytes"] for run in runs_of(records)], totals[-1:], "the last")
+    tap.equal(runs_of(keyed, "--run", "a")[0]["run"], "a", "by its key")
+    contains(report(keyed, "--run", "c", status=1).stderr, "no record of job 123 with run c")
+    contains(report(keyed, status=1, job="124").stderr, "no record of job 124")
+
+
+def moments():
+    """A record without a begin or an end belongs to the run of that time, if its host has no other"""
+    unbegun = incomplete("n2", begin=0, end=21)
+    unbegun["begin"] = unbegun["seconds"] = None
+    again = incomplete("n1", begin=9, end=0)
+    again["end"] = again["seconds"] = None
+    run, = runs_of([record("n1", socket(0, 5)), unbegun], status=1)
+    tap.equal(len(run["records"]), 2, "records")
+    tap.equal([len(run["records"]) for run in runs_of([record("n1", socket(0, 5)), again], "--all", status=1)], [1, 1],
+              "a host has one record of a run")
+
+
+def twins():
+    """A record that is there twice counts once, in logs and files"""
+    one, other = record("n1", socket(0, 5)), record("n2", socket(0, 5))
+    tap.equal(runs_of([one, other, copy.deepcopy(one)])[0]["total"]["dram.read"]["bytes"], 10, "bytes")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "1.json").write_text(json.dumps(one), encoding="utf-8")
+        (folder / "2.json").write_text(json.dumps(one), encoding="utf-8")
+        (folder / "other.json").write_text('{"a": 1}', encoding="utf-8")
+        (folder / "text").write_text("none of these", encoding="utf-8")
+        done = subprocess.run([UNCORE, "job", "report", "--json", "123", folder, folder / "1.json"], capture_output=True,
+                              text=True, check=False, timeout=SECONDS)
+        tap.equal(done.returncode, 0, f"status, of {done}")
+        tap.equal(json.loads(done.stdout)[0]["total"]["dram.read"]["bytes"], 5, "bytes")
+        contains(done.stderr, "other.json, line 1: it is no record of a job; it is left out")
+        missing = subprocess.run([UNCORE, "job", "report", "123", folder / "none"], capture_output=True, text=True,
+                                 check=False, timeout=SECONDS)
+        tap.equal(missing.returncode, 1, f"status, of {missing}")
+        contains(missing.stderr, "No such file")
+
+
+def wrong():
+    """A line that is no record, or a wrong one, is told with its number, and the others are shown"""
+    good = json.dumps(record("n1", socket(0, 5)))
+    changes = [("record", 2, "another kind"), ("job", "a/b", "no ID"), ("uid", -1, "uid"), ("host", 5, "no text"),
+               ("begin", "yesterday", "no time"), ("complete", None, "neither true nor false"), ("sockets", {}, "no list"),
+               ("seconds", "x", "no number"), ("run", "x" * 65, "more than 64 bytes")]
+    for key, value, words in changes:
+        bad = {**record("n2", socket(0, 5)), key: value}
+        done = report([], status=1, text=f"{good}\n\n{json.dumps(bad)}\n")
+        contains(done.stderr, "stdin, line 3: it ", words)
+        contains(done.stdout, "n1/0")
+    for key, value in (("window_ns", -1), ("metrics", []), ("others", "many"), ("used", 1), ("metrics", {"dram.read": {}}),
+                       ("metrics", {"x" * 40: {"bytes": 1, "quality": []}})):
+        bad = record("n2", {**socket(0, 5), key: value})
+        contains(report([], status=1, text=f"{good}\n{json.dumps(bad)}").stderr, "line 2: it is no record that can be read")
+    for text in ("{", good[:50], "[1,2]", "\x00", "5"):
+        contains(report([], status=1, text=f"{good}\n{text}\n").stderr, "line 2: it is no")
+    contains(report([], status=1, text="").stderr, "no record of job 123")
+
+
+def hostile():
+    """Nothing in a record reaches a terminal as it is"""
+    done = report([record("n\x1b[2J1", socket(0, 5), exit="\x1b]0;x\x07", run="\x1b[1m"),
+                   incomplete("n2", "\x1b[2J because", run="\x1b[1m")], "--hosts", "n2", status=1)
+    tap.check("\x1b" not in done.stdout + done.stderr, f"{done}")
+
+
+tap.run_functions([(body.__doc__, body) for body in (
+    sums, hosts, shares, runs, moments, twins, wrong, hostile)])
