@@ -82,6 +82,11 @@ static void take_text(const struct source *source, char *text)
 	}
 }
 
+void job_records_take(struct job_records *records, const char *name, char *text)
+{
+	take_text(&(struct source){ .records = records, .name = name }, text);
+}
+
 static void take_file(const char *path, bool in_folder, void *argument)
 {
 	const struct source source = {
@@ -116,7 +121,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* A record lies in a log and in a file, or in two copies of one. */
-static void drop_twins(struct job_records *records)
+void job_records_drop_twins(struct job_records *records)
 {
 	size_t n = 0;
 
@@ -137,5 +142,5 @@ void job_records_read(char **paths, int n_paths, struct job_records *ret)
 	*ret = (struct job_records){ .n = 0 };
 	if (!json_files_each(TITLE, &files, take_file, ret))
 		ret->failed = true;
-	drop_twins(ret);
+	job_records_drop_twins(ret);
 }

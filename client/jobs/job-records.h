@@ -32,6 +32,13 @@ struct job_runs {
  * line. What cannot be read is told on stderr. Records that are there twice are kept once.
  */
 void job_records_read(char **paths, int n_paths, struct job_records *ret);
+
+/* The same for lines of @text, which is changed, from @name. */
+void job_records_take(struct job_records *records, const char *name, char *text);
+
+/* Sorts the records, and keeps one where there are two that are the same. */
+void job_records_drop_twins(struct job_records *records);
+
 void job_records_done(struct job_records *records);
 
 /* The runs of @id. 0; -ENOMEM. */

@@ -13,41 +13,41 @@
 
 enum { MET_MOST = 20 };
 
-static void print_user(int64_t uid)
+static void print_user(FILE *out, int64_t uid)
 {
 	if (uid >= 0)
-		printf("user %" PRId64, uid);
+		fprintf(out, "user %" PRId64, uid);
 	else
-		printf("an unknown user");
+		fprintf(out, "an unknown user");
 }
 
-static void print_span(const struct job_record *record)
+static void print_span(FILE *out, const struct job_record *record)
 {
-	printf("%s to %s", *record->begin ? record->begin : "an unknown time",
+	fprintf(out, "%s to %s", *record->begin ? record->begin : "an unknown time",
 		*record->end ? record->end : "an unknown time");
 }
 
-static void print_heading(const struct job_report *report)
+static void print_heading(FILE *out, const struct job_report *report)
 {
 	const struct job_record *first = report->run->records[0];
 	const size_t n = report->run->n;
 	char time[QUANTITY_MAX];
 
-	printf("\n Job %s of ", first->id);
-	print_user(first->uid);
+	fprintf(out, "\n Job %s of ", first->id);
+	print_user(out, first->uid);
 	if (*report->run->key)
-		printf(", run %s", report->run->key);
-	printf(", %zu host%s, ", n, n > 1 ? "s" : "");
-	print_span(first);
+		fprintf(out, ", run %s", report->run->key);
+	fprintf(out, ", %zu host%s, ", n, n > 1 ? "s" : "");
+	print_span(out, first);
 	if (!isnan(first->seconds)) {
 		quantity_time(1e9 * first->seconds, time);
-		printf(" (%s)", time);
+		fprintf(out, " (%s)", time);
 	}
 	if (*first->exit)
-		printf(", exit %s", first->exit);
+		fprintf(out, ", exit %s", first->exit);
 	if (*report->join.total.platform)
-		printf(", platform %s", report->join.total.platform);
-	printf(":\n");
+		fprintf(out, ", platform %s", report->join.total.platform);
+	fprintf(out, ":\n");
 }
 
 /* --- the table --- */
@@ -86,7 +86,7 @@ static uint32_t fill_rows(
 	return n;
 }
 
-static void print_table(const struct job_report *report)
+static void print_table(FILE *out, const struct job_report *report)
 {
 	const struct record *total = &report->join.total;
 	struct record table = *total; /* borrows all that it has */
@@ -104,35 +104,37 @@ static void print_table(const struct job_report *report)
 		strcpy(rows[table.n_regions++].name, "all");
 	}
 	if (table.n_regions)
-		record_print_regions(stdout, &table);
+		record_print_regions(out, &table);
 	free(rows);
 }
 
 /* --- the rest --- */
 
-static void print_met(const struct job_report *report)
+static void print_met(FILE *out, const struct job_report *report)
 {
 	for (size_t i = 0; i < report->n_met && i < MET_MOST; i++) {
 		const struct job_record *record = report->met[i];
 
-		printf(i ? "   job %s of " : " Other jobs on these hosts meanwhile:\n   job %s of ",
+		fprintf(out,
+			i ? "   job %s of "
+			  : " Other jobs on these hosts meanwhile:\n   job %s of ",
 			record->id);
-		print_user(record->uid);
-		printf(" on %s, ", record->host);
-		print_span(record);
-		putchar('\n');
+		print_user(out, record->uid);
+		fprintf(out, " on %s, ", record->host);
+		print_span(out, record);
+		fputc('\n', out);
 	}
 	if (report->n_met > MET_MOST)
-		printf("   and %zu more, which --json has.\n", report->n_met - MET_MOST);
+		fprintf(out, "   and %zu more, which --json has.\n", report->n_met - MET_MOST);
 }
 
-void job_report_print(const struct job_report *report)
+void job_report_print(FILE *out, const struct job_report *report)
 {
-	print_heading(report);
-	print_table(report);
-	join_print_imbalance(stdout, &report->join);
-	putchar('\n');
-	join_print_notes(stdout, report->notes);
-	print_met(report);
-	footnotes_print(stdout, &report->join.total);
+	print_heading(out, report);
+	print_table(out, report);
+	join_print_imbalance(out, &report->join);
+	fputc('\n', out);
+	join_print_notes(out, report->notes);
+	print_met(out, report);
+	footnotes_print(out, &report->join.total);
 }

@@ -11,7 +11,7 @@
 #include "client/uncore/command.h"
 #include "common/macro.h"
 
-static void report_done(struct job_report *report)
+void job_report_done(struct job_report *report)
 {
 	join_done(&report->join);
 	free(report->notes);
@@ -88,15 +88,14 @@ static size_t write_notes(const struct job_report *report, FILE *out)
 	return n;
 }
 
-/* Returns how many hosts have no complete record, or negative errno. */
-static int make(const struct job_options *options, const struct job_records *records,
-	const struct job_run *run, struct job_report *ret)
+int job_report_make(const struct job_records *records, const struct job_run *run,
+	const struct hostlist *expected, struct job_report *ret)
 {
 	size_t size_bytes, n_without;
 	FILE *out;
 	int r;
 
-	*ret = (struct job_report){ .run = run, .expected = &options->hosts };
+	*ret = (struct job_report){ .run = run, .expected = expected };
 	r = find_met(records, ret);
 	if (r == 0)
 		r = join_run(run, &ret->join);
@@ -114,7 +113,7 @@ static int show(const struct job_options *options, const struct job_records *rec
 	const struct job_run *run, struct json_object *list)
 {
 	struct job_report report;
-	int r = make(options, records, run, &report);
+	int r = job_report_make(records, run, &options->hosts, &report);
 
 	if (r >= 0 && list) {
 		struct json_object *element = job_report_json(&report);
@@ -122,9 +121,9 @@ static int show(const struct job_options *options, const struct job_records *rec
 		if (!element || json_object_array_add(list, element) < 0)
 			r = -ENOMEM;
 	} else if (r >= 0) {
-		job_report_print(&report);
+		job_report_print(stdout, &report);
 	}
-	report_done(&report);
+	job_report_done(&report);
 	return r;
 }
 

@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include <stdio.h>
+
 #include "client/jobs/job-records.h"
 #include "client/jobs/options.h"
 #include "client/record/join.h"
@@ -20,7 +22,15 @@ struct job_report {
 /* Prints the report. Returns the exit status. */
 int job_report(const struct job_options *options);
 
-void job_report_print(const struct job_report *report);
+/*
+ * Joins @run, whose figures it takes out of @records. Returns how many hosts have no complete
+ * record; -ENOMEM. *@ret is for job_report_done() in any case.
+ */
+int job_report_make(const struct job_records *records, const struct job_run *run,
+	const struct hostlist *expected, struct job_report *ret);
+void job_report_done(struct job_report *report);
+
+void job_report_print(FILE *out, const struct job_report *report);
 
 /* The element of a report in JSON, for json_object_put(). NULL: there was no memory. */
 struct json_object *job_report_json(const struct job_report *report);
