@@ -186,6 +186,7 @@ int job_begin(const struct job_wish *wish, struct job_said *ret_said)
 	if (r == IS_OPEN_ALREADY) {
 		snprintf(ret_said->remark, sizeof ret_said->remark,
 			"Job %s is open already, with this run: its first begin counts.", wish->id);
+		job_owner_follow(&folder, wish->socket_path, ret_said);
 		return 0;
 	}
 	if (r == 0)

@@ -103,7 +103,7 @@ int folder_list(const struct folder *folder, const char *id, struct folder_names
 static void count_run(struct folder *folder, const char *name)
 {
 	struct run run = { .fd = -1 };
-	int r = run_open(folder->fd, name, &run);
+	int r = run_look(folder->fd, name, &run);
 
 	if (r == -ENOENT)
 		return;

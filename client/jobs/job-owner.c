@@ -41,7 +41,7 @@ static bool is_asked_for(const char *socket_path)
 static int64_t uid_of(const struct folder *folder, const char *name)
 {
 	struct run run = { .fd = -1 };
-	int r = run_open(folder->fd, name, &run);
+	int r = run_look(folder->fd, name, &run);
 	int64_t uid = r < 0 ? UNCORE_NO_OWNER : run.head.uid;
 
 	if (r == -ENOENT || (r == 0 && !run_is_open(&run)))

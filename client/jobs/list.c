@@ -26,11 +26,13 @@ static double seconds_since(uint64_t begun_ns)
 	return (double)(clock_now_ns() - begun_ns) / 1e9;
 }
 
-static void print_row(const struct run_head *head)
+static void print_row(const struct run_head *head, bool first)
 {
 	const char *why = why_without(head);
 	char begun[JOB_TIME_MAX];
 
+	if (first)
+		printf(" %-16s %10s  %-24s %14s\n", "job", "user", "begun", "open for");
 	job_time(head->begun_real_ns, begun);
 	printf(" %-16s %10u  %-24s %12.0f s  %s%s%s%s\n", head->id, head->uid, *begun ? begun : "-",
 		seconds_since(head->begun_ns), *head->key ? "run " : "", head->key,
@@ -53,19 +55,21 @@ static void write_json(struct jsonwriter *json, const struct run_head *head)
 	jsonwriter_close(json);
 }
 
-/* Calls @show for each open run. */
 static void show_open(
 	const struct folder *folder, const struct folder_names *names, struct jsonwriter *json)
 {
+	bool first = true;
+
 	for (size_t i = 0; i < names->n; i++) {
 		struct run run = { .fd = -1 };
+		bool is_open =
+			run_look(folder->fd, names->names[i], &run) == 0 && run_is_open(&run);
 
-		if (run_open(folder->fd, names->names[i], &run) < 0 || !run_is_open(&run))
-			;
-		else if (json)
+		if (is_open && json)
 			write_json(json, &run.head);
-		else
-			print_row(&run.head);
+		else if (is_open)
+			print_row(&run.head, first);
+		first &= !is_open;
 		run_close(&run);
 	}
 }

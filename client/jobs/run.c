@@ -67,7 +67,7 @@ int run_create(int folder_fd, const char *name, const struct run_head *head, str
 	struct run run = { .head = *head };
 	int r = 0;
 
-	run.fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	run.fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
 	if (run.fd < 0)
 		return -errno;
 	memcpy(run.head.magic, MAGIC, sizeof MAGIC);
@@ -131,9 +131,9 @@ static bool is_whole(const struct run_head *head)
 	       head->n_sockets <= PACKAGES_MAX && head->packages.n <= PACKAGES_MAX;
 }
 
-int run_open(int folder_fd, const char *name, struct run *ret)
+static int open_as(int folder_fd, const char *name, int access, struct run *ret)
 {
-	struct run run = { .fd = openat(folder_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW) };
+	struct run run = { .fd = openat(folder_fd, name, access | O_CLOEXEC | O_NOFOLLOW) };
 	int r;
 
 	if (run.fd < 0)
@@ -147,6 +147,16 @@ int run_open(int folder_fd, const char *name, struct run *ret)
 	}
 	*ret = run;
 	return 0;
+}
+
+int run_open(int folder_fd, const char *name, struct run *ret)
+{
+	return open_as(folder_fd, name, O_RDWR, ret);
+}
+
+int run_look(int folder_fd, const char *name, struct run *ret)
+{
+	return open_as(folder_fd, name, O_RDONLY, ret);
 }
 
 int run_read_samples(const struct run *run, struct uncore_sample **ret_samples)

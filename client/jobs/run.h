@@ -69,6 +69,9 @@ int run_create(int folder_fd, const char *name, const struct run_head *head, str
 /* -EBADMSG: it was made by another release; errors of open(2) and read(2). */
 int run_open(int folder_fd, const char *name, struct run *ret);
 
+/* The same for a process that only looks, and may need no more than to read. */
+int run_look(int folder_fd, const char *name, struct run *ret);
+
 /* -EWOULDBLOCK: another process has it. */
 int run_lock(const struct run *run);
 

@@ -71,7 +71,7 @@ static int find(struct folder *folder, const char *id, struct run *ret)
 
 	if (r < 0)
 		return r;
-	r = run_open(folder->fd, id, ret);
+	r = run_look(folder->fd, id, ret);
 	folder_unlock(folder);
 	return r == 0 && !run_is_open(ret) ? -ENOENT : r;
 }

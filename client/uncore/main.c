@@ -102,7 +102,10 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	int status = run(argc, argv);
+	int status;
+
+	output_keep_apart();
+	status = run(argc, argv);
 
 	/* stat checks its own output; this checks the stdout of all commands. */
 	if (output_check(stdout, "uncore", "stdout") < 0 && status == 0)

@@ -252,6 +252,17 @@ def not_written():
         tap.equal(here.files("1"), [path], "files")
 
 
+def closed():
+    """With closed streams nothing is written into files that have their numbers"""
+    with machine() as here:
+        here.begin("1")
+        for before, name in (("exec 1>&-", "1"), ("exec 0<&- 1>&- 2>&-", "1"), ("exec 0<&- 2>&-", "2")):
+            here.job("end", name, status=0 if name == "2" else 1, before=("sh", "-c", f'{before}; exec "$@"', "sh"))
+        here.begin("3", before=("sh", "-c", 'exec 0<&- 1>&- 2>&-; exec "$@"', "sh"))
+        complete(here.end("1"))
+        tap.equal(others(complete(here.end("3"))), [0, 0], "others")
+
+
 def twice():
     """A second end gives the same record; a second begin with another key ends the first run as incomplete"""
     with machine() as here:
@@ -458,5 +469,5 @@ def many():
 standin.enter()
 tap.run_functions([(body.__doc__, body) for body in (
     truth, written, users, names, options, shown, shared, in_cpuset, folder_is_made, folder_is_full, folder_is_read_only,
-    not_written, twice, clock_set_back, owner, owner_stays, uncored_is_away, uncored_hangs, uncored_loses_counts,
+    not_written, closed, twice, clock_set_back, owner, owner_stays, uncored_is_away, uncored_hangs, uncored_loses_counts,
     readings_are_held_back, cost, many)])
