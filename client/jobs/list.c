@@ -16,9 +16,16 @@
 /* NULL: it has a reading. */
 static const char *why_without(const struct run_head *head)
 {
-	if (head->state == RUN_FAILED)
+	switch (head->state) {
+	case RUN_BEGINNING:
+		return "It has no reading of its begin (yet).";
+	case RUN_FAILED:
 		return head->why;
-	return head->state == RUN_BEGINNING ? "It has no reading of its begin (yet)." : NULL;
+	case RUN_ENDED:
+		return "It has ended, and its record waits for another `uncore job end`.";
+	default:
+		return NULL;
+	}
 }
 
 static double seconds_since(uint64_t begun_ns)
@@ -50,26 +57,26 @@ static void write_json(struct jsonwriter *json, const struct run_head *head)
 	jsonwriter_number(json, "uid", head->uid);
 	jsonwriter_text(json, "begin", *begun ? begun : NULL);
 	jsonwriter_real(json, "seconds", seconds_since(head->begun_ns));
+	jsonwriter_flag(json, "open", head->state != RUN_ENDED);
 	if (why_without(head))
 		jsonwriter_text(json, "why", why_without(head));
 	jsonwriter_close(json);
 }
 
-static void show_open(
+static void show_each(
 	const struct folder *folder, const struct folder_names *names, struct jsonwriter *json)
 {
 	bool first = true;
 
 	for (size_t i = 0; i < names->n; i++) {
 		struct run run = { .fd = -1 };
-		bool is_open =
-			run_look(folder->fd, names->names[i], &run) == 0 && run_is_open(&run);
+		int r = run_look(folder->fd, names->names[i], &run);
 
-		if (is_open && json)
+		if (r == 0 && json)
 			write_json(json, &run.head);
-		else if (is_open)
+		else if (r == 0)
 			print_row(&run.head, first);
-		first &= !is_open;
+		first &= r < 0;
 		run_close(&run);
 	}
 }
@@ -82,12 +89,12 @@ static int show(const struct job_options *options, const struct folder *folder,
 	int r;
 
 	if (!options->json) {
-		show_open(folder, names, NULL);
+		show_each(folder, names, NULL);
 		return 0;
 	}
 	jsonwriter_init(&json, true);
 	jsonwriter_array(&json, NULL);
-	show_open(folder, names, &json);
+	show_each(folder, names, &json);
 	jsonwriter_close(&json);
 	r = jsonwriter_finish(&json, &text);
 	if (r == 0)

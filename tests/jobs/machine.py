@@ -69,7 +69,7 @@ class Machine:
         return sorted(self.records.glob(f"{job}@*.json"))
 
     def open_jobs(self):
-        return [entry["job"] for entry in json.loads(self.job("list", "--json").stdout)]
+        return [entry["job"] for entry in json.loads(self.job("list", "--json").stdout) if entry["open"]]
 
     def owner(self):
         return self.uncored.command("owner", user=0).stdout.strip()

@@ -242,6 +242,7 @@ def not_written():
         said = here.job("end", "1", "--to", here.records, status=1).stderr
         tap.check("No space left" in said, said)
         tap.equal((here.open_jobs(), here.files("1")), ([], []), "after the first end")
+        tap.check("waits for another" in here.job("list").stdout, "list does not show what is not written")
         subprocess.run(["umount", here.records], check=True)
         with open("/dev/full", "w", encoding="ascii") as full:
             said = here.job("end", "1", "--to", here.records, status=1, stdout=full).stderr
