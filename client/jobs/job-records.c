@@ -125,7 +125,8 @@ void job_records_drop_twins(struct job_records *records)
 {
 	size_t n = 0;
 
-	qsort(records->all, records->n, sizeof *records->all, compare);
+	if (records->n)
+		qsort(records->all, records->n, sizeof *records->all, compare);
 	for (size_t i = 0; i < records->n; i++) {
 		if (n && json_object_equal(records->all[n - 1].json, records->all[i].json))
 			job_record_done(&records->all[i]);
