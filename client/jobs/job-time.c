@@ -11,6 +11,8 @@
 
 enum { SECOND_NS = 1000000000, MILLISECOND_NS = 1000000 };
 
+static const int64_t SECONDS_MOST = 9000000000; /* in the year 2255: in ns there is room for it */
+
 int64_t job_time_now_ns(void)
 {
 	struct timespec now;
@@ -47,12 +49,14 @@ int job_time_parse(const char *text, int64_t *ret_real_ns)
 	struct tm parts = { .tm_sec = 0 };
 	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S.", &parts);
 	uint64_t milliseconds;
+	int64_t seconds;
 
 	if (!rest || strlen(rest) != strlen("123Z"))
 		return -EINVAL;
 	rest = number_parse(rest, 10, 999, &milliseconds);
-	if (!rest || strcmp(rest, "Z") != 0)
+	seconds = timegm(&parts);
+	if (!rest || strcmp(rest, "Z") != 0 || seconds < 0 || seconds > SECONDS_MOST)
 		return -EINVAL;
-	*ret_real_ns = (int64_t)timegm(&parts) * SECOND_NS + (int64_t)milliseconds * MILLISECOND_NS;
+	*ret_real_ns = seconds * SECOND_NS + (int64_t)milliseconds * MILLISECOND_NS;
 	return 0;
 }
