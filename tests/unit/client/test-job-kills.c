@@ -14,67 +14,91 @@ enum { STRIDE = 1 };
 #endif
 enum { STOPS_LEAST = 50, PROCESSES = 6, JOBS_EACH = 15 };
 
-static int64_t others_of(struct scene *scene, const char *id)
-{
-	struct json_object *record = end_of(scene, id);
-	int64_t others = number_of_socket(record, 0, "others");
+/* --- what holds between the kills --- */
 
-	assert_true(flag(record, "complete"));
-	assert_int_equal(number_of_socket(record, 1, "others"), others);
-	json_object_put(record);
+/* How many others the open job @id has met so far on the first package. */
+static int64_t others_of(const struct scene *scene, const char *id)
+{
+	struct folder folder;
+	struct run run = { .fd = -1 };
+	int64_t others;
+
+	assert_int_equal(folder_open(scene->folder, &folder), 0);
+	assert_int_equal(folder_lock(&folder, UINT64_MAX), 0);
+	assert_int_equal(run_look(folder.fd, id, &run), 0);
+	others = counts_others(&folder.counts, &run.head.base, FIRST);
+	run_close(&run);
+	folder_close(&folder);
 	return others;
 }
 
-/* Nothing is left that would make every later job a shared one. */
-static void check_clean(struct scene *scene)
+/* Nothing is left of a job that has ended, which would make every later one a shared one. */
+static void check_alone(const struct scene *scene)
 {
-	assert_int_equal(begin(scene, "alone"), 0);
-	assert_int_equal(others_of(scene, "alone"), 0);
-	empty(scene->to);
+	struct folder folder;
+
+	assert_int_equal(folder_open(scene->folder, &folder), 0);
+	assert_int_equal(folder_lock(&folder, UINT64_MAX), 0);
+	assert_int_equal(folder.counts.n_runs, 1);
+	assert_int_equal(folder.counts.n_parked, 0);
+	assert_int_equal(folder.counts.rows[0].n_open, 1);
+	folder_close(&folder);
 }
 
-static void check_others(int64_t others, int64_t least, int64_t most)
+static void check_within(int64_t others, int64_t least, int64_t most)
 {
 	assert_true(others >= least);
 	assert_true(others <= most);
 }
 
+/* Calls @kill at each stop, beside a job that is open all the time. */
+static void at_each_stop(bool (*kill)(struct scene *scene, const char *id))
+{
+	struct scene scene;
+	bool was_killed = true;
+	unsigned nth = 1;
+
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin(&scene, "beside"), 0);
+	for (; was_killed; nth += STRIDE) {
+		char id[16];
+
+		snprintf(id, sizeof id, "killed%u", nth);
+		scene.stop = nth;
+		was_killed = kill(&scene, id);
+		check_alone(&scene);
+		empty(scene.to);
+	}
+	assert_true(nth > STOPS_LEAST);
+	scene_end(&scene);
+}
+
 /* --- a begin --- */
 
-static bool kill_begin(struct scene *scene, unsigned nth)
+static bool kill_begin(struct scene *scene, const char *id)
 {
+	const int64_t others = others_of(scene, "beside");
 	struct json_object *record;
 	bool was_killed, met;
-	char id[16];
 
-	snprintf(id, sizeof id, "killed%u", nth);
-	assert_int_equal(begin(scene, "before"), 0);
-	scene->stop = nth;
 	begin(scene, id);
 	was_killed = scene->was_killed;
 	met = is_open(scene, id);
+	check_within(others_of(scene, "beside"), others + met, others + 1);
 	assert_int_equal(begin(scene, "behind"), 0);
+	check_within(others_of(scene, "behind"), 1 + met, 2);
 	record = end_of(scene, id);
 	assert_true(was_killed || flag(record, "complete"));
 	assert_true(met == (text(record, "begin") != NULL));
 	json_object_put(record);
-	check_others(others_of(scene, "before"), 1 + met, 2);
-	check_others(others_of(scene, "behind"), 1 + met, 2);
-	check_clean(scene);
+	assert_int_equal(end(scene, "behind"), 0);
 	return was_killed;
 }
 
 static void a_begin(void **state)
 {
-	struct scene scene;
-	unsigned nth = 1;
-
 	(void)state;
-	scene_begin(&scene, NULL);
-	while (kill_begin(&scene, nth))
-		nth += STRIDE;
-	assert_true(nth > STOPS_LEAST);
-	scene_end(&scene);
+	at_each_stop(kill_begin);
 }
 
 /* --- an end --- */
@@ -97,41 +121,33 @@ static unsigned count_printed(const struct scene *scene, const char *id)
 	return n;
 }
 
-static bool kill_end(struct scene *scene, unsigned nth)
+static bool kill_end(struct scene *scene, const char *id)
 {
+	const unsigned stop = scene->stop;
 	struct json_object *record;
 	bool was_killed, met;
-	char id[16];
 
-	snprintf(id, sizeof id, "killed%u", nth);
-	assert_int_equal(begin(scene, "before"), 0);
+	scene->stop = 0;
 	assert_int_equal(begin(scene, id), 0);
-	scene->stop = nth;
+	scene->stop = stop;
 	end(scene, id);
 	was_killed = scene->was_killed;
 	met = is_open(scene, id);
 	assert_int_equal(begin(scene, "behind"), 0);
+	check_within(others_of(scene, "behind"), 1 + met, 2);
 	record = end_of(scene, id);
 	assert_true(flag(record, "complete"));
+	assert_int_equal(number_of_socket(record, 0, "others"), 1 + met);
 	json_object_put(record);
 	assert_int_equal(count_printed(scene, id), 1);
-	assert_int_equal(others_of(scene, "before"), 2);
-	check_others(others_of(scene, "behind"), 1 + met, 2);
-	check_clean(scene);
+	assert_int_equal(end(scene, "behind"), 0);
 	return was_killed;
 }
 
 static void an_end(void **state)
 {
-	struct scene scene;
-	unsigned nth = 1;
-
 	(void)state;
-	scene_begin(&scene, NULL);
-	while (kill_end(&scene, nth))
-		nth += STRIDE;
-	assert_true(nth > STOPS_LEAST);
-	scene_end(&scene);
+	at_each_stop(kill_end);
 }
 
 /* --- a second begin --- */
@@ -148,18 +164,20 @@ static unsigned count_of_run(const struct records *records, const char *key)
 	return n;
 }
 
-static bool kill_second_begin(struct scene *scene, unsigned nth)
+static bool kill_second_begin(struct scene *scene, const char *id)
 {
+	const unsigned stop = scene->stop;
 	struct records records;
+	int64_t others;
 	bool was_killed;
-	char id[16];
 
-	snprintf(id, sizeof id, "killed%u", nth);
-	assert_int_equal(begin(scene, "before"), 0);
+	scene->stop = 0;
 	assert_int_equal(begin_run(scene, id, "first"), 0);
-	scene->stop = nth;
+	others = others_of(scene, "beside");
+	scene->stop = stop;
 	begin_run(scene, id, "second");
 	was_killed = scene->was_killed;
+	check_within(others_of(scene, "beside"), others + !was_killed, others + 1);
 	assert_int_equal(end(scene, id), 0);
 	records_of(scene, id, &records);
 	assert_int_equal(count_of_run(&records, "first"), 1);
@@ -168,22 +186,13 @@ static bool kill_second_begin(struct scene *scene, unsigned nth)
 	if (!was_killed)
 		assert_int_equal(count_of_run(&records, "second"), 1);
 	records_done(&records);
-	check_others(others_of(scene, "before"), 1, 2);
-	check_clean(scene);
 	return was_killed;
 }
 
 static void a_second_begin(void **state)
 {
-	struct scene scene;
-	unsigned nth = 1;
-
 	(void)state;
-	scene_begin(&scene, NULL);
-	while (kill_second_begin(&scene, nth))
-		nth += STRIDE;
-	assert_true(nth > STOPS_LEAST);
-	scene_end(&scene);
+	at_each_stop(kill_second_begin);
 }
 
 /* --- many at once --- */
@@ -231,7 +240,9 @@ static void at_once(void **state)
 			assert_true(number_of_socket(record, 0, "others") >= 0);
 			json_object_put(record);
 		}
-	check_clean(&scene);
+	assert_int_equal(begin(&scene, "alone"), 0);
+	assert_int_equal(others_of(&scene, "alone"), 0);
+	check_alone(&scene);
 	scene_end(&scene);
 }
 
