@@ -10,7 +10,7 @@ SETUP_TO_BUILD=(
 SETUP_TO_TEST=(
 	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev llvm mandoc
 	musl-tools # suite ranks: members with another C library
-	systemd util-linux valgrind linux-perf
+	systemd util-linux valgrind linux-perf faketime
 	pcp python3-pcp
 	prometheus prometheus-node-exporter # for suite monitor
 	qemu-system-x86 # for the guest of suite traffic

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """uncore job: what a batch system calls, without one. Needs root."""
+import contextlib
 import json
 import os
 import pathlib
@@ -139,25 +140,40 @@ def shared():
         tap.equal((used(record), others(record)), ([0, 1], [0, 1]), "the free one")
 
 
-def in_cpuset():
-    """--cpus self has the sockets of a cpuset cgroup"""
-    roots = [line.split()[1] for line in pathlib.Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
-             if line.split()[2] == "cgroup" and "cpuset" in line.split()[3].split(",")]
-    if not roots:
-        raise tap.Skip("there is no hierarchy of cpuset cgroups")
-    group = pathlib.Path(roots[0]) / f"uncored-test-{os.getpid()}"
+def cpuset_root():
+    """Where cpuset cgroups can be made: a hierarchy of their own, or that of version 2."""
+    for line in pathlib.Path("/proc/mounts").read_text(encoding="utf-8").splitlines():
+        _, path, kind, flags = line.split()[:4]
+        root = pathlib.Path(path)
+        if kind == "cgroup" and "cpuset" in flags.split(","):
+            return root
+        if kind == "cgroup2" and "cpuset" in (root / "cgroup.controllers").read_text(encoding="ascii").split():
+            (root / "cgroup.subtree_control").write_text("+cpuset", encoding="ascii")
+            return root
+    raise tap.Skip("there is no hierarchy of cpuset cgroups")
+
+
+@contextlib.contextmanager
+def cpuset(cpus):
+    """A cgroup of its own."""
     try:
+        group = cpuset_root() / f"uncored-test-{os.getpid()}"
         group.mkdir()
     except OSError as error:
         raise tap.Skip(f"no cgroup can be made here: {error}") from error
     try:
         (group / "cpuset.mems").write_text("0", encoding="ascii")
-        (group / "cpuset.cpus").write_text("1", encoding="ascii")
-        with machine() as here:
-            here.begin("1", "--cpus", "self", before=("sh", "-c", f'echo $$ >{group}/tasks; exec "$@"', "sh"))
-            tap.equal(used(complete(here.end("1"))), [1], "sockets")
+        (group / "cpuset.cpus").write_text(cpus, encoding="ascii")
+        yield group
     finally:
         group.rmdir()
+
+
+def in_cpuset():
+    """--cpus self has the sockets of a cpuset cgroup"""
+    with cpuset("1") as group, machine() as here:
+        here.begin("1", "--cpus", "self", before=("sh", "-c", f'echo $$ >{group}/cgroup.procs; exec "$@"', "sh"))
+        tap.equal(used(complete(here.end("1"))), [1], "sockets")
 
 
 # --- the folder ---
