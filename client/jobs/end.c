@@ -164,10 +164,12 @@ static int write_parked(const struct ending *ending, struct folder *folder, cons
 	_cleanup_(run_close) struct run run = { .fd = -1 };
 	int r = run_open(folder->fd, name, &run);
 
-	if (r == -ENOENT) /* another end has written it */
-		return 0;
 	if (r == 0)
 		r = run_lock(&run);
+	/* Another end has written it, or is about to; or a release that will not come back made it.
+	 */
+	if (r == -ENOENT || r == -EWOULDBLOCK || r == -EBADMSG)
+		return 0;
 	return r < 0 ? job_say_folder(ending->wish, r, ending->said)
 		     : write_and_note(ending, folder, &run);
 }

@@ -14,11 +14,17 @@
 #include "client/uncore/json.h"
 #include "common/macro.h"
 
+void job_record_drop_figures(struct job_record *record)
+{
+	json_object_put(take_ptr(record->json));
+	record_done(&record->record);
+	free(take_ptr(record->sockets));
+	record->n_sockets = 0;
+}
+
 void job_record_done(struct job_record *record)
 {
-	json_object_put(record->json);
-	record_done(&record->record);
-	free(record->sockets);
+	job_record_drop_figures(record);
 	*record = (struct job_record){ .json = NULL };
 }
 

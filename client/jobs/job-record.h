@@ -18,7 +18,7 @@ struct job_socket {
 };
 
 struct job_record {
-	struct json_object *json; /* owned; as it was read */
+	struct json_object *json; /* owned; as it was read; NULL: see job_record_drop_figures() */
 	char id[JOB_ID_BYTES];
 	char key[JOB_KEY_BYTES]; /* "": none */
 	char host[HOSTLIST_NAME_MAX];
@@ -41,5 +41,8 @@ struct job_record {
  * -ENOMSG: it is no record of a job; -EPROTONOSUPPORT; -EBADMSG; -ENOMEM. */
 int job_record_parse(
 	struct json_object *json, struct job_record *ret, char ret_why[MEMBER_WHY_MAX]);
+
+/* Frees what is large; who, where and when stay. */
+void job_record_drop_figures(struct job_record *record);
 
 void job_record_done(struct job_record *record);

@@ -7,11 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/record/parse.h"
 #include "client/record/read.h"
 #include "client/uncore/json-files.h"
 #include "common/macro.h"
-
-enum { DEPTH_MOST = 32 };
 
 static const char TITLE[] = "uncore job report";
 
@@ -49,19 +48,20 @@ struct source {
 static int parse_line(const struct source *source, const char *line, char why[MEMBER_WHY_MAX])
 {
 	_cleanup_(job_record_done) struct job_record record = { .json = NULL };
-	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MOST);
-	struct json_object *json = tokener ? json_tokener_parse_ex(tokener, line, -1) : NULL;
-	int r = -EBADMSG;
+	struct job_records *records = source->records;
+	struct json_object *json = NULL;
+	int r = record_parse_json(line, &json, why);
 
-	if (json)
+	if (r == 0)
 		r = job_record_parse(json, &record, why);
-	else
-		snprintf(why, MEMBER_WHY_MAX, "is no JSON, or was cut");
-	if (r == 0 && (r = add(source->records, &record)) < 0)
-		snprintf(why, MEMBER_WHY_MAX, "has no room");
 	json_object_put(json);
-	if (tokener)
-		json_tokener_free(tokener);
+	if (r < 0)
+		return r;
+	if (records->id && strcmp(record.id, records->id) != 0)
+		job_record_drop_figures(&record);
+	r = add(records, &record);
+	if (r < 0)
+		snprintf(why, MEMBER_WHY_MAX, "has no room: %s", strerror(-r));
 	return r;
 }
 
@@ -120,6 +120,11 @@ static int compare(const void *a, const void *b)
 	return order ? order : strcmp(x->host, y->host);
 }
 
+static bool is_twin(const struct job_record *a, const struct job_record *b)
+{
+	return compare(a, b) == 0 && json_object_equal(a->json, b->json);
+}
+
 /* A record lies in a log and in a file, or in two copies of one. */
 void job_records_drop_twins(struct job_records *records)
 {
@@ -128,7 +133,7 @@ void job_records_drop_twins(struct job_records *records)
 	if (records->n)
 		qsort(records->all, records->n, sizeof *records->all, compare);
 	for (size_t i = 0; i < records->n; i++) {
-		if (n && json_object_equal(records->all[n - 1].json, records->all[i].json))
+		if (n && is_twin(&records->all[n - 1], &records->all[i]))
 			job_record_done(&records->all[i]);
 		else
 			records->all[n++] = records->all[i];
@@ -136,12 +141,11 @@ void job_records_drop_twins(struct job_records *records)
 	records->n = n;
 }
 
-void job_records_read(char **paths, int n_paths, struct job_records *ret)
+void job_records_read(struct job_records *records, char **paths, int n_paths)
 {
 	const struct json_files files = { paths, n_paths };
 
-	*ret = (struct job_records){ .n = 0 };
-	if (!json_files_each(TITLE, &files, take_file, ret))
-		ret->failed = true;
-	job_records_drop_twins(ret);
+	if (!json_files_each(TITLE, &files, take_file, records))
+		records->failed = true;
+	job_records_drop_twins(records);
 }

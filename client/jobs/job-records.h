@@ -9,6 +9,7 @@
 #include "client/jobs/job-record.h"
 
 struct job_records {
+	const char *id; /* the job whose figures are kept; NULL: those of all */
 	size_t n;
 	struct job_record *all; /* owned */
 	bool failed;            /* something could not be read */
@@ -31,7 +32,7 @@ struct job_runs {
  * Reads all records of files, of files *.json in folders, and of stdin ("-"), each record on a
  * line. What cannot be read is told on stderr. Records that are there twice are kept once.
  */
-void job_records_read(char **paths, int n_paths, struct job_records *ret);
+void job_records_read(struct job_records *records, char **paths, int n_paths);
 
 /* The same for lines of @text, which is changed, from @name. */
 void job_records_take(struct job_records *records, const char *name, char *text);

@@ -166,10 +166,10 @@ static int show_runs(const struct job_options *options, const struct job_records
 
 int job_report(const struct job_options *options)
 {
-	_cleanup_(job_records_done) struct job_records records = { .n = 0 };
+	_cleanup_(job_records_done) struct job_records records = { .id = options->wish.id };
 	_cleanup_(job_runs_done) struct job_runs runs = { .n = 0 };
 
-	job_records_read(options->paths, options->n_paths, &records);
+	job_records_read(&records, options->paths, options->n_paths);
 	if (job_runs_find(&records, options->wish.id, &runs) < 0) {
 		fprintf(stderr, "uncore job report: no memory for the records.\n");
 		return EXIT_FAILED;

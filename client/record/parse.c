@@ -267,8 +267,7 @@ static struct json_object *parse_all(struct json_tokener *tokener, const char *t
 	return object;
 }
 
-/* *@ret is for json_object_put(). */
-static int parse_text(const char *text, struct json_object **ret, char ret_why[MEMBER_WHY_MAX])
+int record_parse_json(const char *text, struct json_object **ret, char ret_why[MEMBER_WHY_MAX])
 {
 	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MOST);
 
@@ -287,7 +286,7 @@ static int parse_text(const char *text, struct json_object **ret, char ret_why[M
 int record_parse(const char *text, struct record *ret_record, char ret_why[MEMBER_WHY_MAX])
 {
 	struct json_object *object = NULL;
-	int r = parse_text(text, &object, ret_why);
+	int r = record_parse_json(text, &object, ret_why);
 
 	if (r == 0)
 		r = parse_object(object, ret_record, ret_why);
@@ -298,7 +297,7 @@ int record_parse(const char *text, struct record *ret_record, char ret_why[MEMBE
 int record_list_parse(const char *text, struct record_list *list, char ret_why[MEMBER_WHY_MAX])
 {
 	struct json_object *object = NULL;
-	int r = parse_text(text, &object, ret_why);
+	int r = record_parse_json(text, &object, ret_why);
 
 	if (r == 0)
 		r = json_object_is_type(object, json_type_array)

@@ -157,7 +157,7 @@ def wrong():
                        ("metrics", {"x" * 40: {"bytes": 1, "quality": []}})):
         bad = record("n2", {**socket(0, 5), key: value})
         contains(report([], status=1, text=f"{good}\n{json.dumps(bad)}").stderr, "line 2: it is no record that can be read")
-    for text in ("{", good[:50], "[1,2]", "\x00", "5"):
+    for text in ("{", good[:50], "[1,2]", "\x00", "5", good + good, good + " x"):
         contains(report([], status=1, text=f"{good}\n{text}\n").stderr, "line 2: it is no")
     contains(report([], status=1, text="").stderr, "no record of job 123")
 
