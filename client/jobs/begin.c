@@ -38,7 +38,7 @@ static int put_aside(struct folder *folder, const char *id, struct run *run)
 
 	if (run->fd < 0) {
 		counts_close(&folder->counts, &(struct packages){ .n = 0 });
-		r = job_make_ended(folder, id,
+		r = job_make_ended(folder, &(struct job_wish){ .id = id },
 			"Another release of uncore began this job, and it was begun again before "
 			"it was ended.",
 			run);

@@ -13,6 +13,8 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
+enum { IS_ANOTHER_RUN = 1 };
+
 /* A begin of the same job may be at work for as long as it may wait for uncored. */
 static const uint64_t PATIENCE_NS = JOB_PATIENCE_NS + JOB_PATIENCE_NS / 2;
 
@@ -69,7 +71,7 @@ static int end_without_begin(
 	int r = folder_begin_change(folder);
 
 	if (r == 0)
-		r = job_make_ended(folder, ending->wish->id, why, ret);
+		r = job_make_ended(folder, ending->wish, why, ret);
 	if (r < 0)
 		return r;
 	snprintf(ending->said->remark, sizeof ending->said->remark, "%s", why);
@@ -77,7 +79,29 @@ static int end_without_begin(
 	return folder_end_change(folder);
 }
 
-/* Afterwards the run has ended, and is locked. */
+/* What has no key may be any run. */
+static bool is_another(const struct job_wish *wish, const struct run *run)
+{
+	return wish->key && *run->head.key && strcmp(wish->key, run->head.key) != 0;
+}
+
+/* No run of the ID is open, or waits for being written. */
+static int decide_without(const struct ending *ending, struct folder *folder, struct run *ret)
+{
+	int r = find_written(folder, ending->wish->id, ret);
+
+	if (r == 0 && !is_another(ending->wish, ret))
+		return run_lock(ret);
+	if (r < 0 && r != -ENOENT && r != -EBADMSG)
+		return r;
+	run_close(ret);
+	return end_without_begin(ending, folder,
+		"There is no begin of this job on this host: it was not called, or was killed, or "
+		"the host was booted since.",
+		ret);
+}
+
+/* 0: the run has ended, and is locked. IS_ANOTHER_RUN: one is open that is not to end. */
 static int decide(const struct ending *ending, struct folder *folder, struct run *ret)
 {
 	int r = run_open(folder->fd, ending->wish->id, ret);
@@ -87,14 +111,10 @@ static int decide(const struct ending *ending, struct folder *folder, struct run
 			ending, folder, "Another release of uncore began this job.", ret);
 		return r < 0 ? r : folder_begin_change(folder); /* counts anew */
 	}
-	if (r == -ENOENT) {
-		r = find_written(folder, ending->wish->id, ret);
-		if (r == -ENOENT || r == -EBADMSG)
-			return end_without_begin(ending, folder,
-				"There is no begin of this job on this host: it was not called, or "
-				"was killed, or the host was booted since.",
-				ret);
-	}
+	if (r == -ENOENT)
+		return decide_without(ending, folder, ret);
+	if (r == 0 && run_is_open(ret) && is_another(ending->wish, ret))
+		return IS_ANOTHER_RUN;
 	if (r == 0)
 		r = run_lock(ret);
 	if (r == 0 && run_is_open(ret))
@@ -130,7 +150,7 @@ static int write_record(const struct ending *ending, const struct run *run)
 		r = record_file_write(to, run, text);
 	if (r < 0) {
 		snprintf(ending->said->error, sizeof ending->said->error,
-			"%swritten into %s: %s. The job stays open for another `uncore job end`.",
+			"%swritten into %s: %s. The next `uncore job end` of it tries again.",
 			failed, to ? to : "stdout", strerror(-r));
 		return r;
 	}
@@ -138,7 +158,7 @@ static int write_record(const struct ending *ending, const struct run *run)
 	if (fflush(stdout) == EOF) {
 		r = errno ? -errno : -EIO;
 		snprintf(ending->said->error, sizeof ending->said->error,
-			"%sprinted: %s. The job stays open for another `uncore job end`.", failed,
+			"%sprinted: %s. The next `uncore job end` of it tries again.", failed,
 			strerror(-r));
 	}
 	return r;
@@ -192,15 +212,18 @@ static int write_all_parked(const struct ending *ending, struct folder *folder)
 static int end_in(const struct ending *ending, struct folder *folder)
 {
 	_cleanup_(run_close) struct run run = { .fd = -1 };
-	int r = decide_in(ending, folder, &run);
+	int r = decide_in(ending, folder, &run), parked;
 
 	if (r < 0)
 		return job_say_folder(ending->wish, r, ending->said);
 	if (ending->reading.is_reached)
 		job_owner_follow(folder, ending->wish->socket_path, ending->said);
-	if (folder->counts.n_parked)
-		r = write_all_parked(ending, folder);
-	return r < 0 ? r : write_and_note(ending, folder, &run);
+	if (r == IS_ANOTHER_RUN)
+		snprintf(ending->said->remark, sizeof ending->said->remark,
+			"Job %s is open with another run, which stays open.", run.head.id);
+	if (folder->counts.n_parked && (parked = write_all_parked(ending, folder)) < 0)
+		return parked;
+	return r == IS_ANOTHER_RUN ? 0 : write_and_note(ending, folder, &run);
 }
 
 int job_end(const struct job_wish *wish, struct job_said *ret_said)

@@ -53,7 +53,8 @@ int job_say_folder(const struct job_wish *wish, int error, struct job_said *said
 	return error;
 }
 
-int job_make_ended(struct folder *folder, const char *id, const char *why, struct run *ret)
+int job_make_ended(
+	struct folder *folder, const struct job_wish *wish, const char *why, struct run *ret)
 {
 	_cleanup_free_ char *text = NULL;
 	struct run_head head = {
@@ -65,16 +66,17 @@ int job_make_ended(struct folder *folder, const char *id, const char *why, struc
 	struct job_view view;
 	int r;
 
-	strcpy(head.id, id);
+	strcpy(head.id, wish->id);
+	strcpy(head.key, wish->key ? wish->key : "");
 	r = run_create(folder->fd, FOLDER_NEW, &head, &run);
 	if (r < 0)
 		return r;
 	job_view_init_incomplete(&view, &run, why);
-	view.end.real_ns = head.begun_real_ns;
+	view.end = (struct job_end){ .real_ns = head.begun_real_ns, .exit = wish->exit };
 	r = job_json(&view, &text);
 	if (r == 0)
 		r = run_end(&run, text);
-	if (r == 0 && renameat(folder->fd, FOLDER_NEW, folder->fd, id) < 0)
+	if (r == 0 && renameat(folder->fd, FOLDER_NEW, folder->fd, wish->id) < 0)
 		r = -errno;
 	if (r < 0)
 		run_close(&run);

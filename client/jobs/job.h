@@ -22,7 +22,7 @@ struct job_wish {
 	const char *folder_path;
 	const char *socket_path; /* as for uncore_open() */
 	const char *id;          /* is valid */
-	const char *key;         /* of a begin: valid, or NULL */
+	const char *key;         /* of the run: valid, or NULL */
 	uint32_t uid;            /* of a begin */
 	struct packages packages;
 	const char *to;   /* of an end: the folder for its file, or NULL */
@@ -41,15 +41,18 @@ int job_begin(const struct job_wish *wish, struct job_said *ret_said);
 
 /*
  * Writes the record of the run, and those of earlier runs of the ID that were not written yet, to
- * stdout and into @wish->to. 0; negative errno: not all was written, *@ret_said says why.
+ * stdout and into @wish->to. An open run with another key stays open. 0; negative errno: not all
+ * was written, *@ret_said says why.
  */
 int job_end(const struct job_wish *wish, struct job_said *ret_said);
 
 /* Returns @error, and says what a failure in the folder means. */
 int job_say_folder(const struct job_wish *wish, int error, struct job_said *said);
 
-/* Makes the run that was never begun here, and has ended: @why says so. Within a change. */
-int job_make_ended(struct folder *folder, const char *id, const char *why, struct run *ret);
+/* Makes the run of @wish that was never begun here, and has ended: @why says so. Within a change.
+ */
+int job_make_ended(
+	struct folder *folder, const struct job_wish *wish, const char *why, struct run *ret);
 
 /* How long a process waits for uncored, and for others at work in the folder. */
 #define JOB_PATIENCE_NS UINT64_C(1000000000)

@@ -17,7 +17,7 @@ static struct {
 	const char *letters;
 } verbs[JOB_VERBS] = {
 	[JOB_BEGIN] = { "begin", "uncore job begin", "urcqs" },
-	[JOB_END] = { "end", "uncore job end", "teqs" },
+	[JOB_END] = { "end", "uncore job end", "rteqs" },
 	[JOB_LIST] = { "list", "uncore job list", "j" },
 	[JOB_SHOW] = { "show", "uncore job show", "js" },
 	[JOB_REPORT] = { "report", "uncore job report", "oraj" },
@@ -46,7 +46,8 @@ static void write_help(void)
 	       "                     this command may run on (default: all)\n\n"
 	       "end:\n"
 	       "      --to DIR       also write the record to DIR/ID@BEGIN.json\n"
-	       "      --exit TEXT    how the job ended, for the record\n\n"
+	       "      --exit TEXT    how the job ended, for the record\n"
+	       "      --run KEY      leave a run with another KEY open\n\n"
 	       "report:\n"
 	       "      --hosts LIST   the nodes that the job had; name those without a record\n"
 	       "      --run KEY      this run of several (default: the last)\n"

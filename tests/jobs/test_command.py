@@ -299,6 +299,21 @@ def twice():
         tap.equal(len(here.files("1")), 3, "files")
 
 
+def late_end():
+    """An end with the key of an earlier run leaves the run that is open alone"""
+    with machine() as here:
+        here.begin("1", "--run", "a")
+        here.begin("1", "--run", "b")
+        incomplete(here.end("1", "--run", "a"), "begun again")
+        said = here.job("end", "1", "--run", "a")
+        tap.check(said.stdout == "" and "another run" in said.stderr, f"{said}")
+        tap.equal(here.open_jobs(), ["1"], "open jobs")
+        tap.equal(complete(here.end("1", "--run", "b"))["run"], "b", "run")
+        tap.equal(complete(here.end("1", "--run", "b"))["run"], "b", "run, again")
+        record = incomplete(here.end("1", "--run", "c", "--exit", "0:0"), "There is no begin")
+        tap.equal((record["run"], record["exit"]), ("c", "0:0"), "record of a run without a begin")
+
+
 # --- time ---
 
 def at(seconds, frozen=False):
@@ -486,5 +501,5 @@ def many():
 standin.enter()
 tap.run_functions([(body.__doc__, body) for body in (
     truth, written, users, names, options, shown, shared, in_cpuset, folder_is_made, folder_is_full, folder_is_read_only,
-    not_written, closed, twice, clock_set_back, owner, owner_stays, uncored_is_away, uncored_hangs, uncored_loses_counts,
+    not_written, closed, twice, late_end, clock_set_back, owner, owner_stays, uncored_is_away, uncored_hangs, uncored_loses_counts,
     readings_are_held_back, cost, many)])
