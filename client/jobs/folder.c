@@ -74,27 +74,38 @@ void folder_names_done(struct folder_names *names)
 	*names = (struct folder_names){ .n = 0 };
 }
 
+/* Takes the names that are wanted out of the entries. */
+static int take_names(
+	struct dirent *const entries[], int n, const char *id, struct folder_names *names)
+{
+	names->names = calloc((size_t)n + 1, sizeof *names->names);
+	if (!names->names)
+		return -ENOMEM;
+	for (int i = 0; i < n; i++) {
+		const char *name = entries[i]->d_name;
+
+		if (id ? !is_parked(name, id) : !job_id_is_valid(name))
+			continue;
+		names->names[names->n] = strdup(name);
+		if (!names->names[names->n++])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int folder_list(const struct folder *folder, const char *id, struct folder_names *ret)
 {
 	struct dirent **entries;
-	int n = scandirat(folder->fd, ".", &entries, NULL, alphasort);
+	int n = scandirat(folder->fd, ".", &entries, NULL, alphasort), r;
 
 	*ret = (struct folder_names){ .n = 0 };
 	if (n < 0)
 		return -errno;
-	ret->names = calloc((size_t)n + 1, sizeof *ret->names);
-	for (int i = 0; ret->names && i < n; i++) {
-		const char *name = entries[i]->d_name;
-		bool wanted = id ? is_parked(name, id) : job_id_is_valid(name);
-
-		if (wanted && !(ret->names[ret->n++] = strdup(name)))
-			break;
-	}
+	r = take_names(entries, n, id, ret);
 	free_names(entries, n);
-	if (ret->names && (!ret->n || ret->names[ret->n - 1]))
-		return 0;
-	folder_names_done(ret);
-	return -ENOMEM;
+	if (r < 0)
+		folder_names_done(ret);
+	return r;
 }
 
 /* --- counting anew --- */

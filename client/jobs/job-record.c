@@ -86,8 +86,10 @@ static void parse_sockets(
 
 	ret->record.regions[0].sockets = calloc(n + 1, sizeof(struct record_socket));
 	ret->sockets = calloc(n + 1, sizeof *ret->sockets);
-	if (!ret->record.regions[0].sockets || !ret->sockets)
+	if (!ret->record.regions[0].sockets || !ret->sockets) {
 		members_fail(members, "sockets", "is too long for the memory");
+		return;
+	}
 	if (n)
 		parse_metrics(members, json_object_array_get_idx(list, 0), &ret->record);
 	for (size_t i = 0; i < n && !members_failed(members); i++) {
