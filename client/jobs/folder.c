@@ -11,14 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/jobs/lock.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
 /* With a second point: ".counts" is the name of a run whose ID is "counts". */
 static const char COUNTS[] = "..counts";
-
-/* How often a process that waits for the lock looks again. */
-static const struct timespec LOOK_AGAIN = { .tv_nsec = 2000000 };
 
 /* Behind the counts, from the second page on: the IDs of runs that were written. */
 enum { WRITTEN_AT = 4096, WRITTEN_STRIDE = 128 };
@@ -185,15 +183,10 @@ static int read_counts(struct folder *folder)
 
 int folder_lock(struct folder *folder, uint64_t deadline_ns)
 {
-	int r;
+	int r = lock_until(folder->fd, deadline_ns);
 
-	while (flock(folder->fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -errno;
-		if (clock_now_ns() > deadline_ns)
-			return -ETIMEDOUT;
-		nanosleep(&LOOK_AGAIN, NULL);
-	}
+	if (r < 0)
+		return r;
 	r = read_counts(folder);
 	if (r < 0)
 		folder_unlock(folder);

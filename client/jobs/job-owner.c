@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 
+#include "client/jobs/lock.h"
 #include "client/uncore/json.h"
 #include "common/clock.h"
 #include "common/macro.h"
@@ -19,8 +18,6 @@
  * hang.
  */
 static const char LOCK[] = "..owner";
-
-static const struct timespec LOOK_AGAIN = { .tv_nsec = 5000000 };
 
 /* False also if uncored cannot be asked: then it cannot be told anything either. */
 static bool is_asked_for(const char *socket_path)
@@ -69,19 +66,13 @@ static uint32_t owner_of(const struct folder *folder)
 
 static int lock(const struct folder *folder, int *ret_fd)
 {
-	const uint64_t deadline_ns = clock_deadline_ns(JOB_PATIENCE_NS);
 	_cleanup_close_ int fd =
 		openat(folder->fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int r = fd < 0 ? -errno : lock_until(fd, clock_deadline_ns(JOB_PATIENCE_NS));
 
-	if (fd < 0)
-		return -errno;
-	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (clock_now_ns() > deadline_ns)
-			return -ETIMEDOUT;
-		nanosleep(&LOOK_AGAIN, NULL);
-	}
-	*ret_fd = take_fd(&fd);
-	return 0;
+	if (r == 0)
+		*ret_fd = take_fd(&fd);
+	return r;
 }
 
 void job_owner_follow(const struct folder *folder, const char *socket_path, struct job_said *said)

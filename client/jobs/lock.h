@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#pragma once
+
+#include <stdint.h>
+
+/* Locks the file @fd (flock(2)). -ETIMEDOUT: another process had it until @deadline_ns. */
+int lock_until(int fd, uint64_t deadline_ns);
