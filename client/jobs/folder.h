@@ -5,9 +5,9 @@
  * system calls within the folder, never while a process waits for uncored or for a disk.
  *
  *	ID          a run that is open, or has ended and is not known to be written (run.h)
- *	.ID@INODE   a run that has ended and is not known to be written, and whose ID was begun
- *again .ID         the last run of ID that was written; the folder keeps a few, for an end that is
- *	            repeated because the one before was killed
+ *	.ID@INODE   a run that has ended and is not known to be written; its ID was begun again
+ *	.ID         the last run of ID that was written: the folder keeps a few, for an end that
+ *	            is repeated because the one before was killed
  *	..counts    counts.h, and the IDs of the third kind
  *	..new       a run that is not begun yet
  */
