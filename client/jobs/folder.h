@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The folder of open jobs. It lies in memory, so that it is empty after a boot, and whoever may
+ * The folder of open jobs. It lies in memory, so that it is empty after a boot. Users that may
  * write there may begin and end jobs. A lock on the folder orders all changes; it is held for a few
  * system calls within the folder, never while a process waits for uncored or for a disk.
  *
