@@ -54,6 +54,8 @@ static void origin_json(struct jsonwriter *json, const struct job_view *view)
 	else
 		jsonwriter_text(json, "seconds", NULL);
 	text_or_null(json, "exit", view->end.exit);
+	/* Two runs may have all else in common: a file that is there is known by it. */
+	jsonwriter_number(json, "monotonic_ns", head->begun_ns ? head->begun_ns : view->end.ns);
 }
 
 static uint64_t above(uint64_t a, uint64_t b)

@@ -72,7 +72,11 @@ int job_make_ended(
 	if (r < 0)
 		return r;
 	job_view_init_incomplete(&view, &run, why);
-	view.end = (struct job_end){ .real_ns = head.begun_real_ns, .exit = wish->exit };
+	view.end = (struct job_end){
+		.real_ns = head.begun_real_ns,
+		.ns = clock_now_ns(),
+		.exit = wish->exit,
+	};
 	r = job_json(&view, &text);
 	if (r == 0)
 		r = run_end(&run, text);

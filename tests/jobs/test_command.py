@@ -339,6 +339,10 @@ def clock_set_back():
             here.begin("2", **frozen)
             complete(here.end("2", "--to", here.records, **frozen))
         tap.equal(len(here.files("2")), 3, "files of three runs that began at one time")
+        for _ in range(3):
+            here.begin("3", **frozen)
+        lines = here.job("end", "3", "--to", here.records, **frozen).stdout.splitlines()
+        tap.equal((len(lines), len(here.files("3"))), (3, 3), "records of runs that are alike")
 
 
 # --- owners ---
