@@ -51,9 +51,9 @@ class Machine:
 
     def job(self, *words, status=0, user=0, before=(), stdout=subprocess.PIPE, **more):
         """Runs `uncore job`; before: a program that runs it."""
-        done = subprocess.run([*map(str, before), UNCORE, "job", *map(str, words)], env=self.uncored.environment(None, **more),
-                              user=user, group=user, extra_groups=[], stdout=stdout, stderr=subprocess.PIPE, text=True,
-                              stdin=subprocess.DEVNULL, check=False, timeout=SECONDS)
+        done = subprocess.run([*map(str, before), UNCORE, "job", *map(str, words)], user=user, group=user,
+                              extra_groups=[], env=self.uncored.environment(None, **more), stdin=subprocess.DEVNULL,
+                              stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=SECONDS)
         tap.equal(done.returncode, status, f"status, of {done}")
         return done
 

@@ -21,7 +21,8 @@ def at(seconds):
 def socket(number, count, others=0, used=True):
     return {"socket": number, "package": number, "used": used, "others": others, "window_ns": 10 ** 10, "early_ns": 0,
             "late_ns": 0, "skew_ns": 10 ** 6, "new member": 1,
-            "metrics": {"dram.read": {"bytes": count, "quality": []}, "dram.write": {"bytes": 7, "quality": ["partial"]},
+            "metrics": {"dram.read": {"bytes": count, "quality": []},
+                        "dram.write": {"bytes": 7, "quality": ["partial"]},
                         "hbm.read": {"absent": "there is none"}, "clock": {"value": 5, "unit": "ns", "quality": []}}}
 
 
@@ -66,7 +67,8 @@ def sums():
     tap.equal(run["imbalance"]["dram.read"]["largest_host"], "n2", "largest host")
     tap.equal(run["records"], records, "records, with members that are not known")
     text = report([record("n1", socket(0, 10 ** 9)), record("n2", socket(0, 3 * 10 ** 9))]).stdout
-    contains(text, "Job 123 of user 1000, 2 hosts", "n1/0", "n2/0", "1.00 GB", "3.00 GB", "4.00 GB", "1.50 n2", "exit 0:0")
+    contains(text, "Job 123 of user 1000, 2 hosts", "n1/0", "n2/0", "1.00 GB", "3.00 GB", "4.00 GB", "1.50 n2",
+             "exit 0:0")
 
 
 def hosts():
@@ -131,8 +133,8 @@ def twins():
         (folder / "2.json").write_text(json.dumps(one), encoding="utf-8")
         (folder / "other.json").write_text('{"a": 1}', encoding="utf-8")
         (folder / "text").write_text("none of these", encoding="utf-8")
-        done = subprocess.run([UNCORE, "job", "report", "--json", "123", folder, folder / "1.json"], capture_output=True,
-                              text=True, check=False, timeout=SECONDS)
+        done = subprocess.run([UNCORE, "job", "report", "--json", "123", folder, folder / "1.json"], text=True,
+                              capture_output=True, check=False, timeout=SECONDS)
         tap.equal(done.returncode, 0, f"status, of {done}")
         tap.equal(json.loads(done.stdout)[0]["total"]["dram.read"]["bytes"], 5, "bytes")
         contains(done.stderr, "other.json, line 1: it is no record of a job; it is left out")
@@ -146,17 +148,19 @@ def wrong():
     """A line that is no record, or a wrong one, is told with its number, and the others are shown"""
     good = json.dumps(record("n1", socket(0, 5)))
     changes = [("record", 2, "another kind"), ("job", "a/b", "no ID"), ("uid", -1, "uid"), ("host", 5, "no text"),
-               ("begin", "yesterday", "no time"), ("complete", None, "neither true nor false"), ("sockets", {}, "no list"),
+               ("begin", "yesterday", "no time"), ("complete", None, "neither true nor false"),
+               ("sockets", {}, "no list"),
                ("seconds", "x", "no number"), ("run", "x" * 65, "more than 64 bytes")]
     for key, value, words in changes:
         bad = {**record("n2", socket(0, 5)), key: value}
         done = report([], status=1, text=f"{good}\n\n{json.dumps(bad)}\n")
         contains(done.stderr, "stdin, line 3: it ", words)
         contains(done.stdout, "n1/0")
-    for key, value in (("window_ns", -1), ("metrics", []), ("others", "many"), ("used", 1), ("metrics", {"dram.read": {}}),
-                       ("metrics", {"x" * 40: {"bytes": 1, "quality": []}})):
+    for key, value in (("window_ns", -1), ("metrics", []), ("others", "many"), ("used", 1),
+                       ("metrics", {"dram.read": {}}), ("metrics", {"x" * 40: {"bytes": 1, "quality": []}})):
         bad = record("n2", {**socket(0, 5), key: value})
-        contains(report([], status=1, text=f"{good}\n{json.dumps(bad)}").stderr, "line 2: it is no record that can be read")
+        said = report([], status=1, text=f"{good}\n{json.dumps(bad)}").stderr
+        contains(said, "line 2: it is no record that can be read")
     for text in ("{", good[:50], "[1,2]", "\x00", "5", good + good, good + " x"):
         contains(report([], status=1, text=f"{good}\n{text}\n").stderr, "line 2: it is no")
     contains(report([], status=1, text="").stderr, "no record of job 123")
