@@ -191,6 +191,7 @@ int job_begin(const struct job_wish *wish, struct job_said *ret_said)
 	}
 	if (r == 0)
 		r = take_reading(&run, wish, ret_said, &is_reached);
+	run_close(&run); /* an end need not wait for what follows */
 	if (r < 0)
 		return job_say_folder(wish, r, ret_said);
 	if (is_reached)
