@@ -16,6 +16,7 @@ SETUP_TO_TEST=(
 	qemu-system-x86 # for the guest of suite traffic
 	gfortran # for suite papers: a program of CloverLeaf's shape
 	libopenmpi-dev openmpi-bin # for suite ranks: an MPI, whose launcher and faults are its own
+	slurmctld slurmd slurm-client munge iproute2 procps jq # for suite jobs: a private Slurm
 )
 # The emulator whose plugin simulates a memory controller: ./dev traffic, ./dev demo, suite traffic.
 SETUP_TO_SIMULATE=(qemu-user)
@@ -30,9 +31,11 @@ setup_missing() {
 	done
 }
 
-# Packages pcp and prometheus would start their services; pcp fails where systemd is not PID 1. The tests start their own.
+# Packages pcp, prometheus, munge and slurmd would start services, and pcp fails where systemd is not PID 1; the tests start their
+# own. systemctl obeys SYSTEMD_OFFLINE. Without systemd invoke-rc.d starts what belongs to the runlevel; this one is
+# that of a single user.
 setup_apt() {
-	as_root env DEBIAN_FRONTEND=noninteractive SYSTEMD_OFFLINE=1 \
+	as_root env DEBIAN_FRONTEND=noninteractive SYSTEMD_OFFLINE=1 RUNLEVEL=1 \
 		apt-get -q -o DPkg::Lock::Timeout=300 "$@"
 }
 
