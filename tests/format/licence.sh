@@ -10,5 +10,5 @@ while read -r file; do
 		echo "$file has no SPDX-License-Identifier line: add one at its top." >&2
 		status=1
 	fi
-done < <(sources '*.c' '*.h' '*.py' '*.sh' dev .ci/run)
+done < <(sources '*.c' '*.h' '*.py' '*.sh' 'conf/slurm/*.in' dev .ci/run)
 exit $status
