@@ -2,7 +2,10 @@
 # ./dev test: which suites run in which build folder, and as which user.
 
 TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")
-TESTS_SUITES=(unit platforms traffic validate papers system policy ranks continuity compat hostile pcp monitor fuzz-replay abi man format analysis units guests)
+TESTS_SUITES=(
+	unit platforms traffic validate papers system policy ranks jobs continuity compat hostile pcp monitor
+	fuzz-replay abi man format analysis units guests
+)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 tests_suites_of() {
@@ -22,12 +25,12 @@ tests_environment() {
 		TSAN_OPTIONS=halt_on_error=1
 }
 
-# In the suites system, policy, ranks, continuity, compat, hostile, pcp and monitor uncored opens perf events; one case of
+# In the suites system, policy, ranks, jobs, continuity, compat, hostile, pcp and monitor uncored opens perf events; one case of
 # validate mounts a folder. Without root, and without a sudo that asks nothing, these tests say so and skip.
 tests_prefix() {
 	local suite=$1
 
-	if [[ $suite =~ ^(validate|system|policy|ranks|continuity|compat|hostile|pcp|monitor)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
+	if [[ $suite =~ ^(validate|system|policy|ranks|jobs|continuity|compat|hostile|pcp|monitor)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
 		echo sudo -n
 	fi
 }
