@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""README.md's section "On a cluster", and the lines of uncored-jobs(7) that are no hooks of other batch systems, run as
+they are written. Needs root and Slurm."""
+import base64
+import json
+import re
+import subprocess
+
+import hosts
+import slurm
+import tap
+from hosts import NOBODY, PREFIX, SOURCE, TMP, TOUCH
+from slurm import PAGE_BYTES, bytes_of
+
+SUDO = 'sudo() { "$@"; }\n'  # the test is root already
+PAGES = 20000
+TOTAL = ("dram.read", "dram.write")
+
+
+def blocks(name, begin, end):
+    """The literal blocks between two lines of a page, with the paths of this build."""
+    text = (SOURCE / name).read_text(encoding="utf-8").partition(f"\n{begin}\n")[2].partition(f"\n{end}\n")[0]
+    found = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [block.replace("/usr/share/", f"{PREFIX}/share/").replace("/usr/bin/uncore", f"{PREFIX}/bin/uncore")
+            .replace("\\\\", "\\").replace("\\*", "*") for block in found]
+
+
+def shell(text, **options):
+    done = subprocess.run(["bash", "-euc", SUDO + text], check=False, text=True, capture_output=True, cwd="/tmp",
+                          timeout=hosts.SECONDS, **{"env": hosts.ENVIRONMENT, **options})
+    tap.equal(done.returncode, 0, f"status, of {done}")
+    return done.stdout
+
+
+def readme(cluster):
+    """README.md's commands install the two files, and show the job of two hosts that follows"""
+    install, show = blocks("README.md", "## On a cluster", "## Install it")[:2]
+    cluster.command("srun", "true")
+    with cluster.read_again():
+        shell(install)
+    cluster.wait_idle()
+    job = cluster.submit(f"srun -w n1 -N1 -n1 {TOUCH} {PAGES}; srun -w n2 -N1 -n1 {TOUCH} {PAGES}", "-N2", user=NOBODY)
+    tap.equal(job, "2", "the number that README.md has")
+    records = cluster.records(job, 2)
+    tap.check(min(map(bytes_of, records)) >= 2 * PAGES * PAGE_BYTES, f"{records}")
+    shown = shell(show)
+    print("\n".join("# " + line for line in shown.splitlines()))
+    tap.check("2 hosts" in shown and "No record" not in shown, shown)
+
+
+def accounting(cluster):
+    """The lines of uncored-jobs(7) make of a record what accounting systems take, and of an incomplete one nothing"""
+    cockpit, supremm, comment = blocks("man/uncored-jobs.7.scd", "# ACCOUNTING SYSTEMS", "# COURSE")
+    record, = cluster.records(cluster.submit("true", "-w", "n1"))
+    less = {**record, "sockets": [{**record["sockets"][0], "metrics": {"dram.read": {"absent": "none"}}}]}
+    lines = "".join(f"{json.dumps(one)}\n" for one in ({"complete": False}, less, record))
+    moved = [sum(socket["metrics"][name]["bytes"] for name in TOTAL) for socket in record["sockets"]]
+    for line, socket, n_bytes in zip(shell(cockpit, input=lines).splitlines(), record["sockets"], moved, strict=True):
+        form = rf"mem_bw,hostname=n1,type=socket,type-id={socket['socket']} value=([0-9.e+-]+) \d+"
+        rate = float(re.fullmatch(form, line)[1])
+        tap.check(abs(rate * socket["window_ns"] / 1000 - n_bytes) <= 1e-6 * n_bytes, f"{line}, of {n_bytes} bytes")
+    tap.equal(json.loads(shell(supremm, input=lines)), {"n1": sum(moved)}, "uncperf.membw")
+    totals = {name: bytes_of(record, name) for name in (*TOTAL, "itom")}
+    tap.equal(stored_comment(comment, record), totals, "AdminComment")
+
+
+def stored_comment(line, record):
+    """What would be stored, with a sacctmgr that prints its last argument."""
+    path = TMP / "record.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    said = shell(f"sacctmgr() {{ echo \"${{!#}}\"; }}; job={record['job']} records={path}\n{line}")
+    text = said.strip().removeprefix("AdminComment=")
+    tap.check(len(text) < 1000, f"{len(text)} bytes")
+    return json.loads(base64.b64decode(text))
+
+
+if __name__ == "__main__":
+    slurm.run_cases([readme, accounting], n_hosts=2, site="")
