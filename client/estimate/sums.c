@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const double first_block_s = 1e-3;
@@ -78,10 +79,23 @@ static void set_busy(const struct estimate *estimate, uint32_t busy)
 	write_in_order();
 }
 
+/*
+ * memset(3) clears in any order. A writer that is stopped in it, and goes on when another one has
+ * filled the block anew, clears some of that; begun_s, last of all, tells.
+ */
+static void clear_block(const struct estimate *estimate, struct sums_block *block)
+{
+	block->dt_s = 0;
+	write_in_order();
+	memset(block->time_s, 0, block_bytes(estimate) - offsetof(struct sums_block, time_s));
+	write_in_order();
+	block->begun_s = 0;
+}
+
 static void clear_blocks(const struct estimate *estimate, uint32_t first, uint32_t end)
 {
 	for (uint32_t i = first; i < end; i++)
-		memset(sums_block(estimate, i), 0, block_bytes(estimate));
+		clear_block(estimate, sums_block(estimate, i));
 }
 
 /* Drops what a writer left half written. */
