@@ -199,7 +199,7 @@ class Host:
         """Under a service manager; option --no-store: one that keeps no descriptors."""
         readies = self.readies()
         self.manager = self.start(
-            sys.executable, "-B", SOURCE / "tests/jobs/manager.py", *options, SOCKET, PREFIX / "sbin/uncored",
+            sys.executable, "-B", SOURCE / "tests/harness/manager.py", *options, SOCKET, PREFIX / "sbin/uncored",
             "--platforms", SOURCE / "conf/platforms", "--root", BUILD / "tests/machines/standin",
             "--config", self.config, log="manager")
         self.wait_for_ready(readies)

@@ -7,6 +7,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -41,11 +42,16 @@ class Uncored:
     def start(self):
         """A daemon that was killed leaves its socket, at which nobody listens."""
         pathlib.Path(self.socket).unlink(missing_ok=True)
-        self.process = subprocess.Popen(
-            [BUILD / "daemon/uncored", "--platforms", SOURCE / "conf/platforms", "--root",
-             BUILD / "tests/machines/standin", "--config", self.config, "--socket", self.socket],
-            stderr=open(self.folder / "log", "a", encoding="utf-8"))
+        self.process = self.popen(*self.words(), "--socket", self.socket)
         wait_until(self.is_open, "uncored to listen", self.process)
+
+    def words(self):
+        return (BUILD / "daemon/uncored", "--platforms", SOURCE / "conf/platforms",
+                "--root", BUILD / "tests/machines/standin", "--config", self.config)
+
+    def popen(self, *words, **more):
+        with open(self.folder / "log", "a", encoding="utf-8") as log:
+            return subprocess.Popen(words, stderr=log, **more)
 
     def is_open(self):
         """The socket is there before its mode lets users in, and before uncored listens (flag 10000)."""
@@ -65,12 +71,32 @@ class Uncored:
                               capture_output=True, text=True, check=False, timeout=SECONDS)
 
 
+class KeptUncored(Uncored):
+    """The same under a service manager, which keeps its descriptors and starts it again when it was killed."""
+
+    def start(self):
+        self.process = self.popen(sys.executable, "-B", SOURCE / "tests/harness/manager.py", self.socket, *self.words(),
+                                  stdout=subprocess.PIPE, text=True)
+        self.expect_ready()
+
+    def expect_ready(self):
+        for line in self.process.stdout:
+            if line.startswith("uncored is process "):
+                self.pid = int(line.split()[-1])
+            if line == "uncored is ready\n":
+                return
+        raise AssertionError("uncored has ended")
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+
+
 @contextlib.contextmanager
-def serving(config=""):
+def serving(config="", kind=Uncored):
     with tempfile.TemporaryDirectory(prefix="uncored-ranks-") as name:
         folder = pathlib.Path(name)
         folder.chmod(0o777)
-        uncored = Uncored(folder, config)
+        uncored = kind(folder, config)
         try:
             yield uncored
         finally:

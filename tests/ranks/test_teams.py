@@ -234,6 +234,28 @@ def restarted():
     tap.check(bytes_of(region_of(report, "later")) >= PAGES * PAGE_BYTES, "later")
 
 
+def kept():
+    """uncored is killed while ranks are inside a region: with its store the region has what they moved meanwhile"""
+    program = f"begin solve touch {PAGES} say in wait touch {PAGES} say touched wait end solve"
+    with serving(kind=ranks.KeptUncored) as uncored:
+        members = start(uncored, program, program)
+        for member in members:
+            member.expect("in")
+        uncored.kill()
+        for member in members:
+            member.go()
+            member.expect("touched")
+        uncored.expect_ready()
+        for member in members:
+            member.go()
+        said = [member.end() for member in members]
+        report = read_report(report_path(uncored))
+    solve = region_of(report, "solve")
+    tap.equal(said, ["", ""], "stderr")
+    tap.equal((solve["count"], solve["measured"], solve["stretches"]), (2, 1, 1), "passages and measured stretches")
+    tap.check(bytes_of(solve) >= len(members) * 2 * PAGES * PAGE_BYTES, f"{bytes_of(solve)} bytes")
+
+
 def many_names():
     """Names of 63 bytes, and 1000 regions: one more is refused with a sentence"""
     names = [f"{number:063}" for number in range(1001)]
@@ -332,4 +354,4 @@ if os.geteuid() != 0:
     raise SystemExit("1..0 # SKIP needs root")
 tap.run_functions([(body.__doc__, body) for body in (
     counted_once, one_table, outside, killed_inside, last_killed, stopped, forked, executed, second_run, strangers,
-    restarted, many_names, own_sockets, closed, cost, own_record)])
+    restarted, kept, many_names, own_sockets, closed, cost, own_record)])
