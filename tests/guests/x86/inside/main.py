@@ -17,6 +17,7 @@ def wanted():
 
 
 def main():
+    print("# The guest has booted.", flush=True)
     cases = []
     for name in sys.argv[1:] or wanted():
         for case in importlib.import_module(name).CASES:
