@@ -71,14 +71,15 @@ static bool holds(int folder_fd, const char *name, const char *text)
 	       strncmp(held, text, size_bytes - 1) == 0;
 }
 
-/* Gives the file that was written aside its name, which no other run has. */
-static int name_it(int folder_fd, const char *aside, const struct run *run, const char *text)
+/* Gives the file that was written aside a name that no other run has: @ret_name. */
+static int name_it(int folder_fd, const char *aside, const struct run *run, const char *text,
+	char ret_name[NAME_BYTES])
 {
-	char begun[JOB_TIME_MAX], name[NAME_BYTES], number[16] = "";
+	char begun[JOB_TIME_MAX], *name = ret_name, number[16] = "";
 
 	job_time_in_name(run->head.begun_real_ns, begun);
 	for (int i = 2; i < TWINS_MOST; i++) {
-		snprintf(name, sizeof name, "%s@%s%s.json", run->head.id, begun, number);
+		snprintf(name, NAME_BYTES, "%s@%s%s.json", run->head.id, begun, number);
 		if (linkat(folder_fd, aside, folder_fd, name, 0) == 0)
 			return 0;
 		if (errno != EEXIST)
@@ -90,21 +91,35 @@ static int name_it(int folder_fd, const char *aside, const struct run *run, cons
 	return -EEXIST;
 }
 
-int record_file_write(const char *folder, const struct run *run, const char *text)
+/* Users do not know when their job began, but its id and where it ran. */
+static int point_at(int folder_fd, const char *aside, const char *link, const char *name)
 {
-	_cleanup_close_ int folder_fd = -1;
-	char aside[NAME_BYTES], host[LAUNCH_HOST_MAX];
-	int r = open_folder(folder, &folder_fd);
+	if (symlinkat(name, folder_fd, aside) < 0 ||
+		renameat(folder_fd, aside, folder_fd, link) < 0)
+		return -errno;
+	return 0;
+}
 
-	if (r < 0)
-		return r;
+static int write_in(int folder_fd, const struct run *run, const char *text)
+{
+	char aside[NAME_BYTES], host[LAUNCH_HOST_MAX], name[NAME_BYTES];
+	int r;
+
 	job_host(host); /* several may share the folder */
 	snprintf(aside, sizeof aside, ".%s@%.100s", run->head.id, host);
 	r = write_aside(folder_fd, aside, run, text);
 	if (r == 0)
-		r = name_it(folder_fd, aside, run, text);
+		r = name_it(folder_fd, aside, run, text, name);
 	unlinkat(folder_fd, aside, 0);
-	if (r == 0 && fsync(folder_fd) < 0)
-		r = -errno;
-	return r;
+	return r == 0 ? point_at(folder_fd, aside, aside + 1, name) : r;
+}
+
+int record_file_write(const char *folder, const struct run *run, const char *text)
+{
+	_cleanup_close_ int folder_fd = -1;
+	int r = open_folder(folder, &folder_fd);
+
+	if (r == 0)
+		r = write_in(folder_fd, run, text);
+	return r == 0 && fsync(folder_fd) < 0 ? -errno : r;
 }

@@ -54,12 +54,24 @@ def written():
                   (1, "12", "s9N", NOBODY, "0:0"), "record")
         tap.equal((record["platform"], record["quantum"], record["restarts"]), ("standin", 1, 0), "record")
         tap.equal([socket["package"] for socket in record["sockets"]], [0, 1], "packages")
+        link, = (path for path in here.records.iterdir() if path.is_symlink())
+        tap.equal(link.name, f"12@{record['host']}", "the name that users know")
         here.records.chmod(0o711)
-        can = {user: subprocess.run(["cat", path], user=user, group=user, extra_groups=[], capture_output=True,
+        can = {user: subprocess.run(["cat", link], user=user, group=user, extra_groups=[], capture_output=True,
                                     check=False).returncode for user in (NOBODY, DAEMON)}
         listed = subprocess.run(["ls", here.records], user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True,
                                 check=False).returncode
     tap.equal((can, listed != 0), ({NOBODY: 0, DAEMON: 1}, True), "who may read, and list")
+
+
+def latest():
+    """Users find the record of the latest run, whenever it began"""
+    with machine() as here:
+        for key in ("first", "second"):
+            here.begin("1", "--run", key)
+            here.end("1", "--to", here.records)
+        link, = (path for path in here.records.iterdir() if path.is_symlink())
+        tap.equal((len(here.files("1")), json.loads(link.read_text(encoding="utf-8"))["run"]), (2, "second"), "runs")
 
 
 def users():
@@ -443,6 +455,6 @@ def readings_are_held_back():
 
 standin.enter()
 tap.run_functions([(body.__doc__, body) for body in (
-    truth, written, users, names, options, shown, shared, in_cpuset, folder_is_made, folder_is_full,
+    truth, written, latest, users, names, options, shown, shared, in_cpuset, folder_is_made, folder_is_full,
     folder_is_read_only, not_written, closed, twice, late_end, clock_set_back, owner, owner_of_many, owner_stays,
     uncored_is_away, uncored_hangs, uncored_loses_counts, readings_are_held_back)])

@@ -226,11 +226,19 @@ static inline void records_done(struct records *records)
 	records->n = 0;
 }
 
+/* The link to the latest record is no other record. */
+static inline int is_json(const struct dirent *entry)
+{
+	const char *ending = strrchr(entry->d_name, '.');
+
+	return ending && strcmp(ending, ".json") == 0;
+}
+
 /* Those of the files of @id. Each is whole, and has its mode. */
 static inline void records_of(const struct scene *scene, const char *id, struct records *ret)
 {
 	struct dirent **entries;
-	int n = scandir(scene->to, &entries, NULL, alphasort);
+	int n = scandir(scene->to, &entries, is_json, alphasort);
 	char path[PATH_BYTES];
 
 	ret->n = 0;
