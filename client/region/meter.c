@@ -14,8 +14,11 @@
  * reader that stands still hold a program up at every region.
  */
 #define RETRY_AFTER_NS 10000000000U
-/* All ranks of a job may come at once; see team_join(). */
-#define FIRST_WITHIN_NS 10000000000U
+/*
+ * All ranks of a job may come at once, to an uncored that has just been restarted, on a busy
+ * machine; see team_join(). Where that was not enough, further attempts cost less.
+ */
+#define PATIENT_WITHIN_NS 10000000000U
 /* A daemon that cannot serve has said why, and the administrator needs time to act on it. */
 #define RETRY_REFUSED_AFTER_NS 600000000000U
 
@@ -41,9 +44,9 @@ static int open_now(struct meter *meter)
 {
 	struct uncore *handle;
 	int r = uncore_open_within(
-		NULL, meter->was_tried ? CALL_WITHIN_NS : FIRST_WITHIN_NS, &handle);
+		NULL, meter->has_failed ? CALL_WITHIN_NS : PATIENT_WITHIN_NS, &handle);
 
-	meter->was_tried = true;
+	meter->has_failed = r < 0;
 	if (r < 0)
 		return r;
 	r = table_describe(meter->table, handle);

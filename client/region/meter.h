@@ -16,7 +16,7 @@ struct meter {
 	struct uncore *handle;  /* NULL: not connected */
 	struct failure failure; /* of the last attempt to connect, or reading that came too late */
 	uint64_t retry_at_ns;   /* no attempt before this time */
-	bool was_tried;         /* to connect */
+	bool has_failed;        /* the last attempt to connect */
 };
 
 void meter_init(struct meter *ret, struct table *table);

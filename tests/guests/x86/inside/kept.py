@@ -78,7 +78,8 @@ def generation():
 
 
 def kill(name="KILL"):
-    run("systemctl", "kill", "-s", name, "uncored")
+    """A process that ends by itself meanwhile makes systemctl fail; callers see whether uncored was ended."""
+    run("systemctl", "kill", "-s", name, "uncored", check=False)
 
 
 def n_restarts():
