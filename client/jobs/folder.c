@@ -26,6 +26,12 @@ int folder_open(const char *path, struct folder *ret)
 	*ret = (struct folder){ .fd = -1, .counts_fd = -1 };
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return -errno;
+	return folder_look(path, ret);
+}
+
+int folder_look(const char *path, struct folder *ret)
+{
+	*ret = (struct folder){ .fd = -1, .counts_fd = -1 };
 	ret->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return ret->fd < 0 ? -errno : 0;
 }

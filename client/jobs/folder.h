@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The folder of open jobs. It lies in memory, so that it is empty after a boot. Users that may
- * write there may begin and end jobs. A lock on the folder orders all changes; it is held for a few
- * system calls within the folder, never while a process waits for uncored or for a disk.
+ * write there may begin and end jobs; a group that may read there may look at them. A lock on the
+ *folder orders all changes; it is held for a few system calls within the folder, never while a
+ *process waits for uncored or for a disk.
  *
  *	ID          a run that is open, or has ended and is not known to be written (run.h)
  *	.ID@INODE   a run that has ended and is not known to be written; its ID was begun again
@@ -39,6 +40,9 @@ struct folder {
  * mkdir(2) and open(2). */
 int folder_open(const char *path, struct folder *ret);
 void folder_close(struct folder *folder);
+
+/* The same for a process that only looks: -ENOENT where there is no folder. */
+int folder_look(const char *path, struct folder *ret);
 
 /*
  * Locks the folder and reads the counts. -ETIMEDOUT: another process held the lock until

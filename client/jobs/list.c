@@ -2,7 +2,6 @@
 #include "client/jobs/list.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,19 +104,17 @@ static int show(const struct job_options *options, const struct folder *folder,
 /* Where there is no folder, no job has begun since the boot. */
 int job_list(const struct job_options *options)
 {
-	_cleanup_(folder_close) struct folder folder = { .fd = -1, .counts_fd = -1 };
-	struct folder_names names = { .n = 0 };
+	_cleanup_(folder_close) struct folder folder;
+	_cleanup_(folder_names_done) struct folder_names names = { .n = 0 };
 	struct job_said said = { .error = "" };
-	int r = 0;
+	int r = folder_look(options->wish.folder_path, &folder);
 
-	folder.fd = open(options->wish.folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder.fd >= 0)
+	if (r == 0)
 		r = folder_list(&folder, NULL, &names);
-	else if (errno != ENOENT)
-		r = -errno;
+	else if (r == -ENOENT)
+		r = 0;
 	if (r == 0)
 		r = show(options, &folder, &names);
-	folder_names_done(&names);
 	if (r == 0)
 		return 0;
 	job_say_folder(&options->wish, r, &said);

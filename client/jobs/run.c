@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/macro.h"
@@ -19,6 +20,9 @@ enum {
 };
 
 static const char MAGIC[8] = "uncjob1";
+
+/* Whatever the umask of a batch system: a site may open the folder to a group. */
+enum { MODE = 0640 };
 
 static_assert(sizeof(struct run_head) <= HEAD_BYTES, "one page");
 
@@ -65,13 +69,13 @@ int run_keep_head(const struct run *run)
 int run_create(int folder_fd, const char *name, const struct run_head *head, struct run *ret)
 {
 	struct run run = { .head = *head };
-	int r = 0;
+	int r;
 
-	run.fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
+	run.fd = openat(folder_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, MODE);
 	if (run.fd < 0)
 		return -errno;
 	memcpy(run.head.magic, MAGIC, sizeof MAGIC);
-	r = run_lock(&run);
+	r = fchmod(run.fd, MODE) < 0 ? -errno : run_lock(&run);
 	if (r == 0)
 		r = reserve(&run);
 	if (r == 0)
@@ -133,7 +137,9 @@ static bool is_whole(const struct run_head *head)
 
 static int open_as(int folder_fd, const char *name, int access, struct run *ret)
 {
-	struct run run = { .fd = openat(folder_fd, name, access | O_CLOEXEC | O_NOFOLLOW) };
+	/* O_NONBLOCK: a pipe in the folder holds nobody up. */
+	const int flags = access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	struct run run = { .fd = openat(folder_fd, name, flags) };
 	int r;
 
 	if (run.fd < 0)

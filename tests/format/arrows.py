@@ -21,7 +21,7 @@ ALLOWED = {
     **{f"daemon/{wing}": ["common/", *(f"daemon/{other}/" for other in (wing, *below.split()))]
        for wing, below in WINGS.items()},
     "client": ["common/", "client/"],
-    "pmda": ["pmda/", "client/uncore.h"],
+    "pmda": ["pmda/", "client/uncore.h", "client/jobs/open-runs.h"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
