@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "pmda/clusters.h"
 #include "pmda/instances.h"
 #include "pmda/perfevent.h"
+#include "pmda/quality.h"
 
 static const struct view *view;
 static const struct context *reader; /* the client that gets the values */
@@ -58,69 +58,28 @@ static int channel_traffic(const struct meaning *meaning, unsigned inst, pmAtomV
 
 static int quality(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	const struct uncore_sample *sample = &view->samples[socket];
-
-	ret->ul = 0;
-	for (uint32_t i = 0; i < sample->n_values; i++)
-		if (!(sample->values[i].quality & UNCORE_ABSENT))
-			ret->ul |= sample->values[i].quality;
+	ret->ul = quality_of(&view->samples[socket]);
 	return PMDA_FETCH_STATIC;
 }
 
-/* pmie and others cannot test a bit of a number, so this is how many metrics carry a flag. */
 static int flagged(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	const struct uncore_sample *sample = &view->samples[socket];
-
-	ret->ul = 0;
-	for (uint32_t i = 0; i < sample->n_values; i++)
-		if (!(sample->values[i].quality & UNCORE_ABSENT))
-			ret->ul += (sample->values[i].quality & meaning->flag) != 0;
+	ret->ul = quality_flagged(&view->samples[socket], meaning->flag);
 	return PMDA_FETCH_STATIC;
 }
 
-/* The last sweep that raised a flag which comes and goes. A tool that compares two fetches sees by
- * it that the flag was raised between them, though neither fetch has the flag. */
 static int raised(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	const struct uncore_sample *sample = &view->samples[socket];
-	int bit = ffs((int)meaning->flag) - 1;
-
-	ret->ull = 0;
-	for (uint32_t i = 0; i < sample->n_values; i++)
-		if (sample->values[i].raised[bit] > ret->ull)
-			ret->ull = sample->values[i].raised[bit];
+	ret->ull = quality_raised(&view->samples[socket], meaning->flag);
 	return PMDA_FETCH_STATIC;
-}
-
-/* "hbm.read: absent (This CPU has no high-bandwidth memory.)" */
-static void print_quality(const struct uncore_sample *sample, uint32_t metric, FILE *out)
-{
-	const struct uncore_value *value = &sample->values[metric];
-	char words[128];
-
-	if (!value->quality)
-		return;
-	uncore_quality_words(value->quality, words, sizeof words);
-	fprintf(out, "%s%s: %s", ftell(out) ? "; " : "", uncore_metric_name(view->handle, metric),
-		words);
-	if (value->quality & UNCORE_ABSENT)
-		fprintf(out, " (%s)", uncore_why(view->handle, value->why));
 }
 
 static int quality_text(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	static char text[UNCORE_METRICS_MAX * (UNCORE_NAME_MAX + 128 + UNCORE_TEXT_MAX)];
-	const struct uncore_sample *sample = &view->samples[socket];
-	FILE *out = fmemopen(text, sizeof text, "w");
+	const char *words = quality_words(view->handle, &view->samples[socket]);
 
-	if (!out)
-		return PM_ERR_AGAIN;
-	for (uint32_t i = 0; i < sample->n_values; i++)
-		print_quality(sample, i, out);
-	fclose(out);
-	ret->cp = text;
-	return PMDA_FETCH_STATIC;
+	ret->cp = (char *)words;
+	return words ? PMDA_FETCH_STATIC : PM_ERR_AGAIN;
 }
 
 /* --- the sample --- */
