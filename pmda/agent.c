@@ -7,6 +7,7 @@
 #include "pmda/clusters.h"
 #include "pmda/contexts.h"
 #include "pmda/instances.h"
+#include "pmda/jobs.h"
 #include "pmda/labels.h"
 #include "pmda/metrics.h"
 #include "pmda/perfevent.h"
@@ -129,37 +130,58 @@ static bool needs_channels(pmID pmid)
 	return pmID_cluster(pmid) == CHANNEL_CLUSTER || is_perfevent(pmid);
 }
 
+static bool is_job(pmID pmid)
+{
+	return pmID_cluster(pmid) == JOB_CLUSTER;
+}
+
 /*
- * If uncored has never answered there are no instances. For metrics without instances pmdaFetch()
- * finds no values rather than an error.
+ * If uncored has never answered there are no instances, and of jobs there may be none. For metrics
+ * without instances pmdaFetch() finds no values rather than an error.
  */
-static void say_again(pmdaResult *result)
+static void say_why_none(pmdaResult *result)
 {
 	for (int i = 0; i < result->numpmid; i++) {
 		pmValueSet *values = result->vset[i];
 
-		if (values->numval == 0 && !is_perfevent(values->pmid))
-			values->numval = PM_ERR_AGAIN;
+		if (values->numval != 0 || is_perfevent(values->pmid))
+			continue;
+		if (is_job(values->pmid) || !view.is_current)
+			values->numval = metrics_may_tell();
 	}
+}
+
+/* A job that is looked at first began before the snapshot. */
+static struct context *look(pmdaExt *pmda, bool with_channels, bool with_jobs)
+{
+	struct context *context = contexts_find(pmda->e_context);
+
+	if (with_jobs)
+		jobs_look();
+	take_snapshot(with_channels);
+	if (context)
+		contexts_review(context, &view);
+	if (with_jobs)
+		jobs_offer(context, &view);
+	return context;
 }
 
 static int on_fetch(int n_pmids, pmID pmids[], pmdaResult **ret, pmdaExt *pmda)
 {
-	struct context *context = contexts_find(pmda->e_context);
 	bool of_perfevent = any_of(n_pmids, pmids, is_perfevent);
+	struct context *context;
 	int sts;
 
 	if (of_perfevent)
 		join_perfevent(pmda);
-	take_snapshot(any_of(n_pmids, pmids, needs_channels));
-	if (context)
-		contexts_review(context, &view);
+	context =
+		look(pmda, any_of(n_pmids, pmids, needs_channels), any_of(n_pmids, pmids, is_job));
 	metrics_answer(context);
 	sts = pmdaFetch(n_pmids, pmids, ret, pmda);
 	if (of_perfevent && context)
 		note_told(context);
-	if (sts >= 0 && !view.is_current)
-		say_again(*ret);
+	if (sts >= 0)
+		say_why_none(*ret);
 	return sts;
 }
 
@@ -173,8 +195,8 @@ static int on_instance(pmInDom indom, int inst, char *name, pmInResult **ret, pm
 {
 	if (pmInDom_serial(indom) == CPUS_INDOM)
 		join_perfevent(pmda);
-	else
-		take_snapshot(false); /* uncored may be another one since the last fetch */
+	else /* uncored may be another one since the last fetch */
+		look(pmda, false, pmInDom_serial(indom) == JOBS_INDOM);
 	return pmdaInstance(indom, inst, name, ret, pmda);
 }
 
@@ -197,12 +219,13 @@ static int on_text(int ident, int type, char **ret, pmdaExt *pmda)
 
 static int on_label(int ident, int type, pmLabelSet **ret, pmdaExt *pmda)
 {
+	unsigned serial = type & PM_LABEL_INSTANCES ? pmInDom_serial((pmInDom)ident) : N_INDOMS;
 	int sts;
 
-	if (type & PM_LABEL_INSTANCES && pmInDom_serial((pmInDom)ident) == CPUS_INDOM)
+	if (serial == CPUS_INDOM)
 		join_perfevent(pmda);
 	else
-		take_snapshot(false);
+		look(pmda, false, serial == JOBS_INDOM);
 	sts = labels_add(ident, type, view.platform, ret);
 	return sts < 0 ? sts : pmdaLabel(ident, type, ret, pmda);
 }
@@ -242,6 +265,7 @@ const char *agent_help_path(void)
 __attribute__((destructor)) static void end(void)
 {
 	tree_end();
+	jobs_done();
 	contexts_done();
 	view_done(&view);
 }

@@ -11,5 +11,6 @@ enum {
 	SAMPLE_CLUSTER = 3,
 	DAEMON_CLUSTER = 4,
 	UP_CLUSTER = 5, /* of one metric, which PAPI needs and which has no name below uncore */
+	JOB_CLUSTER = 6,
 	PERFEVENT_FIRST_CLUSTER = RECORD_FIRST_CLUSTER,
 };

@@ -10,6 +10,7 @@ pmdaIndom instances_indoms[N_INDOMS] = {
 	{ SOCKETS_INDOM, 0, NULL },
 	{ CHANNELS_INDOM, 0, NULL },
 	{ CPUS_INDOM, 0, NULL },
+	{ JOBS_INDOM, 0, NULL },
 };
 
 /* The order is part of instance numbers. */

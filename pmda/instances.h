@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The instance domains. Sockets and channels are those of the last connection: they stay while
- * uncored is away. The CPUs of the perfevent names are fixed once for all (perfevent.h).
+ * uncored is away. The CPUs of the perfevent names are fixed once for all (perfevent.h). Jobs come
+ * and go (jobs.h).
  *
  * Instance numbers mean the same on every run, so that archives can be merged: a socket's is its
  * logical number, a channel's is made of its socket, tier and the number in its name.
@@ -13,7 +14,7 @@
 
 #include "pmda/view.h"
 
-enum { SOCKETS_INDOM, CHANNELS_INDOM, CPUS_INDOM, N_INDOMS };
+enum { SOCKETS_INDOM, CHANNELS_INDOM, CPUS_INDOM, JOBS_INDOM, N_INDOMS };
 
 extern pmdaIndom instances_indoms[N_INDOMS];
 

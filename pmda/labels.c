@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pmda/instances.h"
+#include "pmda/jobs.h"
 #include "pmda/metrics.h"
 #include "pmda/perfevent.h"
 
@@ -12,6 +13,8 @@ static const char *const indom_labels[N_INDOMS] = {
 	[CHANNELS_INDOM] = "{\"device_type\":[\"memory_channel\",\"memory\"],"
 			   "\"indom_name\":\"per memory channel\"}",
 	[CPUS_INDOM] = "{\"device_type\":\"cpu\",\"indom_name\":\"per reading CPU\"}",
+	[JOBS_INDOM] = "{\"device_type\":[\"socket\",\"memory\"],"
+		       "\"indom_name\":\"per socket of each open job\"}",
 };
 
 /* PCP names the agent by itself only where an agent has no label for the domain. */
@@ -63,6 +66,21 @@ static int add_channel(unsigned inst, pmLabelSet **ret)
 		channel->socket, channel->label, channel->tier);
 }
 
+/* The ID has no sign that means something to JSON. */
+static int add_job(unsigned inst, pmLabelSet **ret)
+{
+	struct job job;
+	unsigned package;
+
+	if (!jobs_find(inst, &job))
+		return 0;
+	package = instances_package(job.socket);
+	return pmdaAddLabels(ret,
+		"{\"jobid\":\"%s\",\"uid\":%u,\"socket\":%u,\"package\":%u,\"used\":%s}",
+		job.run->id, job.run->uid, job.socket, package,
+		packages_have(&job.run->packages, package) ? "true" : "false");
+}
+
 int labels_of_instance(pmInDom indom, unsigned inst, pmLabelSet **ret)
 {
 	switch (pmInDom_serial(indom)) {
@@ -73,6 +91,8 @@ int labels_of_instance(pmInDom indom, unsigned inst, pmLabelSet **ret)
 		return add_channel(inst, ret);
 	case CPUS_INDOM:
 		return pmdaAddLabels(ret, "{\"cpu\":%u}", perfevent_cpu(inst));
+	case JOBS_INDOM:
+		return add_job(inst, ret);
 	default:
 		return 0;
 	}

@@ -7,6 +7,7 @@
 
 #include "pmda/clusters.h"
 #include "pmda/instances.h"
+#include "pmda/jobs.h"
 #include "pmda/perfevent.h"
 #include "pmda/quality.h"
 
@@ -188,11 +189,43 @@ static int reason(const struct meaning *meaning, unsigned inst, pmAtomValue *ret
 	return PMDA_FETCH_STATIC;
 }
 
+/* --- jobs --- */
+
+static int job_traffic(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	struct job job;
+
+	if (!jobs_find(inst, &job) || !jobs_count(&job, meaning->index, view, &ret->ull))
+		return PMDA_FETCH_NOVALUES;
+	return PMDA_FETCH_STATIC;
+}
+
+static int job_begin(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	struct job job;
+
+	if (!jobs_find(inst, &job) || job.run->begun_real_ns <= 0)
+		return PMDA_FETCH_NOVALUES;
+	ret->ull = (uint64_t)job.run->begun_real_ns / 1000000000U;
+	return PMDA_FETCH_STATIC;
+}
+
+static int job_uid(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
+{
+	struct job job;
+
+	if (!jobs_find(inst, &job))
+		return PMDA_FETCH_NOVALUES;
+	ret->ul = job.run->uid;
+	return PMDA_FETCH_STATIC;
+}
+
 /* --- the table --- */
 
 #define UNITS_BYTES    PMDA_PMUNITS(1, 0, 0, PM_SPACE_BYTE, 0, 0)
 #define UNITS_NANOSEC  PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_NSEC, 0)
 #define UNITS_MILLISEC PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_MSEC, 0)
+#define UNITS_SEC      PMDA_PMUNITS(0, 1, 0, 0, PM_TIME_SEC, 0)
 #define UNITS_COUNT    PMDA_PMUNITS(0, 0, 1, 0, 0, PM_COUNT_ONE)
 #define UNITS_NONE     PMDA_PMUNITS(0, 0, 0, 0, 0, 0)
 #define SINGULAR       PM_INDOM_NULL
@@ -223,6 +256,10 @@ static int reason(const struct meaning *meaning, unsigned inst, pmAtomValue *ret
 #define COUNTER(item, units, field)                                                                \
 	METRIC(DAEMON_CLUSTER, item, U64, SINGULAR, COUNTER, units, counter,                       \
 		.offset = offsetof(struct uncore_daemon, field))
+#define JOB_TRAFFIC(item, name)                                                                    \
+	METRIC(JOB_CLUSTER, item, U64, JOBS_INDOM, COUNTER, BYTES, job_traffic, name, -1)
+#define JOB(item, type, units, value)                                                              \
+	METRIC(JOB_CLUSTER, item, type, JOBS_INDOM, DISCRETE, units, value)
 
 pmdaMetric metrics_table[] = {
 	TRAFFIC(0, "dram.read"),
@@ -265,6 +302,12 @@ pmdaMetric metrics_table[] = {
 	DAEMON(10, U64, INSTANT, MILLISEC, min_interval),
 	DAEMON(11, U64, INSTANT, BYTES, quantum),
 	METRIC(UP_CLUSTER, 0, U64, SINGULAR, INSTANT, NONE, up_for_papi),
+	JOB_TRAFFIC(0, "dram.read"),
+	JOB_TRAFFIC(1, "dram.write"),
+	JOB_TRAFFIC(2, "itom"),
+	JOB_TRAFFIC(3, "specitom"),
+	JOB(4, U64, SEC, job_begin),
+	JOB(5, U32, NONE, job_uid),
 };
 const unsigned metrics_n = sizeof metrics_table / sizeof metrics_table[0];
 
@@ -274,7 +317,7 @@ void metrics_use(const struct view *new_view)
 	for (unsigned i = 0; i < metrics_n; i++) {
 		struct meaning *meaning = metrics_table[i].m_user;
 
-		if (meaning->value == traffic)
+		if (meaning->value == traffic || meaning->value == job_traffic)
 			meaning->index = uncore_find_metric(view->handle, meaning->name);
 	}
 }
@@ -317,19 +360,28 @@ void metrics_answer(const struct context *context)
 	reader = context;
 }
 
+int metrics_may_tell(void)
+{
+	if (!view->is_current)
+		return PM_ERR_AGAIN;
+	if (is_admitted())
+		return 0;
+	return is_refused() ? PM_ERR_PERMISSION : PM_ERR_AGAIN;
+}
+
 int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret)
 {
 	pmID pmid = metric->m_desc.pmid;
 	const struct meaning *meaning = metric->m_user;
+	int sts;
 
 	if (pmID_cluster(pmid) >= PERFEVENT_FIRST_CLUSTER)
 		return perfevent_value(pmid, inst, ret);
 	if (!meaning)
 		return PM_ERR_PMID;
-	if (!view->is_current && needs_snapshot(meaning))
-		return PM_ERR_AGAIN;
-	if (!is_admitted() && needs_snapshot(meaning))
-		return is_refused() ? PM_ERR_PERMISSION : PM_ERR_AGAIN;
+	sts = needs_snapshot(meaning) ? metrics_may_tell() : 0;
+	if (sts < 0)
+		return sts;
 	if (needs_socket(pmid) && inst >= view->machine.n_sockets)
 		return PM_ERR_INST;
 	return meaning->value(meaning, inst, ret);

@@ -21,11 +21,14 @@ void metrics_use(const struct view *view);
 /* Sets the client that the next values are for; NULL: an unknown one, for lack of memory. */
 void metrics_answer(const struct context *context);
 
+/* May that client be told the snapshot? 0; PM_ERR_AGAIN: there is none; PM_ERR_PERMISSION. */
+int metrics_may_tell(void);
+
 /*
  * pmdaFetch()'s callback: PM_ERR_AGAIN while there is no snapshot; PM_ERR_PERMISSION for a
  * client that the site's policy does not admit; no value where the metric is absent.
  */
 int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret);
 
-/* uncored's name of a traffic metric: "dram.read"; NULL: @pmid is no traffic metric. */
+/* uncored's name of a traffic metric, of a socket or a job: "dram.read"; NULL: @pmid is none. */
 const char *metrics_name(pmID pmid);

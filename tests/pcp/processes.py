@@ -6,6 +6,7 @@ test, so the test sees leftovers of every program.
 """
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import time
@@ -93,6 +94,22 @@ def children_of(parent, name=None):
     """Children that still run, with this name if one is given."""
     return [pid for pid, its_parent, its_name, state in all_processes()
             if its_parent == parent and state != "Z" and name in (None, its_name)]
+
+
+def port_of(pid):
+    """The IPv4 port at which a process listens for TCP."""
+    inodes = {re.sub(r"\D", "", link) for link in sockets_of(pid)}
+    for line in open("/proc/net/tcp", encoding="ascii"):
+        fields = line.split()
+        if len(fields) > 9 and fields[3] == "0A" and fields[9] in inodes:
+            return int(fields[1].rpartition(":")[2], 16)
+    raise AssertionError("pmcd listens at no port")
+
+
+def sockets_of(pid):
+    folder = f"/proc/{pid}/fd"
+    return [link for fd in os.listdir(folder)
+            for link in [os.readlink(f"{folder}/{fd}")] if link.startswith("socket:")]
 
 
 def reap(pid):

@@ -29,6 +29,7 @@ text uncore.dram.read
 text indom 470.0
 text indom 470.1
 text indom 470.2
+text indom 470.3
 """
 
 
@@ -115,7 +116,8 @@ class Script:
     def test_text(self):
         """explains its metrics and its instance domains"""
         for command, word in (("text uncore.dram.read", "DRAM"), ("text indom 470.0", "Sockets"),
-                              ("text indom 470.1", "channel"), ("text indom 470.2", "CPU")):
+                              ("text indom 470.1", "channel"), ("text indom 470.2", "CPU"),
+                              ("text indom 470.3", "job")):
             with self.subTest(command=command):
                 one_line, full = re.search(r"^\[(.*)\]\n((?s:.*))", self.spoken.to(command),
                                            flags=re.MULTILINE).groups()

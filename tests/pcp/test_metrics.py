@@ -13,7 +13,7 @@ from kernel import KernelCount, difference
 from reading import NO_VALUES_WORDS, TRY_AGAIN, descriptions_of, labels_of, values_of
 
 U32, U64, STRING = "32-bit unsigned int", "64-bit unsigned int", "string"
-SOCKETS, CHANNELS, NONE = "470.0", "470.1", "PM_INDOM_NULL"
+SOCKETS, CHANNELS, JOBS, NONE = "470.0", "470.1", "470.3", "PM_INDOM_NULL"
 
 # metric: (pmid, type, semantics, units, instance domain)
 METRICS = {
@@ -56,11 +56,18 @@ METRICS = {
     "uncore.daemon.reason": ("470.4.9", STRING, "instant", "none", NONE),
     "uncore.daemon.min_interval": ("470.4.10", U64, "instant", "millisec", NONE),
     "uncore.daemon.quantum": ("470.4.11", U64, "instant", "byte", NONE),
+    "uncore.job.read": ("470.6.0", U64, "counter", "byte", JOBS),
+    "uncore.job.write": ("470.6.1", U64, "counter", "byte", JOBS),
+    "uncore.job.itom": ("470.6.2", U64, "counter", "byte", JOBS),
+    "uncore.job.specitom": ("470.6.3", U64, "counter", "byte", JOBS),
+    "uncore.job.begin": ("470.6.4", U64, "discrete", "sec", JOBS),
+    "uncore.job.uid": ("470.6.5", U32, "discrete", "none", JOBS),
 }
 
-UNIT_WORDS = {"byte": "byte", "nanosec": "nanosecond", "millisec": "millisecond"}
+UNIT_WORDS = {"byte": "byte", "nanosec": "nanosecond", "millisec": "millisecond", "sec": "second"}
 EXPLAINED = ["hbm.read", "hbm.write", "pmm.read", "pmm.write", "specitom"]  # the platform file says why
-ABSENT = [*EXPLAINED, "dram.total"]
+OF_JOBS = ["job.read", "job.write", "job.itom", "job.specitom", "job.begin", "job.uid"]  # no job is open
+ABSENT = [*EXPLAINED, "dram.total", *OF_JOBS]
 PRESENT = ["dram.read", "dram.write", "itom"]
 PARTIAL, STANDIN = 0x02, 0x20
 SECOND_NS = 1000000000

@@ -3,11 +3,10 @@
 itself, and no more."""
 import json
 import os
-import re
 import signal
 
 from harness import DOMAIN, Case, build_root, n_sockets, run_cases
-from processes import NOBODY, as_user, wait_until
+from processes import NOBODY, as_user, port_of, wait_until
 from reading import NO_PERMISSION, TRY_AGAIN_WORDS, is_served, values_of
 
 READ, SWEEPS, QUALITY = "uncore.dram.read", "uncore.sample.sweeps", "uncore.quality_text"
@@ -18,22 +17,6 @@ FAULTS = "perfevent.hwcounters.uncore_standin_0.page_faults.value"
 ALICE, BOB, ROOT, STAFF = 1234, 1235, 0, 777
 OF_ROOT = {"uid": ROOT, "pmda_options": "-U root"}
 MIB, PAGES = 1 << 20, 1000
-
-
-def port_of(pid):
-    """The IPv4 port at which a process listens for TCP."""
-    inodes = {re.sub(r"\D", "", link) for link in sockets_of(pid)}
-    for line in open("/proc/net/tcp", encoding="ascii"):
-        fields = line.split()
-        if len(fields) > 9 and fields[3] == "0A" and fields[9] in inodes:
-            return int(fields[1].rpartition(":")[2], 16)
-    raise AssertionError("pmcd listens at no port")
-
-
-def sockets_of(pid):
-    folder = f"/proc/{pid}/fd"
-    return [link for fd in os.listdir(folder)
-            for link in [os.readlink(f"{folder}/{fd}")] if link.startswith("socket:")]
 
 
 def touch_pages(pcp):

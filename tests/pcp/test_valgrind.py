@@ -37,6 +37,9 @@ traverse perfevent
 fetch 470.64.0
 fetch 470.0.1023
 label instances 470.2
+instance 470.3
+fetch uncore.job.read uncore.job.specitom uncore.job.begin uncore.job.uid
+label instances 470.3
 """.strip().split("\n")
 
 
