@@ -2,8 +2,8 @@
 /*
  * The folder of open jobs. It lies in memory, so that it is empty after a boot. Users that may
  * write there may begin and end jobs; a group that may read there may look at them. A lock on the
- *folder orders all changes; it is held for a few system calls within the folder, never while a
- *process waits for uncored or for a disk.
+ * folder orders all changes; it is held for a few system calls within the folder, never while a
+ * process waits for uncored or for a disk.
  *
  *	ID          a run that is open, or has ended and is not known to be written (run.h)
  *	.ID@INODE   a run that has ended and is not known to be written; its ID was begun again
