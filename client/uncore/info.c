@@ -268,7 +268,7 @@ static void print_validated(struct json_object *info)
 	struct json_object *report = validated_read(json_text(info, "platform", ""));
 
 	validated_print(report);
-	json_object_put(report);
+	validated_free(report);
 }
 
 static void print_report(struct json_object *info)

@@ -8,25 +8,42 @@
 #include "client/uncore/output.h"
 #include "common/macro.h"
 
+/* A build without json-c, or without hwloc, leaves out the commands that need it. */
+#if UNCORE_WITH_JSON
+#define NEEDS_JSON(command) "json-c", command
+#else
+#define NEEDS_JSON(command) "json-c", NULL
+#endif
+#if UNCORE_WITH_VALIDATE
+#define NEEDS_JSON_AND_HWLOC(command) "json-c and hwloc", command
+#else
+#define NEEDS_JSON_AND_HWLOC(command) "json-c and hwloc", NULL
+#endif
+
 static struct {
 	const char *name;
 	char title[20]; /* what getopt(3) begins its complaints with */
 	const char *summary;
-	int (*run)(int argc, char **argv);
+	const char *needs;
+	int (*run)(int argc, char **argv); /* NULL: it is left out */
 } commands[] = {
-	{ "stat", "uncore stat", "run a command and count what each socket did meanwhile",
+	{ "stat", "uncore stat", "run a command and count what each socket did meanwhile", "",
 		command_stat },
 	{ "run", "uncore run", "run a job and report its regions, also if it is killed",
-		command_run },
-	{ "info", "uncore info", "show what uncored found, serves and permits", command_info },
+		NEEDS_JSON(command_run) },
+	{ "info", "uncore info", "show what uncored found, serves and permits",
+		NEEDS_JSON(command_info) },
 	{ "report", "uncore report",
 		"show regions of jobs that were killed, or from files, all nodes joined",
-		command_report },
+		NEEDS_JSON(command_report) },
 	{ "validate", "uncore validate", "check the counters by kernels of known traffic",
-		command_validate },
-	{ "export", "uncore export", "print the counters for monitoring systems", command_export },
-	{ "job", "uncore job", "a record for each job of a batch system (root)", command_job },
-	{ "owner", "uncore owner", "say whose job this node runs (root)", command_owner },
+		NEEDS_JSON_AND_HWLOC(command_validate) },
+	{ "export", "uncore export", "print the counters for monitoring systems", "",
+		command_export },
+	{ "job", "uncore job", "a record for each job of a batch system (root)",
+		NEEDS_JSON(command_job) },
+	{ "owner", "uncore owner", "say whose job this node runs (root)",
+		NEEDS_JSON(command_owner) },
 };
 
 static void write_help(FILE *out)
@@ -35,7 +52,8 @@ static void write_help(FILE *out)
 		     "Per-socket memory traffic, as uncored measures it.\n\n"
 		     "Commands:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+		if (commands[i].run)
+			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
 	fprintf(out, "\n`uncore COMMAND --help` lists the options of a command; --version says the "
 		     "release.\n");
 }
@@ -49,6 +67,20 @@ static int complain(const char *word)
 			word, word);
 	else
 		write_help(stderr);
+	return EXIT_USAGE;
+}
+
+static int call(size_t number, int argc, char **argv)
+{
+	if (commands[number].run) {
+		optind = 0; /* the command parses its own options, from the beginning */
+		*argv = commands[number].title;
+		return commands[number].run(argc, argv);
+	}
+	fprintf(stderr,
+		"uncore: this build has no `%s`, which needs %s; use the uncore of the node, or "
+		"build it with %s.\n",
+		commands[number].title, commands[number].needs, commands[number].needs);
 	return EXIT_USAGE;
 }
 
@@ -92,11 +124,8 @@ static int run(int argc, char **argv)
 	argc -= optind;
 	argv += optind;
 	for (size_t i = 0; argc && i < ARRAY_SIZE(commands); i++)
-		if (strcmp(*argv, commands[i].name) == 0) {
-			optind = 0; /* the command parses its own options, from the beginning */
-			*argv = commands[i].title;
-			return commands[i].run(argc, argv);
-		}
+		if (strcmp(*argv, commands[i].name) == 0)
+			return call(i, argc, argv);
 	return complain(*argv);
 }
 

@@ -143,7 +143,7 @@ static void print_figures(const struct stat_run *run)
 		note_peak(validated, &socket);
 		format_rows(run->out, &socket);
 	}
-	json_object_put(validated);
+	validated_free(validated);
 	if (run->total.n_sockets > 1) {
 		total_show_all(&run->total, run->handle, &socket);
 		format_rows(run->out, &socket);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/uncore/validated.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "client/uncore/json.h"
@@ -15,6 +16,11 @@ struct json_object *validated_read(const char *platform)
 		return report;
 	json_object_put(report);
 	return NULL;
+}
+
+void validated_free(struct json_object *report)
+{
+	json_object_put(report);
 }
 
 static double number(struct json_object *object, const char *key)

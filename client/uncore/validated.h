@@ -2,15 +2,16 @@
 /* What `uncore validate --keep` found on this machine. */
 #pragma once
 
-#include <json-c/json.h>
 #include <stdint.h>
-#include <stdio.h>
+
+struct json_object;
 
 /*
- * The report of this machine if there is one for @platform, or NULL. It is the caller's, for
- * json_object_put(3).
+ * The report of this machine if there is one for @platform, or NULL, as always in a build that
+ * cannot read JSON. It is the caller's, for validated_free().
  */
 struct json_object *validated_read(const char *platform);
+void validated_free(struct json_object *report);
 
 /* Prints what it says of each node, below a heading; nothing if @report is NULL. */
 void validated_print(struct json_object *report);

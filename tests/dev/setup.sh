@@ -9,7 +9,7 @@ SETUP_TO_BUILD=(
 )
 SETUP_TO_TEST=(
 	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev llvm mandoc
-	musl-tools # suite ranks: members with another C library
+	musl-tools # suites ranks and build: another C library
 	systemd util-linux valgrind linux-perf faketime
 	pcp python3-pcp
 	prometheus prometheus-node-exporter # for suite monitor

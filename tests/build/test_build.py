@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What packagers and users build: the client alone, static, with musl, from a tarball, into any prefix."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import builds
+import tap
+from builds import CLIENT_ONLY, SOURCE, Build, needed, run
+
+LEFT_OUT = {"run": "json-c", "info": "json-c", "report": "json-c", "job": "json-c", "owner": "json-c",
+            "validate": "json-c and hwloc"}
+KERNEL_HEADERS = {"linux": "/usr/include", "asm": f"/usr/include/{os.uname().machine}-linux-gnu",
+                  "asm-generic": "/usr/include"}
+NO_SOCKET = "/nonexistent/socket"
+
+
+def outcome(*command):
+    """Status, stdout and stderr."""
+    done = subprocess.run(command, capture_output=True, text=True, env={"UNCORE_SOCKET": NO_SOCKET}, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def must_run(command):
+    """Runs a program, and knows why there are no counts."""
+    tap.equal(outcome(command, "--version")[0], 0, "status of uncore --version")
+    status, out, said = outcome(command, "stat", "--anyway", "--", "/bin/echo", "ran")
+    tap.equal((status, out), (0, "ran\n"), "uncore stat --anyway")
+    tap.check(NO_SOCKET in said, f"stat does not say where it looked for uncored: {said}")
+
+
+class Suite:
+    """Its cases share a folder, and builds that several look at."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.alone = builds.tools_alone(folder)
+
+    def client_only(self):
+        """The client builds where there is a C compiler and meson and nothing else"""
+        self.client = Build(self.folder / "client", *CLIENT_ONLY, "-Ddefault_library=both", "-Dwerror=true",
+                            environment=self.alone).compile()
+        for name in ("libuncore.so", "uncore"):
+            others = {library for library in needed(self.client.folder / "client" / name)
+                      if not library.startswith(("libc.", "libm.", "ld-linux", "ld64", "libuncore."))}
+            tap.equal(others, set(), f"what {name} needs beside libuncore and the C library")
+        must_run(self.client.folder / "client/uncore")
+
+    def left_out(self):
+        """A command that needs json-c or hwloc is not in --help of a build without, and says why when it is called"""
+        command = self.client.folder / "client/uncore"
+        offered = [line.split()[0] for line in outcome(command, "--help")[1].splitlines() if line.startswith("  ")]
+        tap.equal(offered, ["stat", "export"], "commands in --help")
+        for name, needs in LEFT_OUT.items():
+            tap.equal(outcome(command, name, "--help"),
+                      (2, "", f"uncore: this build has no `uncore {name}`, which needs {needs}; use the uncore of the "
+                              f"node, or build it with {needs}.\n"), f"uncore {name}")
+
+    def user_install(self):
+        """A user without privilege installs the client into a prefix of his own"""
+        files = self.client.install()
+        libdir = self.client.option("libdir")
+        tap.equal(files, sorted([
+            "bin/uncore", "include/uncore.h", f"{libdir}/libuncore.a", f"{libdir}/libuncore.so",
+            f"{libdir}/libuncore.so.0", f"{libdir}/libuncore.so.0.1.0", f"{libdir}/pkgconfig/libuncore.pc"]), "files")
+
+    def static_library(self):
+        """A program that has functions of the same names links the static library, as pkg-config says"""
+        flags = run("pkg-config", "--static", "--cflags", "--libs", "libuncore", env=self.alone | {
+            "PATH": os.environ["PATH"],
+            "PKG_CONFIG_PATH": str(self.client.prefix / self.client.option("libdir") / "pkgconfig")}).split()
+        program = self.folder / "same-names"
+        run("cc", "-static", SOURCE / "tests/build/same-names.c", *flags, "-o", program)
+        said = run(program)
+        tap.check(said.startswith("0 calls. ") and NO_SOCKET in said, said)
+
+    def musl(self):
+        """With musl the library and a static command build, of headers of musl and the kernel alone"""
+        if not shutil.which("musl-gcc"):
+            raise tap.Skip("needs musl-gcc: ./dev setup installs it")
+        headers = self.folder / "kernel-headers"
+        headers.mkdir()
+        for name, place in KERNEL_HEADERS.items():
+            (headers / name).symlink_to(pathlib.Path(place) / name)
+        build = Build(self.folder / "musl", *CLIENT_ONLY, "-Ddefault_library=both", "-Dwerror=true", "-Doptimization=0",
+                      environment=self.alone | {
+            "CC": "musl-gcc", "REALGCC": "gcc", "CFLAGS": f"-idirafter {headers}"}).compile()
+        tap.equal(needed(build.folder / "client/libuncore.so"), {"libc.so"}, "libraries")
+        run("meson", "configure", build.folder, "-Ddefault_library=static", "-Db_pie=false", "-Dc_link_args=-static",
+            env=build.environment)
+        build.compile()
+        tap.equal(needed(build.folder / "client/uncore"), set(), "libraries that the command needs")
+        must_run(build.folder / "client/uncore")
+
+    def static_command(self):
+        """A static command builds, and runs"""
+        run("meson", "configure", self.client.folder, "-Ddefault_library=static", "-Db_pie=false", "-Dc_link_args=-static",
+            env=self.alone)
+        self.client.compile()
+        tap.equal(needed(self.client.folder / "client/uncore"), set(), "libraries that the command needs")
+        must_run(self.client.folder / "client/uncore")
+
+    def in_prefix(self):
+        """Nothing of the whole product goes outside a prefix, unless an option asks for it"""
+        prefix = self.folder / "prefix"
+        build = Build(self.folder / "whole", "-Dtests=disabled", f"--prefix={prefix}")
+        files = build.destinations()
+        outside = [file for file in files if not file.startswith(f"{prefix}/")]
+        tap.equal(outside, [], "files outside")
+        for name in ("lib/systemd/system/uncored.socket", "lib/sysusers.d/uncored.conf", "sbin/uncored"):
+            tap.check(f"{prefix}/{name}" in files, f"{name} is not among {files}")
+
+    def asked_for(self):
+        """Units and PCP's files go where systemd and PCP look with the prefix /usr; PCP's also with -Dpcp=enabled"""
+        if subprocess.run(["pkg-config", "--exists", "systemd", "libpcp"], check=False).returncode:
+            raise tap.Skip("needs systemd and PCP's libraries: ./dev setup installs them")
+        units = run("pkg-config", "--variable=systemd_system_unit_dir", "systemd").strip()
+        agent = run("sh", "-c", ". /etc/pcp.conf && printf %s $PCP_PMDAS_DIR/uncore/Install")
+        usual = Build(self.folder / "usual", "-Dtests=disabled", "--prefix=/usr").destinations()
+        asked = Build(self.folder / "asked", "-Dtests=disabled", "-Dpcp=enabled").destinations()
+        for name in (f"{units}/uncored.socket", "/etc/uncored/uncored.conf", agent):
+            tap.check(name in usual, f"{name} is not among {usual}")
+        tap.check(agent in asked, f"{agent} is not among {asked}")
+
+    def tarball(self):
+        """The tarball of a release builds with its man pages where there is no scdoc"""
+        if not (SOURCE / ".git").exists() or not shutil.which("scdoc"):
+            raise tap.Skip("needs git's repository and scdoc")
+        trusting = os.environ | {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+        run("meson", "dist", "-C", self.client.folder, "--no-tests", "--allow-dirty", env=trusting)
+        [tarball] = (self.client.folder / "meson-dist").glob("*.tar.xz")
+        run("tar", "-xf", tarball, "-C", self.folder)
+        source = self.folder / tarball.name.removesuffix(".tar.xz")
+        build = Build(self.folder / "from-tarball", *CLIENT_ONLY, "-Dman=enabled", "-Doptimization=0", source=source, environment=self.alone)
+        files = build.compile().install()
+        pages = {path.stem for path in SOURCE.glob("man/*.scd")}
+        tap.equal({path.name for path in (source / "man/ready").iterdir()}, pages, "ready pages")
+        for name in ("man1/uncore.1", "man3/libuncore.3"):
+            tap.check(f"share/man/{name}" in files, f"{name} is not among {files}")
+
+
+def main():
+    builds.become_nobody()
+    with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
+        suite = Suite(pathlib.Path(name))
+        cases = (suite.client_only, suite.left_out, suite.user_install, suite.static_library, suite.tarball,
+                 suite.static_command, suite.musl, suite.in_prefix, suite.asked_for)
+        tap.run_functions([(case.__doc__, case) for case in cases])
+
+
+main()
