@@ -8,6 +8,7 @@ SETUP_TO_BUILD=(
 	libcmocka-dev python3 # for the tests, which are built with the rest
 )
 SETUP_TO_TEST=(
+	abigail-tools # suite abi
 	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev llvm mandoc
 	musl-tools # suites ranks and build: another C library
 	systemd util-linux valgrind linux-perf faketime
