@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # A part of `meson dist`: puts every man page, made, into the tarball, so that nobody who builds it needs scdoc. The
-# pages have the date of the commit, and so have their files.
+# pages have the date of the commit, and so have all files, so that the same commit gives the same tarball.
 set -euo pipefail
 
 SOURCE_DATE_EPOCH=$(git -C "$MESON_SOURCE_ROOT" log -1 --format=%ct)
@@ -13,4 +13,4 @@ for source in "$man"/*.scd; do
 	scdoc <"$source" >"$page"
 	touch -d "@$SOURCE_DATE_EPOCH" "$page"
 done
-touch -d "@$SOURCE_DATE_EPOCH" "$man/ready" "$man"
+touch -d "@$SOURCE_DATE_EPOCH" "$man/ready" "$man" "$MESON_DIST_ROOT"

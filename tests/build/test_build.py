@@ -125,12 +125,16 @@ class Suite:
         tap.check(agent in asked, f"{agent} is not among {asked}")
 
     def tarball(self):
-        """The tarball of a release builds with its man pages where there is no scdoc"""
+        """The tarball of a release is the same each time, and builds with its man pages where there is no scdoc"""
         if not (SOURCE / ".git").exists() or not shutil.which("scdoc"):
             raise tap.Skip("needs git's repository and scdoc")
         trusting = os.environ | {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
-        run("meson", "dist", "-C", self.client.folder, "--no-tests", "--allow-dirty", env=trusting)
-        [tarball] = (self.client.folder / "meson-dist").glob("*.tar.xz")
+        contents = []
+        for _ in range(2):
+            run("meson", "dist", "-C", self.client.folder, "--no-tests", "--allow-dirty", env=trusting)
+            [tarball] = (self.client.folder / "meson-dist").glob("*.tar.xz")
+            contents.append(tarball.read_bytes())
+        tap.check(contents[0] == contents[1], "two tarballs of one commit differ")
         run("tar", "-xf", tarball, "-C", self.folder)
         source = self.folder / tarball.name.removesuffix(".tar.xz")
         build = Build(self.folder / "from-tarball", *CLIENT_ONLY, "-Dman=enabled", "-Doptimization=0", source=source, environment=self.alone)
