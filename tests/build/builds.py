@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds of this tree in folders of their own, by a user without privilege: what such a user can install, anybody can."""
+"""Builds of this tree in folders of their own, by a user without privilege."""
 import json
 import os
 import pathlib
@@ -10,6 +10,7 @@ import tap
 
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 NOBODY = 65534
+STATIC = ("-Ddefault_library=static", "-Db_pie=false", "-Dc_link_args=-static")
 CLIENT_ONLY = ("-Ddaemon=disabled", "-Dtests=disabled", "-Dpcp=disabled")
 # All that the client's build may call: the compiler with what it calls, meson, and a shell.
 TOOLS = ("cc", "musl-gcc", "gcc", "as", "ld", "ar", "objcopy", "meson", "ninja", "python3", "sh", "rm", "env")

@@ -8,7 +8,7 @@ import tempfile
 
 import builds
 import tap
-from builds import CLIENT_ONLY, SOURCE, Build, needed, run
+from builds import CLIENT_ONLY, SOURCE, STATIC, Build, needed, run
 
 LEFT_OUT = {"run": "json-c", "info": "json-c", "report": "json-c", "job": "json-c", "owner": "json-c",
             "validate": "json-c and hwloc"}
@@ -88,19 +88,26 @@ class Suite:
                       environment=self.alone | {
             "CC": "musl-gcc", "REALGCC": "gcc", "CFLAGS": f"-idirafter {headers}"}).compile()
         tap.equal(needed(build.folder / "client/libuncore.so"), {"libc.so"}, "libraries")
-        run("meson", "configure", build.folder, "-Ddefault_library=static", "-Db_pie=false", "-Dc_link_args=-static",
-            env=build.environment)
+        run("meson", "configure", build.folder, *STATIC, env=build.environment)
         build.compile()
         tap.equal(needed(build.folder / "client/uncore"), set(), "libraries that the command needs")
         must_run(build.folder / "client/uncore")
 
     def static_command(self):
         """A static command builds, and runs"""
-        run("meson", "configure", self.client.folder, "-Ddefault_library=static", "-Db_pie=false", "-Dc_link_args=-static",
-            env=self.alone)
+        run("meson", "configure", self.client.folder, *STATIC, env=self.alone)
         self.client.compile()
         tap.equal(needed(self.client.folder / "client/uncore"), set(), "libraries that the command needs")
         must_run(self.client.folder / "client/uncore")
+
+    def daemon_only(self):
+        """The daemon builds without the client"""
+        build = Build(self.folder / "daemon", "-Dclient=disabled", "-Dtests=disabled", "-Dman=disabled",
+                      "-Doptimization=0")
+        files = build.compile().install()
+        tap.check("sbin/uncored" in files, f"sbin/uncored is not among {files}")
+        client = [file for file in files if "libuncore" in file or file.startswith(("bin/", "include/"))]
+        tap.equal(client, [], "files of the client")
 
     def in_prefix(self):
         """Nothing of the whole product goes outside a prefix, unless an option asks for it"""
@@ -128,7 +135,8 @@ class Suite:
         """The tarball of a release is the same each time, and builds with its man pages where there is no scdoc"""
         if not (SOURCE / ".git").exists() or not shutil.which("scdoc"):
             raise tap.Skip("needs git's repository and scdoc")
-        trusting = os.environ | {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+        trusting = os.environ | {
+            "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
         contents = []
         for _ in range(2):
             run("meson", "dist", "-C", self.client.folder, "--no-tests", "--allow-dirty", env=trusting)
@@ -137,7 +145,8 @@ class Suite:
         tap.check(contents[0] == contents[1], "two tarballs of one commit differ")
         run("tar", "-xf", tarball, "-C", self.folder)
         source = self.folder / tarball.name.removesuffix(".tar.xz")
-        build = Build(self.folder / "from-tarball", *CLIENT_ONLY, "-Dman=enabled", "-Doptimization=0", source=source, environment=self.alone)
+        build = Build(self.folder / "from-tarball", *CLIENT_ONLY, "-Dman=enabled", "-Doptimization=0", source=source,
+                      environment=self.alone)
         files = build.compile().install()
         pages = {path.stem for path in SOURCE.glob("man/*.scd")}
         tap.equal({path.name for path in (source / "man/ready").iterdir()}, pages, "ready pages")
@@ -150,7 +159,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
         suite = Suite(pathlib.Path(name))
         cases = (suite.client_only, suite.left_out, suite.user_install, suite.static_library, suite.tarball,
-                 suite.static_command, suite.musl, suite.in_prefix, suite.asked_for)
+                 suite.static_command, suite.musl, suite.daemon_only, suite.in_prefix, suite.asked_for)
         tap.run_functions([(case.__doc__, case) for case in cases])
 
 
