@@ -128,8 +128,7 @@ def install():
     root = SHARED / "root"
     run("meson", "install", "--no-rebuild", "--quiet", "-C", BUILD, "--destdir", root, env=os.environ)
     overlay("/etc")
-    for folder in (PREFIX, "/" / next(root.glob("**/tmpfiles.d")).relative_to(root)):
-        mount("-t", "overlay", "-o", f"lowerdir={root}{folder}:{folder}", "overlay", folder)
+    mount("-t", "overlay", "-o", f"lowerdir={root}{PREFIX}:{PREFIX}", "overlay", PREFIX)
     run("ldconfig")
 
 

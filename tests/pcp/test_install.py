@@ -102,10 +102,13 @@ def furnish():
 
 
 def install_files():
-    """Installs as the build does, and runs ldconfig for libuncore, which a package manager would do."""
-    root = PRIVATE / "root"
-    subprocess.run(["meson", "install", "--no-rebuild", "--quiet", "-C", build_root(),
-                    "--destdir", root], check=True, stdout=subprocess.DEVNULL)
+    """Installs the agent and its library, and runs ldconfig for libuncore, which a package manager would do. The build
+    that is tested has a prefix in which PCP's agent is installed only where an option asks for it."""
+    root, build = PRIVATE / "root", PRIVATE / "build"
+    for words in (["setup", build, source_root(), "-Ddaemon=disabled", "-Dtests=disabled", "-Dpcp=enabled",
+                   "-Dman=disabled", "-Doptimization=0"],
+                  ["install", "--quiet", "-C", build, "--destdir", root]):
+        subprocess.run(["meson", *words], check=True, stdout=subprocess.DEVNULL)
     for folder in INSTALLED:
         shutil.rmtree(folder / "uncore", ignore_errors=True)
         shutil.copytree(root / folder.relative_to("/") / "uncore", folder / "uncore", symlinks=True)
