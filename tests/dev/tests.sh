@@ -25,12 +25,12 @@ tests_environment() {
 		TSAN_OPTIONS=halt_on_error=1
 }
 
-# In the suites system, policy, ranks, jobs, continuity, compat, hostile, pcp and monitor uncored opens perf events; one case of
-# validate mounts a folder. Without root, and without a sudo that asks nothing, these tests say so and skip.
+# In the suites system, policy, ranks, jobs, continuity, compat, hostile, pcp, monitor and docs uncored opens perf events;
+# one case of validate mounts a folder. Without root, and without a sudo that asks nothing, these tests say so and skip.
 tests_prefix() {
 	local suite=$1
 
-	if [[ $suite =~ ^(validate|system|policy|ranks|jobs|continuity|compat|hostile|pcp|monitor)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
+	if [[ $suite =~ ^(validate|system|policy|ranks|jobs|continuity|compat|hostile|pcp|monitor|docs)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
 		echo sudo -n
 	fi
 }
