@@ -116,8 +116,8 @@ int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *
 	if (paranoid <= 2)
 		return fault_set(fault, error,
 			"The kernel does not let this process open system-wide counters (%s) in "
-			"spite of CAP_PERFMON and perf_event_paranoid %d: a seccomp filter, kernel "
-			"lockdown or a security module forbids it.",
+			"spite of CAP_PERFMON and perf_event_paranoid %d: a seccomp filter, as of "
+			"a container, or a security module such as SELinux forbids it.",
 			strerror(-error), paranoid);
 	/* Debian and Ubuntu patch kernel/events/core.c: above 2, CAP_SYS_ADMIN is asked for. */
 	return fault_set(fault, error,

@@ -34,7 +34,18 @@ static void else_something_other_forbids_it(void **state)
 {
 	(void)state;
 	assert_says(true, 2, "seccomp filter", "Permission denied");
-	assert_says(true, -1, "kernel lockdown", "Permission denied");
+	assert_says(true, -1, "security module", "Permission denied");
+}
+
+/* Lockdown refuses samples of registers, and no counter: security_locked_down() in
+ * perf_event_open(). */
+static void lockdown_is_not_suspected(void **state)
+{
+	struct fault fault = {};
+
+	(void)state;
+	privilege_sentence(-EPERM, true, 2, &fault);
+	assert_null(strstr(fault.text, "lockdown"));
 }
 
 /* --- starting --- */
@@ -99,6 +110,7 @@ int main(void)
 			above_two_there_are_two_remedies),
 		CASE("otherwise a filter or security module is suspected",
 			else_something_other_forbids_it),
+		CASE("kernel lockdown is not suspected", lockdown_is_not_suspected),
 		CASE("a file that lends privilege is refused",
 			a_file_that_lends_privilege_is_refused),
 		CASE("a security module's distrust alone is no obstacle",
