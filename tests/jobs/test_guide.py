@@ -20,7 +20,7 @@ TOTAL = ("dram.read", "dram.write")
 def blocks(name, begin, end):
     """The literal blocks between two lines of a page, with the paths of this build."""
     text = (SOURCE / name).read_text(encoding="utf-8").partition(f"\n{begin}\n")[2].partition(f"\n{end}\n")[0]
-    found = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^```[^\n]*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [block.replace("/usr/share/", f"{PREFIX}/share/").replace("/usr/bin/uncore", f"{PREFIX}/bin/uncore")
             .replace("\\\\", "\\").replace("\\*", "*") for block in found]
 

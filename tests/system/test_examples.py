@@ -33,7 +33,7 @@ def programs():
     """(name, text) of every literal block that is a whole program."""
     for path in [SOURCE / "README.md", *sorted((SOURCE / "man").glob("*.scd"))]:
         text = path.read_text(encoding="utf-8")
-        blocks = re.findall(r"^```c?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        blocks = re.findall(r"^```[^\n]*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         for block in blocks:
             if "int main(" in block:
                 yield path.name, block.replace("\\\\", "\\") if path.suffix == ".scd" else block

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The literal blocks ("fences") of the guides, and what stands behind their three backticks:
+
+    sh                        commands, which test_commands.py runs
+    sh not run: REASON        commands that it cannot run; HACKING.md has a line for each
+    sh run by suite NAME      commands that another suite runs
+    ini                       what uncored.conf has while the next commands run
+    c                         what fill.c has while the next commands run
+    text, yaml, conf          no commands
+"""
+import dataclasses
+import os
+import pathlib
+import re
+
+SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
+GUIDES = ("README.md", *sorted(f"doc/{path.name}" for path in (SOURCE / "doc").glob("*.md")))
+MAN_PAGE = "man/uncore-numbers.7.scd"  # scdoc allows nothing behind the backticks: all its blocks are commands
+NOT_RUN, ELSEWHERE = "not run: ", "run by suite "
+LANGUAGES = ("sh", "ini", "c", "text", "yaml", "conf")
+
+
+@dataclasses.dataclass(frozen=True)
+class Fence:
+    page: str
+    line: int
+    language: str
+    mark: str  # what follows the language
+    text: str
+
+    @property
+    def title(self):
+        return f"{self.page}:{self.line}: {self.text.splitlines()[0].strip()}"
+
+
+def fences_of(page):
+    text = (SOURCE / page).read_text(encoding="utf-8")
+    for match in re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        language, _, mark = ("sh" if page == MAN_PAGE else match[1]).partition(" ")
+        yield Fence(page, text.count("\n", 0, match.start()) + 1, language, mark, match[2])
+
+
+def all_fences():
+    return [fence for page in (*GUIDES, MAN_PAGE) for fence in fences_of(page)]

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Links between the guides lead somewhere, man pages that they name exist, and so do log messages that they quote."""
+import re
+
+import tap
+from fences import GUIDES, SOURCE
+
+FENCE = re.compile(r"^```[^\n]*\n.*?^```$", re.MULTILINE | re.DOTALL)
+OWN_PAGES = re.compile(r"\b((?:lib|pmda)?uncored?(?:[.-][a-z]+)*)\(([1-8])\)")
+
+
+def text_of(page):
+    """Without literal blocks."""
+    return FENCE.sub("", (SOURCE / page).read_text(encoding="utf-8"))
+
+
+def anchors_of(page):
+    """As forges make them of headings."""
+    headings = re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def links_of(page):
+    return re.findall(r"\]\(([^)]+)\)", text_of(page))
+
+
+def lead_somewhere():
+    """Every link within the tree leads to a file, and to a heading of it"""
+    count = 0
+    for page in (*GUIDES, "HACKING.md"):
+        for link in links_of(page):
+            if "://" in link:
+                continue
+            count += 1
+            path, _, anchor = link.partition("#")
+            target = (SOURCE / page).parent / path if path else SOURCE / page
+            tap.check(target.exists(), f"{page}: {link} leads nowhere")
+            tap.check(not anchor or anchor in anchors_of(target), f"{page}: {link}: there is no such heading")
+    tap.check(count > 20, f"only {count} links were found")
+
+
+def pages_exist():
+    """Every man page of uncored's that a guide names exists"""
+    for page in GUIDES:
+        for name, section in OWN_PAGES.findall(text_of(page)):
+            tap.check((SOURCE / f"man/{name}.{section}.scd").exists(), f"{page} names {name}({section})")
+
+
+def readme_has_all():
+    """README.md leads to each guide"""
+    links = {link.partition("#")[0] for link in links_of("README.md")}
+    for page in (*GUIDES[1:], "man/uncore-numbers.7.scd"):
+        tap.check(page in links, f"README.md does not lead to {page}")
+
+
+def messages_exist():
+    """Every message that the site's guide quotes is one of uncored's"""
+    sources = "".join(path.read_text(encoding="utf-8") for path in sorted((SOURCE / "daemon").rglob("*.c")))
+    strings = re.sub(r'"\s*"', "", sources)
+    table = text_of("doc/site.md").partition("| the log says |")[2]
+    quoted = re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)
+    tap.check(len(quoted) > 8, f"only {quoted} are quoted")
+    for message in quoted:
+        tap.check(message in strings, f"uncored never says '{message}'")
+
+
+tap.run_functions([(case.__doc__, case) for case in (lead_somewhere, pages_exist, readme_has_all, messages_exist)])
