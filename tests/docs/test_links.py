@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links between the guides lead somewhere, man pages that they name exist, and so do log messages that they quote."""
+"""Links between the guides lead somewhere, and what the guides name and quote exists."""
 import re
 
 import tap
-from fences import GUIDES, SOURCE
+from fences import GUIDES, SOURCE, fences_of
 
 FENCE = re.compile(r"^```[^\n]*\n.*?^```$", re.MULTILINE | re.DOTALL)
 OWN_PAGES = re.compile(r"\b((?:lib|pmda)?uncored?(?:[.-][a-z]+)*)\(([1-8])\)")
@@ -64,4 +64,18 @@ def messages_exist():
         tap.check(message in strings, f"uncored never says '{message}'")
 
 
-tap.run_functions([(case.__doc__, case) for case in (lead_somewhere, pages_exist, readme_has_all, messages_exist)])
+def papi_options(text):
+    """Of configure, but for the components."""
+    return set(re.findall(r"--with-(?!components)\S+", text))
+
+
+def papi_is_built_so():
+    """The guide has PAPI built as ./dev papi builds it, for the suite that runs it"""
+    fence, = (fence for fence in fences_of("doc/others.md") if "./configure" in fence.text)
+    script = (SOURCE / "tests/dev/papi.sh").read_text(encoding="utf-8")
+    build = script.partition("papi_build() {")[2].partition("\n}")[0]
+    tap.equal(papi_options(fence.text), papi_options(build), "options of configure")
+
+
+tap.run_functions([(case.__doc__, case) for case in (lead_somewhere, pages_exist, readme_has_all, messages_exist,
+                                                     papi_is_built_so)])
