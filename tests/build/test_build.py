@@ -59,7 +59,10 @@ class Suite:
                               f"node, or build it with {needs}.\n"), f"uncore {name}")
 
     def user_install(self):
-        """A user without privilege installs the client into a prefix of his own"""
+        """A user without privilege installs the client into a prefix of his own, as README.md says"""
+        said = f'meson setup build-client {" ".join(CLIENT_ONLY)} --prefix="$HOME/uncored"\n' \
+               "meson install -C build-client\n"
+        tap.check(f"```sh run by suite build\n{said}```" in (SOURCE / "README.md").read_text(encoding="utf-8"), said)
         files = self.client.install()
         libdir = self.client.option("libdir")
         tap.equal(files, sorted([

@@ -4,7 +4,7 @@
 TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")
 TESTS_SUITES=(
 	unit platforms traffic validate papers system policy ranks jobs continuity compat hostile pcp monitor
-	fuzz-replay abi build man format analysis units guests
+	docs fuzz-replay abi build man format analysis units guests
 )
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
