@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""check_bytes.py LEAST: is dram.read, all sockets together, at least that in the JSON on stdin? That is of `uncore stat`
-or of a program's regions."""
+"""check_bytes.py LEAST: is dram.read, all sockets together, at least that in the JSON on stdin? The JSON is that of
+`uncore stat` or of a program's regions."""
 import json
 import sys
 

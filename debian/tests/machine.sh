@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by tests: starts the installed uncored on the stand-in machine, whose counters are the kernel's page faults, and
-# ends it when the test ends. as_nobody COMMAND.. runs a command without privilege that uncored serves.
+# Sourced by tests: starts the installed uncored on the stand-in machine, whose counters are the kernel's page faults,
+# and ends it when the test ends. as_nobody COMMAND.. runs a command without privilege that uncored serves.
 set -eu
 
 folder=$AUTOPKGTEST_TMP

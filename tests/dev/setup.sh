@@ -7,6 +7,7 @@ SETUP_TO_BUILD=(
 	libpcp3-dev libpcp-pmda3-dev
 	libcmocka-dev python3 # for the tests, which are built with the rest
 )
+SETUP_TO_PACKAGE=(debhelper dpkg-dev)
 SETUP_TO_TEST=(
 	abigail-tools # suite abi
 	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev llvm mandoc
@@ -18,6 +19,7 @@ SETUP_TO_TEST=(
 	gfortran # for suite papers: a program of CloverLeaf's shape
 	libopenmpi-dev openmpi-bin # for suite ranks: an MPI, whose launcher and faults are its own
 	slurmctld slurmd slurm-client munge iproute2 procps jq # for suite jobs: a private Slurm
+	lintian rpm cpio # for suite packages
 )
 # The emulator whose plugin simulates a memory controller: ./dev traffic, ./dev demo, suite traffic.
 SETUP_TO_SIMULATE=(qemu-user)
@@ -69,5 +71,5 @@ setup_to_build() {
 }
 
 setup_to_test() {
-	setup_packages "${SETUP_TO_BUILD[@]}" "${SETUP_TO_TEST[@]}" "${SETUP_TO_SIMULATE[@]}"
+	setup_packages "${SETUP_TO_BUILD[@]}" "${SETUP_TO_PACKAGE[@]}" "${SETUP_TO_TEST[@]}" "${SETUP_TO_SIMULATE[@]}"
 }

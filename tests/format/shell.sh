@@ -7,5 +7,6 @@ source "$(dirname "$0")/sources.sh"
 status=0
 while read -r file; do
 	bash -n "$file" || status=1
-done < <(sources '*.sh' dev .ci/run pmda/Install pmda/Remove 'conf/slurm/*.in' 'tests/docs/stand-ins/*')
+done < <(sources '*.sh' dev .ci/run pmda/Install pmda/Remove 'conf/slurm/*.in' 'tests/docs/stand-ins/*' 'debian/*.pre*' \
+	'debian/*.post*' debian/tests/{library,stand-in} tests/packages/{build-debs,pack-source})
 exit $status

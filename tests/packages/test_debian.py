@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Debian's packages of a clean copy of the tree: built, looked at, installed, used, and built once more. Prints TAP."""
+import fnmatch
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import overlay
+import tap
+
+SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
+SECONDS = 900
+DOC = ["/usr/share/doc/{}/changelog.Debian.gz", "/usr/share/doc/{}/copyright"]
+LINTIAN = "/usr/share/lintian/overrides/{}"
+UNIT = "*/systemd/system/"
+MAN = "/usr/share/man/man"
+# What is in each package, and nothing else. Each pattern has a file.
+CONTENTS = {
+    "uncored": [
+        "/etc/uncored/uncored.conf", UNIT + "uncored.service", UNIT + "uncored.socket",
+        "/usr/lib/sysusers.d/uncored.conf", "/usr/lib/tmpfiles.d/uncored-jobs.conf", "/usr/sbin/uncored",
+        MAN + "5/uncore-platform.5.gz", MAN + "5/uncored.conf.5.gz", MAN + "7/uncored-jobs.7.gz",
+        MAN + "7/uncored-security.7.gz", MAN + "8/uncored.8.gz", "/usr/share/uncored/platforms/*.conf",
+        "/usr/share/uncored/slurm/epilog", "/usr/share/uncored/slurm/prolog",
+        "/usr/share/uncored/uncored-paranoid.conf", LINTIAN],
+    "uncore-tools": [
+        UNIT + "uncore-export-http.socket", UNIT + "uncore-export-http@.service",
+        UNIT + "uncore-export-textfile.service", UNIT + "uncore-export-textfile.timer", "/usr/bin/uncore",
+        "/usr/lib/sysusers.d/uncore-export.conf", MAN + "1/uncore.1.gz", MAN + "1/uncore-export.1.gz",
+        MAN + "5/uncore-report.5.gz", "/usr/share/uncored/grafana/*.json", "/usr/share/uncored/prometheus/*.yml"],
+    "libuncore0": ["/usr/lib/*/libuncore.so.0", "/usr/lib/*/libuncore.so.0.1.0"],
+    "libuncore-dev": [
+        "/usr/include/uncore.h", "/usr/lib/*/libuncore.a", "/usr/lib/*/libuncore.so",
+        "/usr/lib/*/pkgconfig/libuncore.pc", MAN + "3/libuncore.3.gz"],
+    "pcp-pmda-uncore": [
+        "/etc/pcp/*/uncore", "/etc/pcp/pmieconf/uncore/*", "/etc/pcp/pmlogconf/uncore/*", "/etc/pcp/pmrep/uncore.conf",
+        "/usr/lib/pcp/pmdas/uncore/*", MAN + "1/pmdauncore.1.gz", "/var/lib/pcp/config/*/uncore/*",
+        "/var/lib/pcp/pmdas/uncore/*", LINTIAN],
+}
+USERS = ("uncored", "uncore-export")
+ENABLED = "/etc/systemd/system/sockets.target.wants/uncored.socket"
+RECORD = "/var/lib/uncored-jobs/1@host.json"
+
+
+def run(*words, **more):
+    done = subprocess.run(list(map(str, words)), check=False, timeout=SECONDS, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+    tap.equal(done.returncode, 0, f"{words}: {done.stdout[-4000:]}status")
+    return done.stdout
+
+
+def build(folder, umask=0o022, **environment):
+    """Without the unit tests that belong to a build: ./dev test runs them, too."""
+    options = {"DEB_BUILD_OPTIONS": f"nocheck parallel={os.cpu_count()}"}
+    run(SOURCE / "tests/packages/build-debs", folder, umask=umask, env={**os.environ, **options, **environment})
+
+
+class Built(unittest.TestCase):
+    """The packages are built once for all cases."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not hasattr(Built, "folder"):
+            Built.folder = pathlib.Path(tempfile.mkdtemp(prefix="uncored-debs-"))
+            build(Built.folder)
+
+    def deb(self, package):
+        return next(self.folder.glob(f"{package}_*.deb"))
+
+
+class Packages(Built):
+    def test_lintian(self):
+        """lintian has no complaint, be it pedantic or for information only"""
+        changes = next(self.folder.glob("*.changes"))
+        tap.equal(run("lintian", "--allow-root", "--no-user-dirs", "--pedantic", "--display-info", changes), "",
+                  "complaints")
+
+    def test_contents(self):
+        """Each package has the files that it should have, and no other"""
+        for package, patterns in CONTENTS.items():
+            wanted = [pattern.format(package) for pattern in patterns + DOC]
+            listed = run("dpkg-deb", "--contents", self.deb(package)).splitlines()
+            files = [line.split()[5][1:] for line in listed if not line.startswith("d")]
+            strangers = [name for name in files if not any(fnmatch.fnmatch(name, pattern) for pattern in wanted)]
+            missing = [pattern for pattern in wanted if not fnmatch.filter(files, pattern)]
+            tap.equal((strangers, missing), ([], []), f"{package}: strangers, missing")
+
+    def test_library(self):
+        """The library needs the C library only"""
+        depends = run("dpkg-deb", "--field", self.deb("libuncore0"), "Depends")
+        tap.equal(re.sub(r" \(.*?\)", "", depends.strip()), "libc6", "Depends")
+
+    def test_symbols(self):
+        """A symbol is as old as its version node says, or as the first package; the static library has the same"""
+        version = run("dpkg-parsechangelog", "--show-field", "Version", cwd=SOURCE).strip().rpartition("-")[0]
+        named = re.findall(r"^ (\w+)@LIBUNCORE_(\S+) (\S+)$",
+                           (SOURCE / "debian/libuncore0.symbols").read_text(encoding="ascii"), re.MULTILINE)
+        for name, node, since in named:
+            older = min(f"{node}.0", version, key=lambda text: [int(part) for part in text.split(".")])
+            tap.equal(since, older, name)
+        with tempfile.TemporaryDirectory() as folder:
+            run("dpkg-deb", "--extract", self.deb("libuncore-dev"), folder)
+            archive = next(pathlib.Path(folder).glob("usr/lib/*/libuncore.a"))
+            shown = re.findall(r" [A-TV-Z] (\w+)$", run("nm", "--extern-only", archive), re.MULTILINE)
+        tap.equal(sorted(shown), sorted(name for name, _, _ in named if name.startswith("uncore_")), "static library")
+
+
+class Installed(Built):
+    """On a machine of its own, in this order."""
+
+    machine = None
+
+    def setUp(self):
+        """Where there can be no such machine, each case says so."""
+        if not self.machine:
+            type(self).machine = machine = overlay.Machine()
+            shutil.copytree(self.folder, machine.path("/tmp/debs"))
+            machine.run("dpkg-source", "--extract", next(self.folder.glob("*.dsc")).name, "/tmp/source",
+                        cwd="/tmp/debs")
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.machine:
+            cls.machine.close()
+
+    def install(self, *packages):
+        self.machine.run("dpkg", "--install", *(f"/tmp/debs/{self.deb(package).name}" for package in packages))
+
+    def test_a_install(self):
+        """An installation makes the users, enables the socket and nothing else, and all files are there"""
+        self.install(*CONTENTS)
+        for user in USERS:
+            self.machine.run("getent", "passwd", user)
+        enabled = [path for path in self.machine.written() if path.startswith("/etc/systemd/") and "uncore" in path]
+        tap.equal(enabled, [ENABLED], "enabled")
+        tap.equal(self.machine.run("dpkg", "--verify", *CONTENTS), "", "files that differ")
+
+    def test_b_use(self):
+        """The tests of debian/tests succeed"""
+        control = self.machine.path("/tmp/source/debian/tests/control").read_text(encoding="ascii")
+        for name in re.findall(r"^Tests: (\S+)$", control, re.MULTILINE):
+            folder = f"/tmp/test-{name}"
+            self.machine.path(folder).mkdir()
+            self.machine.run(f"debian/tests/{name}", cwd="/tmp/source", AUTOPKGTEST_TMP=folder)
+
+    def test_c_upgrade(self):
+        """An upgrade restarts the daemon if it runs, leaves sockets and exporters alone, and keeps the configuration"""
+        self.machine.record_systemd()
+        config = self.machine.path("/etc/uncored/uncored.conf")
+        config.write_text("# of the site\n", encoding="ascii")
+        self.install(*CONTENTS)
+        tap.equal(self.machine.asked(), ["start uncored.socket", "try-restart uncored.service"], "systemd was asked")
+        tap.equal(config.read_text(encoding="ascii"), "# of the site\n", "configuration")
+
+    def test_d_remove(self):
+        """A removal stops the socket, with it the daemon, and the exporters, and pmcd forgets the agent"""
+        self.machine.run("./Rebuild", "-us", cwd="/var/lib/pcp/pmns")  # as the first start of pmcd does
+        agents = self.machine.path("/etc/pcp/pmcd/pmcd.conf")
+        before = agents.read_text(encoding="ascii")
+        agents.write_text(before.replace("\n[", "uncore\t470\tpipe\tbinary\t/nowhere\n\n[", 1), encoding="ascii")
+        self.machine.run("dpkg", "--remove", *CONTENTS)
+        stopped = sorted(name for line in self.machine.asked() for name in line.removeprefix("stop ").split())
+        tap.equal(stopped, ["uncore-export-http.socket", "uncore-export-textfile.timer", "uncored.socket"], "stopped")
+        tap.check("uncore" not in agents.read_text(encoding="ascii"), "pmcd.conf still names the agent")
+
+    def test_e_purge(self):
+        """After a purge there is nothing left but users and their records"""
+        self.machine.path(RECORD).write_text("{}", encoding="ascii")
+        self.machine.run("dpkg", "--purge", *CONTENTS)
+        left = {path for path in self.machine.written()
+                if "uncore" in path and not path.startswith(("/var/cache/", "/var/lib/dpkg/", "/var/log/"))}
+        tap.equal(left, {RECORD, os.path.dirname(RECORD)}, "left")
+
+
+class Again(Built):
+    def test_again(self):
+        """In another folder, time zone, locale and umask the same bytes come out"""
+        with tempfile.TemporaryDirectory(prefix="uncored-again-and-elsewhere-") as folder:
+            build(folder, umask=0o027, TZ="Pacific/Kiritimati", LC_ALL="C", HOME="/nonexistent")
+            for path in sorted(self.folder.iterdir()):
+                if path.suffix in (".deb", ".dsc", ".gz", ".xz"):
+                    run("cmp", path, pathlib.Path(folder) / path.name)
+
+
+def main():
+    for program in ("dh", "lintian"):
+        if not shutil.which(program):
+            tap.skip_all(f"{program} is not installed: ./dev setup")
+    overlay.enter()
+    try:
+        tap.run([Packages, Installed, Again])
+    finally:
+        if hasattr(Built, "folder"):
+            shutil.rmtree(Built.folder)
+
+
+if __name__ == "__main__":
+    main()
