@@ -31,6 +31,15 @@ def releases():
         tap.equal(re.search(where, text_of(pattern), re.MULTILINE).group(1), release, pattern)
 
 
+def options():
+    """Each option of meson that packages set exists"""
+    known = set(re.findall(r"^option\('(\w+)'", text_of("meson_options.txt"), re.MULTILINE)) | {"default_library"}
+    for pattern in ("debian/rules", "packaging/uncored.spec", SPACK, EASYBUILD + "/*.eb"):
+        named = set(re.findall(r"-D(\w+)=", text_of(pattern)))
+        tap.check(named, f"{pattern} sets no option: was it read?")
+        tap.equal(named - known, set(), pattern)
+
+
 def spack():
     """The recipe of Spack is a Python class of MesonPackage"""
     (recipe,) = [node for node in ast.parse(text_of(SPACK)).body if isinstance(node, ast.ClassDef)]
@@ -46,4 +55,4 @@ def easybuild():
     tap.equal(path.stem, f"{values['name']}-{values['version']}-{toolchain['name']}-{toolchain['version']}", "name")
 
 
-tap.run_functions([(case.__doc__, case) for case in (releases, spack, easybuild)])
+tap.run_functions([(case.__doc__, case) for case in (releases, options, spack, easybuild)])

@@ -13,9 +13,11 @@ import tap
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 MACROS = SOURCE / "tests/packages/rpm-macros"
 SECONDS = 600
-COMMON = {"libuncore-devel", "uncore-tools", "uncored", "pcp-pmda-uncore"}
+CLIENT = {"libuncore-devel", "uncore-tools"}
+COMMON = CLIENT | {"uncored", "pcp-pmda-uncore"}
 # For each system: files of stand-ins, packages, the folder of the daemon, programs that scriptlets call.
 SYSTEMS = {
+    "EL 8": (["redhat", "el8"], CLIENT | {"libuncore"}, None, set()),
     "EL 9": (["redhat", "el9"], COMMON | {"libuncore"}, "/usr/sbin", {"useradd", "systemctl"}),
     "EL 10": (["redhat", "el10"], COMMON | {"libuncore"}, "/usr/sbin", {"systemctl"}),
     "Fedora": (["redhat", "fedora"], COMMON | {"libuncore"}, "/usr/bin", {"systemctl"}),
@@ -71,6 +73,12 @@ def check_daemon(path, folder, programs):
     tap.check(restarted and not any("socket" in line for line in restarted), f"restarts the socket: {restarted}")
 
 
+def check_client(path):
+    """Without the daemon nothing is needed but the C library and ours."""
+    needed = re.findall(r"^(lib\w+)\.so", query(path, "--requires"), re.MULTILINE)
+    tap.equal(set(needed), {"libc", "libm", "libuncore"}, "libraries")
+
+
 def builds(topdir, system):
     macros, packages, folder, programs = SYSTEMS[system]
     built = topdir.build(macros)
@@ -79,6 +87,8 @@ def builds(topdir, system):
         tap.check("%" not in query(path, "--scripts"), f"a macro without a stand-in: {query(path, '--scripts')}")
     if "uncored" in packages:
         check_daemon(built["uncored"], folder, programs)
+    else:
+        check_client(built["uncore-tools"])
 
 
 def main():
