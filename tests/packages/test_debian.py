@@ -14,7 +14,7 @@ import tap
 
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 SECONDS = 900
-DOC = ["/usr/share/doc/{}/changelog.Debian.gz", "/usr/share/doc/{}/copyright"]
+DOC = [f"/usr/share/doc/{{}}/{name}" for name in ("changelog.gz", "changelog.Debian.gz", "copyright")]
 LINTIAN = "/usr/share/lintian/overrides/{}"
 UNIT = "*/systemd/system/"
 MAN = "/usr/share/man/man"
@@ -31,7 +31,8 @@ CONTENTS = {
         UNIT + "uncore-export-http.socket", UNIT + "uncore-export-http@.service",
         UNIT + "uncore-export-textfile.service", UNIT + "uncore-export-textfile.timer", "/usr/bin/uncore",
         "/usr/lib/sysusers.d/uncore-export.conf", MAN + "1/uncore.1.gz", MAN + "1/uncore-export.1.gz",
-        MAN + "5/uncore-report.5.gz", "/usr/share/uncored/grafana/*.json", "/usr/share/uncored/prometheus/*.yml"],
+        MAN + "5/uncore-report.5.gz", MAN + "7/uncore-numbers.7.gz", "/usr/share/uncored/grafana/*.json",
+        "/usr/share/uncored/prometheus/*.yml"],
     "libuncore0": ["/usr/lib/*/libuncore.so.0", "/usr/lib/*/libuncore.so.0.1.0"],
     "libuncore-dev": [
         "/usr/include/uncore.h", "/usr/lib/*/libuncore.a", "/usr/lib/*/libuncore.so",
