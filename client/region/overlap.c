@@ -61,6 +61,9 @@ static void write_flags(
 {
 	if (isnan(value->bytes_error) && value->state == ESTIMATE_KNOWN)
 		fprintf(out, "its error is not known: it was seen for too short. ");
+	if (isnan(value->rate_bound) && value->state == ESTIMATE_BOUND)
+		fprintf(out, "it seems to move nothing, but was seen for too short to say how much "
+			     "at most. ");
 	if (value->not_steady)
 		fprintf(out, "not steady: its rate differs between the halves of the run. ");
 	if (result->not_additive)
