@@ -194,6 +194,11 @@ void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text)
 		fputs("null", json->out);
 }
 
+void jsonwriter_text_or_null(struct jsonwriter *json, const char *key, const char *text)
+{
+	jsonwriter_text(json, key, text && *text ? text : NULL);
+}
+
 int jsonwriter_finish(struct jsonwriter *json, char **ret_text)
 {
 	bool failed = !json->out || ferror(json->out);

@@ -35,7 +35,10 @@ void jsonwriter_close(struct jsonwriter *json); /* the one opened last */
 void jsonwriter_number(struct jsonwriter *json, const char *key, uint64_t number);
 void jsonwriter_signed(struct jsonwriter *json, const char *key, int64_t number);
 void jsonwriter_flag(struct jsonwriter *json, const char *key, bool flag);
-void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text); /* NULL: null */
+
+/* @text NULL: null. For the second also "". */
+void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text);
+void jsonwriter_text_or_null(struct jsonwriter *json, const char *key, const char *text);
 
 /* With as few digits as give back the same number, 15 at least; null if it is not finite. */
 void jsonwriter_real(struct jsonwriter *json, const char *key, double number);

@@ -51,7 +51,6 @@ static int end_run(const struct ending *ending, struct folder *folder, struct ru
 /* Was the last run of the ID written, so that this end may repeat one that was killed? */
 static int find_written(const struct folder *folder, const char *id, struct run *ret)
 {
-	char name[FOLDER_NAME_MAX];
 	struct folder_names parked;
 	int r = 0;
 
@@ -61,8 +60,7 @@ static int find_written(const struct folder *folder, const char *id, struct run 
 			r = -ENOENT;
 		folder_names_done(&parked);
 	}
-	snprintf(name, sizeof name, ".%s", id);
-	return r < 0 ? r : run_open(folder->fd, name, ret);
+	return r < 0 ? r : folder_open_written(folder, id, ret);
 }
 
 static int end_without_begin(
@@ -186,8 +184,7 @@ static int write_parked(const struct ending *ending, struct folder *folder, cons
 
 	if (r == 0)
 		r = run_lock(&run);
-	/* Another end has written it, or is about to; or a release that will not come back made it.
-	 */
+	/* Another end has written it, or is about to; or another release made it, and is gone. */
 	if (r == -ENOENT || r == -EWOULDBLOCK || r == -EBADMSG)
 		return 0;
 	return r < 0 ? job_say_folder(ending->wish, r, ending->said)

@@ -288,3 +288,11 @@ int folder_note_written(struct folder *folder, const struct run *run)
 	}
 	return r < 0 ? r : folder_end_change(folder);
 }
+
+int folder_open_written(const struct folder *folder, const char *id, struct run *ret)
+{
+	char name[FOLDER_NAME_MAX];
+
+	written_name(id, name);
+	return run_open(folder->fd, name, ret);
+}

@@ -64,6 +64,9 @@ int folder_park(struct folder *folder, const char *id, const struct run *run);
 /* Notes that @run was written, wherever it is. A change of its own, under the lock. */
 int folder_note_written(struct folder *folder, const struct run *run);
 
+/* The last run of @id that was written. -ENOENT: the folder has none; errors of run_open(). */
+int folder_open_written(const struct folder *folder, const char *id, struct run *ret);
+
 /* Names of files in the folder, for free(3), each and all. */
 struct folder_names {
 	char **names;

@@ -20,17 +20,12 @@ void job_host(char ret_host[LAUNCH_HOST_MAX])
 		launch_host(ret_host);
 }
 
-static void text_or_null(struct jsonwriter *json, const char *key, const char *text)
-{
-	jsonwriter_text(json, key, text && *text ? text : NULL);
-}
-
 static void time_json(struct jsonwriter *json, const char *key, int64_t real_ns)
 {
 	char text[JOB_TIME_MAX];
 
 	job_time(real_ns, text);
-	text_or_null(json, key, text);
+	jsonwriter_text_or_null(json, key, text);
 }
 
 static void origin_json(struct jsonwriter *json, const struct job_view *view)
@@ -41,7 +36,7 @@ static void origin_json(struct jsonwriter *json, const struct job_view *view)
 	job_host(host);
 	jsonwriter_number(json, "record", JOB_SCHEMA);
 	jsonwriter_text(json, "job", head->id);
-	text_or_null(json, "run", head->key);
+	jsonwriter_text_or_null(json, "run", head->key);
 	if (head->uid == UNCORE_UNKNOWN_USER)
 		jsonwriter_text(json, "uid", NULL);
 	else
@@ -53,7 +48,7 @@ static void origin_json(struct jsonwriter *json, const struct job_view *view)
 		jsonwriter_real(json, "seconds", (double)(view->end.ns - head->begun_ns) / 1e9);
 	else
 		jsonwriter_text(json, "seconds", NULL);
-	text_or_null(json, "exit", view->end.exit);
+	jsonwriter_text_or_null(json, "exit", view->end.exit);
 	/* Two runs may have all else in common: a file that is there is known by it. */
 	jsonwriter_number(json, "monotonic_ns", head->begun_ns ? head->begun_ns : view->end.ns);
 }

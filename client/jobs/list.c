@@ -52,9 +52,9 @@ static void write_json(struct jsonwriter *json, const struct run_head *head)
 	job_time(head->begun_real_ns, begun);
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "job", head->id);
-	jsonwriter_text(json, "run", *head->key ? head->key : NULL);
+	jsonwriter_text_or_null(json, "run", head->key);
 	jsonwriter_number(json, "uid", head->uid);
-	jsonwriter_text(json, "begin", *begun ? begun : NULL);
+	jsonwriter_text_or_null(json, "begin", begun);
 	jsonwriter_real(json, "seconds", seconds_since(head->begun_ns));
 	jsonwriter_flag(json, "open", head->state != RUN_ENDED);
 	if (why_without(head))

@@ -197,18 +197,13 @@ void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX])
 		*ret_text = '\0';
 }
 
-static void text_or_null(struct jsonwriter *json, const char *key, const char *text)
-{
-	jsonwriter_text(json, key, *text ? text : NULL);
-}
-
 /* Both as text and as a number, null where the time is not known. */
 static void time_json(struct jsonwriter *json, const char *key, const char *key_s, int64_t seconds)
 {
 	char text[RECORD_TIME_MAX];
 
 	record_time(seconds, text);
-	text_or_null(json, key, text);
+	jsonwriter_text_or_null(json, key, text);
 	if (*text)
 		jsonwriter_signed(json, key_s, seconds);
 	else
@@ -232,7 +227,7 @@ static void process_json(struct jsonwriter *json, const struct record *record)
 		jsonwriter_signed(json, "pid", record->members[0].pid);
 	else
 		jsonwriter_text(json, "pid", NULL);
-	text_or_null(json, "host", record->host);
+	jsonwriter_text_or_null(json, "host", record->host);
 	rank_json(json, alone ? record->members[0].rank : -1);
 }
 
@@ -253,10 +248,10 @@ static void note_json(struct jsonwriter *json, const struct record *record)
 
 static void team_json(struct jsonwriter *json, const struct record *record)
 {
-	text_or_null(json, "team", record->team);
+	jsonwriter_text_or_null(json, "team", record->team);
 	jsonwriter_number(json, "run", record->run);
-	text_or_null(json, "job", record->job);
-	text_or_null(json, "command", record->command);
+	jsonwriter_text_or_null(json, "job", record->job);
+	jsonwriter_text_or_null(json, "command", record->command);
 	time_json(json, "begun", "begun_s", record->begun_s);
 	time_json(json, "ended", "ended_s", record->ended_s);
 	if (record->n_expected)
@@ -268,7 +263,7 @@ static void team_json(struct jsonwriter *json, const struct record *record)
 		jsonwriter_object(json, NULL);
 		rank_json(json, record->members[i].rank);
 		jsonwriter_signed(json, "pid", record->members[i].pid);
-		text_or_null(json, "cpus", record->members[i].cpus);
+		jsonwriter_text_or_null(json, "cpus", record->members[i].cpus);
 		jsonwriter_flag(json, "died", record->members[i].died);
 		jsonwriter_close(json);
 	}
@@ -299,7 +294,7 @@ void record_json_member(struct jsonwriter *json, const char *key, const struct r
 {
 	jsonwriter_object(json, key);
 	jsonwriter_number(json, "schema", RECORD_SCHEMA);
-	text_or_null(json, "version", record->version);
+	jsonwriter_text_or_null(json, "version", record->version);
 	format_json_origin(json, *record->platform ? record->platform : NULL, record->generation);
 	process_json(json, record);
 	note_json(json, record);
