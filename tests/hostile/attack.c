@@ -19,6 +19,7 @@
 #include "common/macro.h"
 #include "common/page.h"
 #include "common/wire.h"
+#include "tests/harness/cpu-time.h"
 #include "tests/hostile/load.h"
 #include "tests/hostile/victim.h"
 
@@ -193,15 +194,10 @@ static int come_and_read(void *argument)
 
 static uint64_t main_thread_cpu_ns(void)
 {
-	char path[64];
-	uint64_t ns = 0;
-	_cleanup_file_ FILE *file = NULL;
+	struct cpu_time daemons;
 
-	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", the_daemon.pid, the_daemon.pid);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%" SCNu64, &ns), 1);
-	return ns;
+	assert_int_equal(cpu_time(the_daemon.pid, the_daemon.pid, &daemons), 0);
+	return daemons.ran_ns;
 }
 
 struct busy {

@@ -16,6 +16,7 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
+#include "tests/harness/cpu-time.h"
 #include "tests/harness/daemon-process.h"
 
 enum { LIFE_S = 60, INODES_MAX = 65536, BURN_US = 200 };
@@ -81,18 +82,13 @@ static void sample_task(pid_t tid, void *argument)
 {
 	struct sampling *sampling = argument;
 	struct load_sample *sample = sampling->sample;
-	char path[64];
-	uint64_t cpu_ns, waited_ns;
-	_cleanup_file_ FILE *file = NULL;
+	struct cpu_time time;
 
-	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", sampling->pid, tid);
-	file = fopen(path, "re");
-	if (!file || sample->n == TASKS_MAX ||
-		fscanf(file, "%" SCNu64 " %" SCNu64, &cpu_ns, &waited_ns) != 2)
+	if (sample->n == TASKS_MAX || cpu_time(sampling->pid, tid, &time) < 0)
 		return;
 	sample->tasks[sample->n].tid = tid;
-	sample->tasks[sample->n].cpu_ns = cpu_ns;
-	sample->tasks[sample->n++].wanted_ns = cpu_ns + waited_ns;
+	sample->tasks[sample->n].cpu_ns = time.ran_ns;
+	sample->tasks[sample->n++].wanted_ns = time.ran_ns + time.waited_ns;
 }
 
 static void sample_process(pid_t pid, void *argument)

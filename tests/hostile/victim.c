@@ -15,6 +15,7 @@
 #include "client/uncore.h"
 #include "common/clock.h"
 #include "common/macro.h"
+#include "tests/harness/cpu-time.h"
 #include "tests/harness/daemon-process.h"
 
 enum { OPENS = 500, READS = 2 * OPENS, MEANWHILE_MS = 100, LIFE_S = 200 };
@@ -42,27 +43,18 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* How long the main thread of a process has waited for a CPU so far; 0: the kernel does not say. */
-static uint64_t waited_for_cpu_ns(pid_t pid)
-{
-	_cleanup_file_ FILE *file = NULL;
-	char path[64];
-	uint64_t ns;
-
-	snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", pid, pid);
-	file = fopen(path, "re");
-	return file && fscanf(file, "%*u %" SCNu64, &ns) == 1 ? ns : 0;
-}
-
 /*
  * Victim, attackers and daemon share the CPUs. So the victim, and the daemon while it answers,
- * wait for a CPU for a ms and more, whatever the daemon does. The kernel counts these waits (Linux,
- * Documentation/scheduler/sched-stats.rst), and a stopwatch stands still in them. Where both wait
- * at once that time counts twice.
+ * wait for a CPU for a ms and more, whatever the daemon does. The kernel counts these waits, and a
+ * stopwatch stands still in them. Where both wait at once that time counts twice.
  */
 static uint64_t all_waited_ns(void)
 {
-	return waited_for_cpu_ns(getpid()) + waited_for_cpu_ns(the_daemon.pid);
+	struct cpu_time ours, daemons;
+
+	cpu_time(getpid(), getpid(), &ours);
+	cpu_time(the_daemon.pid, the_daemon.pid, &daemons);
+	return ours.waited_ns + daemons.waited_ns;
 }
 
 struct stopwatch {

@@ -11,6 +11,7 @@
 #include "client/uncore.h"
 #include "common/clock.h"
 #include "common/macro.h"
+#include "tests/harness/cpu-time.h"
 
 static const uint64_t ANSWER_WITHIN_NS = 10000000000;
 
@@ -46,21 +47,19 @@ void calls_show(const struct calls *calls, const char *what)
 static void add_thread(struct usage *usage, const struct daemon_process *daemon, const char *tid)
 {
 	char path[96], name[32] = "";
-	uint64_t cpu_ns = 0;
+	const pid_t thread = atoi(tid);
+	struct cpu_time time;
 	unsigned socket;
-	_cleanup_file_ FILE *comm = NULL, *schedstat = NULL;
+	_cleanup_file_ FILE *comm = NULL;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%.16s/comm", daemon->pid, tid);
 	comm = fopen(path, "re");
-	snprintf(path, sizeof path, "/proc/%d/task/%.16s/schedstat", daemon->pid, tid);
-	schedstat = fopen(path, "re");
-	if (!comm || !schedstat || !fgets(name, sizeof name, comm) ||
-		fscanf(schedstat, "%" SCNu64, &cpu_ns) != 1)
+	if (!comm || !fgets(name, sizeof name, comm) || cpu_time(daemon->pid, thread, &time) < 0)
 		return; /* the thread has ended meanwhile */
-	if (atoi(tid) == daemon->pid)
-		usage->main_ns = cpu_ns;
+	if (thread == daemon->pid)
+		usage->main_ns = time.ran_ns;
 	else if (sscanf(name, "socket%u", &socket) == 1 && socket < SOCKETS)
-		usage->reader_ns[socket] = cpu_ns;
+		usage->reader_ns[socket] = time.ran_ns;
 }
 
 static void add_threads(struct usage *usage, const struct daemon_process *daemon)
