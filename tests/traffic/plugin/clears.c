@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/traffic/plugin/clears.h"
 
+#include "tests/traffic/plugin/memory.h"
 #include "tests/traffic/plugin/placement.h"
 #include "tests/traffic/plugin/registers.h"
 
@@ -50,7 +51,8 @@ static void on_next(unsigned vcpu, void *data)
 	if (!last || last >> ISA_CLEARS_BITS != (uintptr_t)data)
 		return;
 	last = 0;
-	count(vcpu, operands);
+	if (memory_is_simulated())
+		count(vcpu, operands);
 }
 
 void clears_watch(struct qemu_plugin_insn *insn, unsigned operands, bool may_follow)

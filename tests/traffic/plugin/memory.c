@@ -27,6 +27,11 @@ struct traffic_counters *memory_counters(void)
 	return memory.counters;
 }
 
+bool memory_is_simulated(void)
+{
+	return __atomic_load_n(&memory.counters->running, __ATOMIC_RELAXED);
+}
+
 /* --- nodes --- */
 
 static void place_nodes(const struct options *options)

@@ -27,6 +27,9 @@ int memory_open(const struct options *options, bool is_system);
 
 struct traffic_counters *memory_counters(void);
 
+/* False: nothing that programs do is to be counted. */
+bool memory_is_simulated(void);
+
 /* Counts a line. @near_node is where a page goes that nobody touched. */
 void memory_count(enum traffic_kind kind, uint64_t line, unsigned near_node);
 

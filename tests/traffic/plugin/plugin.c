@@ -22,6 +22,7 @@ static struct {
 	struct options options;
 	const struct isa *isa;
 	bool is_system;
+	bool is_watching;  /* callbacks are in the code that QEMU translates */
 	bool is_resetting; /* QEMU was asked to forget what it translated, and did not answer yet */
 } plugin;
 
@@ -53,6 +54,8 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
 	struct cpu *cpu = placement_cpu(vcpu);
 	uint64_t address;
 
+	if (!memory_is_simulated())
+		return;
 	if (size > in_line) {
 		if (address_of(info, vaddr + in_line, &address))
 			cpu_access(cpu, access, address, size - in_line);
@@ -65,7 +68,8 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
 static void on_fence(unsigned vcpu, void *data)
 {
 	(void)data;
-	cpu_fence(placement_cpu(vcpu));
+	if (memory_is_simulated())
+		cpu_fence(placement_cpu(vcpu));
 }
 
 /* Kernels have the upper half of the addresses. */
@@ -123,14 +127,23 @@ static void on_syscall_result(qemu_plugin_id_t id, unsigned vcpu, int64_t number
 
 static void begin(qemu_plugin_id_t id);
 
-/* QEMU forgets all callbacks and all code that it translated; then it calls begin(). */
+/*
+ * The first time QEMU forgets what it translated without callbacks, and calls begin(). It must not
+ * forget code that has some: QEMU 7.2 frees its list of an instruction's callbacks while a CPU that
+ * left the instruction by a fault may still go by it. So a simulation that ends keeps the
+ * callbacks, and they do nothing.
+ */
 static void on_idle(qemu_plugin_id_t id, unsigned vcpu)
 {
 	struct traffic_counters *counters = memory_counters();
+	uint64_t wanted = __atomic_load_n(&counters->wanted, __ATOMIC_RELAXED);
 
 	(void)vcpu;
-	if (__atomic_load_n(&counters->wanted, __ATOMIC_RELAXED) != counters->running &&
-		!__atomic_exchange_n(&plugin.is_resetting, true, __ATOMIC_ACQ_REL))
+	if (wanted == memory_is_simulated())
+		return;
+	if (plugin.is_watching)
+		__atomic_store_n(&counters->running, wanted, __ATOMIC_RELAXED);
+	else if (!__atomic_exchange_n(&plugin.is_resetting, true, __ATOMIC_ACQ_REL))
 		qemu_plugin_reset(id, begin);
 }
 
@@ -139,9 +152,10 @@ static void begin(qemu_plugin_id_t id)
 	struct traffic_counters *counters = memory_counters();
 
 	counters->running = __atomic_load_n(&counters->wanted, __ATOMIC_RELAXED);
+	plugin.is_watching = counters->running;
 	__atomic_store_n(&plugin.is_resetting, false, __ATOMIC_RELEASE);
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
-	if (counters->running)
+	if (plugin.is_watching)
 		qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
 	if (plugin.is_system) {
 		qemu_plugin_register_vcpu_idle_cb(id, on_idle);

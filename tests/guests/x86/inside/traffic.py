@@ -19,6 +19,7 @@ TOLERANCE = 0.02
 # of it what the kernel has written: of 4 caches that were 2 to 5 %, which the kernel's own passes do not show.
 ARRAYS_CACHES = 32
 TIME_S = 1  # for one measurement, or as long as three repetitions take
+TURNS = 20
 REMOTE_CACHES = 4
 REMOTE_PASSES = 1, 9  # of two runs, whose difference is measured: what it takes to begin and to end is in both
 
@@ -51,6 +52,17 @@ class Begin(Simulated):
         """the simulation begins when the guest asks for it"""
         simulate(True)
         self.assertGreater(sum(words()[LINES_AT // 8:]), 0)
+
+    def test_again(self):
+        """the simulation ends and begins again, as often as the guest asks for it"""
+        for _ in range(TURNS):
+            simulate(False)
+            before = words()
+            run("true")
+            self.assertEqual(words(), before)
+            simulate(True)
+            run("true")
+            self.assertGreater(sum(words()), sum(before))
 
     def test_every_count(self):
         """`uncore stat` shows every line that was counted while it measured, and no other"""
