@@ -4,9 +4,10 @@
     sh                        commands, which test_commands.py runs
     sh not run: REASON        commands that it cannot run; HACKING.md has a line for each
     sh run by suite NAME      commands that another suite runs
+    sh run by ./dev upstream  commands of a report in doc/upstream/
     ini                       what uncored.conf has while the next commands run
     c                         what fill.c has while the next commands run
-    text, yaml, conf          no commands
+    text, yaml, conf, diff    no commands
 """
 import dataclasses
 import os
@@ -14,10 +15,10 @@ import pathlib
 import re
 
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
-GUIDES = ("README.md", *sorted(f"doc/{path.name}" for path in (SOURCE / "doc").glob("*.md")))
+GUIDES = ("README.md", *sorted(str(path.relative_to(SOURCE)) for path in (SOURCE / "doc").rglob("*.md")))
 MAN_PAGE = "man/uncore-numbers.7.scd"  # scdoc allows nothing behind the backticks: all its blocks are commands
-NOT_RUN, ELSEWHERE = "not run: ", "run by suite "
-LANGUAGES = ("sh", "ini", "c", "text", "yaml", "conf")
+NOT_RUN, ELSEWHERE, UPSTREAM = "not run: ", "run by suite ", "run by ./dev upstream"
+LANGUAGES = ("sh", "ini", "c", "text", "yaml", "conf", "diff")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -47,8 +47,9 @@ def pages_exist():
 
 
 def readme_has_all():
-    """README.md leads to each guide"""
+    """README.md leads to each guide, and the README.md of the reports to each of these"""
     links = {link.partition("#")[0] for link in links_of("README.md")}
+    links |= {f"doc/upstream/{link}" for link in links_of("doc/upstream/README.md")}
     for page in (*GUIDES[1:], "man/uncore-numbers.7.scd"):
         tap.check(page in links, f"README.md does not lead to {page}")
 
