@@ -26,10 +26,11 @@ static const struct {
 	const char *hint;
 } hints[] = {
 	{ -ENOENT, "Start it with `systemctl start uncored.socket`, or name another socket with "
-		   "UNCORE_SOCKET." },
+		   "UNCORE_SOCKET. In a container, bind the folder of the node's socket." },
 	{ -ECONNREFUSED,
 		"The socket is there but no daemon listens on it: start it with `systemctl "
-		"start uncored.socket`." },
+		"start uncored.socket`. In a container, bind the folder and not the socket, which "
+		"is made anew at times." },
 	{ -EACCES, "Its socket is not open to this user. The rule is mode and group in [access] of "
 		   "uncored.conf, or SocketMode= and SocketGroup= of uncored.socket; the "
 		   "administrator of this node can change it." },

@@ -73,7 +73,7 @@ static void no_socket_is_enoent(void **state)
 	assert_int_equal(uncore_open("/nonexistent/socket", &handle), -ENOENT);
 	expect_text("Cannot connect to uncored at /nonexistent/socket: No such file or directory. "
 		    "Start it with `systemctl start uncored.socket`, or name another socket with "
-		    "UNCORE_SOCKET.");
+		    "UNCORE_SOCKET. In a container, bind the folder of the node's socket.");
 }
 
 static void the_environment_names_the_socket(void **state)
