@@ -12,8 +12,6 @@ from builds import CLIENT_ONLY, SOURCE, STATIC, Build, needed, run
 
 LEFT_OUT = {"run": "json-c", "info": "json-c", "report": "json-c", "job": "json-c", "owner": "json-c",
             "validate": "json-c and hwloc"}
-KERNEL_HEADERS = {"linux": "/usr/include", "asm": f"/usr/include/{os.uname().machine}-linux-gnu",
-                  "asm-generic": "/usr/include"}
 NO_SOCKET = "/nonexistent/socket"
 
 
@@ -83,13 +81,8 @@ class Suite:
         """With musl the library and a static command build, of headers of musl and the kernel alone"""
         if not shutil.which("musl-gcc"):
             raise tap.Skip("needs musl-gcc: ./dev setup installs it")
-        headers = self.folder / "kernel-headers"
-        headers.mkdir()
-        for name, place in KERNEL_HEADERS.items():
-            (headers / name).symlink_to(pathlib.Path(place) / name)
         build = Build(self.folder / "musl", *CLIENT_ONLY, "-Ddefault_library=both", "-Dwerror=true", "-Doptimization=0",
-                      environment=self.alone | {
-            "CC": "musl-gcc", "REALGCC": "gcc", "CFLAGS": f"-idirafter {headers}"}).compile()
+                      environment=builds.musl_environment(self.folder)).compile()
         tap.equal(needed(build.folder / "client/libuncore.so"), {"libc.so"}, "libraries")
         run("meson", "configure", build.folder, *STATIC, env=build.environment)
         build.compile()
