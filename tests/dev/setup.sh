@@ -20,6 +20,7 @@ SETUP_TO_TEST=(
 	libopenmpi-dev openmpi-bin # for suite ranks: an MPI, whose launcher and faults are its own
 	slurmctld slurmd slurm-client munge iproute2 procps jq # for suite jobs: a private Slurm
 	lintian rpm cpio # for suite packages
+	bubblewrap charliecloud-runtime podman crun uidmap yq # for suite containers
 )
 # The emulator whose plugin simulates a memory controller: ./dev traffic, ./dev demo, suite traffic.
 SETUP_TO_SIMULATE=(qemu-user)
@@ -34,7 +35,7 @@ setup_missing() {
 	done
 }
 
-# Packages pcp, prometheus, munge and slurmd would start services, and pcp fails where systemd is not PID 1; the tests start their
+# Packages pcp, prometheus, munge, slurmd and podman would start services, and pcp fails where systemd is not PID 1; the tests start their
 # own. systemctl obeys SYSTEMD_OFFLINE. Without systemd invoke-rc.d starts what belongs to the runlevel; this one is
 # that of a single user.
 setup_apt() {

@@ -4,7 +4,7 @@
 TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")
 TESTS_SUITES=(
 	unit platforms traffic validate papers system policy ranks jobs continuity compat hostile pcp monitor
-	docs fuzz-replay abi build man format analysis units packages guests
+	docs fuzz-replay abi build man format analysis units packages containers guests
 )
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
@@ -25,12 +25,12 @@ tests_environment() {
 		TSAN_OPTIONS=halt_on_error=1
 }
 
-# In the suites system, policy, ranks, jobs, continuity, compat, hostile, pcp, monitor, docs and packages uncored opens perf events;
+# In the suites system, policy, ranks, jobs, continuity, compat, hostile, pcp, monitor, docs, packages and containers uncored opens perf events;
 # one case of validate mounts a folder. Without root, and without a sudo that asks nothing, these tests say so and skip.
 tests_prefix() {
 	local suite=$1
 
-	if [[ $suite =~ ^(validate|system|policy|ranks|jobs|continuity|compat|hostile|pcp|monitor|docs|packages)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
+	if [[ $suite =~ ^(validate|system|policy|ranks|jobs|continuity|compat|hostile|pcp|monitor|docs|packages|containers)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
 		echo sudo -n
 	fi
 }
