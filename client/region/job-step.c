@@ -18,9 +18,12 @@
 #include "common/macro.h"
 #include "common/number.h"
 
+enum { FIRST_PROCESS = 1 };
+
 /*
  * Hydra tells its processes no name of the step. But its proxy on this node is their parent, whose
- * number is the name, and they know PMI_RANK and MPI_LOCALNRANKS.
+ * number is the name, and they know PMI_RANK and MPI_LOCALNRANKS. In a container with process ids
+ * of its own the parent may be its first process, or outside, which is 0: that names nothing.
  */
 static const struct name {
 	const char *origin;
@@ -92,7 +95,7 @@ static bool try_name(const struct name *name, char ret_name[TEAM_NAME_BYTES])
 	const char *second = name->second ? value_of(name->second) : "";
 	char whole[2 * TEAM_NAME_BYTES];
 
-	if (!value || !second)
+	if (!value || !second || (name->is_parents && getppid() <= FIRST_PROCESS))
 		return false;
 	if (name->is_parents)
 		snprintf(whole, sizeof whole, "%d", (int)getppid());

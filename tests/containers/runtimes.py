@@ -63,7 +63,8 @@ def charliecloud(path, container):
 
 
 def podman(path, container):
-    return ("podman", "run", "--rm", "--interactive", "--env", "UNCORE_*", "--env", "OMPI_*", "--user", container.uid,
+    variables = [word for pattern in ("UNCORE_*", "MPI_*", "PMI_*") for word in ("--env", pattern)]
+    return ("podman", "run", "--rm", "--interactive", *variables, "--user", container.uid,
             *mount("--volume", "{}:{}:ro", container.bind), *mount("--volume", "{}:{}", container.writable),
             *container.options, path.name, *container.words)
 

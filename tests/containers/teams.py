@@ -16,10 +16,10 @@ TEAM, ANNOUNCED = "own/job", 4
 class Rank(ranks.Rank):
     """In a container. Its report goes to a file for each user inside."""
 
-    def __init__(self, site, runtime, uid=0):
+    def __init__(self, site, runtime, uid=0, launcher=None):
         self.process = site.start(runtime, Container(
-            DEBIAN, ("member", *STEPS.split()), writable=(reports_of(site), REPORTS), uid=uid), UNCORE_TEAM="job",
-            UNCORE_REPORT=f"{REPORTS}/{uid}", OMPI_COMM_WORLD_LOCAL_SIZE=str(ANNOUNCED))
+            DEBIAN, ("member", *STEPS.split()), writable=(reports_of(site), REPORTS), uid=uid),
+            UNCORE_REPORT=f"{REPORTS}/{uid}", **(launcher or {"UNCORE_TEAM": "job", "MPI_LOCALNRANKS": str(ANNOUNCED)}))
 
 
 def reports_of(site):
@@ -62,6 +62,14 @@ def another_team(site):
         tap.check(f"team {TEAM}" in shown and f"2 of {ANNOUNCED} ranks" in shown, shown)
 
 
+def no_launcher(site):
+    """The first process of a container is not taken for a launcher, which would name all containers alike"""
+    hydra = {"MPI_LOCALNRANKS": "1", "PMI_RANK": "0"}
+    for runtime in (BUBBLEWRAP, PODMAN):
+        go_through([Rank(site, runtime, launcher=hydra)])
+        tap.equal(read_report(reports_of(site) / "0")["team"], None, f"team in {runtime.name}")
+
+
 def cases(site):
-    for case in (one_team, another_team):
+    for case in (one_team, another_team, no_launcher):
         yield case.__doc__, lambda case=case: case(site)
