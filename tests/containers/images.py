@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Images of containers, made of what this machine has: folders, which bubblewrap and Charliecloud run, and of which
 podman makes images of its own."""
+import os
 import pathlib
 import re
 import shutil
@@ -8,15 +9,18 @@ import shutil
 import builds
 import hosts
 import tap
-from builds import CLIENT_ONLY, STATIC
+from builds import CLIENT_ONLY
 
 # Where runtimes mount something of their own.
 MOUNT_POINTS = ("dev", "etc", "home", "proc", "run", "sys", "tmp", "usr", "bin", "out")
 SOCKET = "/socket"  # of a container that has it at a place of its own
 MOUNTED_FILES = ("etc/group", "etc/hosts", "etc/passwd", "etc/resolv.conf", SOCKET.lstrip("/"))
-LOADER = "/lib/ld-musl-x86_64.so.1"
+MACHINE = os.uname().machine
+LOADER = f"/lib/ld-musl-{MACHINE}.so.1"
+LIBRARIES = f"lib/{MACHINE}-linux-gnu"
 DEBIAN, MUSL, STATIC_ONLY = "debian", "musl", "static"
 NAMES = (DEBIAN, MUSL, STATIC_ONLY)
+STATIC = "/static/uncore"  # in Debian's image, beside its own
 
 
 class Images:
@@ -31,9 +35,10 @@ class Images:
             self.make(name)
         self.add(MUSL, "bin", client / "uncore")
         self.add(MUSL, "lib", client / "libuncore.so.0", LOADER)
-        builds.run("meson", "configure", client.parent, *STATIC, env=environment)
+        builds.run("meson", "configure", client.parent, *builds.STATIC, env=environment)
         builds.run("ninja", "-C", client.parent, env=environment)
         self.add(STATIC_ONLY, "bin", client / "uncore")
+        self.add(DEBIAN, "static", client / "uncore")
         self.add_touch_pages(environment)
         self.fill_debian()
 
@@ -66,7 +71,7 @@ class Images:
         self.add(DEBIAN, "bin", *programs)
         for program in programs:
             for library in re.findall(r"(?:=> |^\t)(/\S+)", builds.run("ldd", program), re.MULTILINE):
-                self.add(DEBIAN, "lib64" if "/ld-linux" in library else "lib/x86_64-linux-gnu", library)
+                self.add(DEBIAN, os.path.dirname(library)[1:] if "/ld-linux" in library else LIBRARIES, library)
         shutil.copytree(hosts.PREFIX / "share/uncored", f"{self.path(DEBIAN)}{hosts.PREFIX}/share/uncored")
         app = self.path(DEBIAN) / "bin/app"
         app.write_text("#!/bin/sh\nexec member begin solve touch 2000 end solve\n", encoding="ascii")

@@ -20,10 +20,10 @@ LOOK = ("export UNCORE_SOCKET={}; while read -r _; do "
         "if said=$(uncore stat -- uncore --version 2>&1); then echo counted; else echo \"$said\"; fi; done")
 
 
-def must_count(site, runtime, image, options=()):
+def must_count(site, runtime, image, uncore="uncore", **more):
     """`uncore stat` shows at least what its command touched, and at most what all programs did meanwhile."""
     before = hosts.faults()
-    done = site.run(runtime, Container(image, ("uncore", "stat", "--json", "--", "touch-pages", PAGES), options=options))
+    done = site.run(runtime, Container(image, (uncore, "stat", "--json", "--", "touch-pages", PAGES), **more))
     most = hosts.faults() - before
     found = json.loads(done.stderr)["all_sockets"]["metrics"]["dram.read"]["bytes"] / PAGE_BYTES
     tap.check(TOLERANCE * PAGES <= found <= most / TOLERANCE, f"{found} faults, should be {PAGES} to {most}")
@@ -34,9 +34,14 @@ def counts(site, runtime, image):
             lambda: must_count(site, runtime, image))
 
 
+def static(site, runtime):
+    return (f"{runtime.name}: the static command, made with musl, counts in an image that has glibc",
+            lambda: must_count(site, runtime, DEBIAN, images.STATIC))
+
+
 def hardened(site):
     """A read-only container without any capability counts"""
-    must_count(site, ROOTS_PODMAN, DEBIAN, HARDENED)
+    must_count(site, ROOTS_PODMAN, DEBIAN, options=HARDENED)
 
 
 def says_what_to_do(site, runtime):
@@ -85,6 +90,7 @@ def cases(site):
     for runtime in RUNTIMES:
         for image in NAMES:
             yield counts(site, runtime, image)
+        yield static(site, runtime)
         yield says_what_to_do(site, runtime)
         yield outlives(site, runtime)
     yield hardened.__doc__, lambda: hardened(site)

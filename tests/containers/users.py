@@ -2,6 +2,7 @@
 """Whom uncored sees: the user and the groups of the host, whatever the user namespace shows."""
 import contextlib
 
+import hosts
 import tap
 from images import DEBIAN
 from runtimes import (ALICE, BOB, BUBBLEWRAP, CHARLIECLOUD, GROUP, PODMAN, ROOTS_PODMAN, RUNTIMES, SUBORDINATES,
@@ -10,6 +11,7 @@ from runtimes import (ALICE, BOB, BUBBLEWRAP, CHARLIECLOUD, GROUP, PODMAN, ROOTS
 READ = ("uncore", "stat", "--", "uncore", "--version")
 INSIDE = 1000  # a user inside of a container
 MAPPED = SUBORDINATES + INSIDE - 1  # 0 inside is alice
+NOT_OWNER = "does not own the job"
 OF_USERS, OF_GROUP = "is not among the users who may connect", "is not in the group"
 
 
@@ -66,6 +68,15 @@ def one_user_mapped(site):
         read(site, PODMAN, uid=INSIDE, options=("--userns", f"keep-id:uid={INSIDE}"))
 
 
+def owner(site):
+    """The owner of a job is its containers' root, and not their other users"""
+    with policy(site, "owner_only = yes"):
+        must_refuse(site, PODMAN, ALICE, NOT_OWNER)
+        site.as_user(0, hosts.UNCORE, "owner", ALICE)
+        read(site, PODMAN)
+        must_refuse(site, PODMAN, MAPPED, NOT_OWNER, uid=INSIDE)
+
+
 def groups(site):
     """A policy of a group goes by the groups on the host, which podman drops unless it is told to keep them"""
     with policy(site, f"group = {GROUP}"):
@@ -83,5 +94,5 @@ def not_the_nodes_root(site):
 
 
 def cases(site):
-    for case in (root_inside, real_root, second_user, one_user_mapped, groups, not_the_nodes_root):
+    for case in (root_inside, real_root, second_user, one_user_mapped, owner, groups, not_the_nodes_root):
         yield case.__doc__, lambda case=case: case(site)
