@@ -31,9 +31,12 @@ def mount(*words):
 
 
 class Machine:
-    """Files that packages wrote are in `upper`."""
+    """Files that packages wrote are in `upper`.
 
-    def __init__(self):
+    layers: folders, the topmost first. is_node: what boots an image: / is read-only, /var is empty.
+    """
+
+    def __init__(self, *layers, is_node=False):
         if INSIDE not in os.environ:
             raise tap.Skip("needs root")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="uncored-packages-"))
@@ -41,12 +44,13 @@ class Machine:
         self.root, self.upper = self.folder / "root", self.folder / "upper"
         for folder in (self.root, self.upper, self.folder / "work"):
             folder.mkdir()
-        mount("-t", "overlay", "overlay", "-o", f"lowerdir=/,upperdir={self.upper},workdir={self.folder}/work",
-              self.root)
+        lower = "lowerdir=" + ":".join(map(str, layers or ["/"]))
+        mount("-t", "overlay", "overlay", "-o",
+              lower if is_node else f"{lower},upperdir={self.upper},workdir={self.folder}/work", self.root)
         mount("-t", "proc", "proc", self.root / "proc")
         for name in ("dev", "sys"):
             mount("--rbind", f"/{name}", self.root / name)
-        for name, mode in (("run", "755"), ("tmp", "1777")):
+        for name, mode in (("run", "755"), ("tmp", "1777"), *([("var", "755")] if is_node else [])):
             mount("-t", "tmpfs", "-o", f"mode={mode}", "tmpfs", self.root / name)
 
     def path(self, name):

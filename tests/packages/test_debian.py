@@ -5,15 +5,13 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import tempfile
-import unittest
 
+import image
 import overlay
 import tap
+from debs import SOURCE, Built, build, run
 
-SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
-SECONDS = 900
 DOC = [f"/usr/share/doc/{{}}/{name}" for name in ("changelog.gz", "changelog.Debian.gz", "copyright")]
 LINTIAN = "/usr/share/lintian/overrides/{}"
 UNIT = "*/systemd/system/"
@@ -45,32 +43,6 @@ CONTENTS = {
 USERS = ("uncored", "uncore-export")
 ENABLED = "/etc/systemd/system/sockets.target.wants/uncored.socket"
 RECORD = "/var/lib/uncored-jobs/1@host.json"
-
-
-def run(*words, **more):
-    done = subprocess.run(list(map(str, words)), check=False, timeout=SECONDS, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
-    tap.equal(done.returncode, 0, f"{words}: {done.stdout[-4000:]}status")
-    return done.stdout
-
-
-def build(folder, umask=0o022, **environment):
-    """Without the unit tests that belong to a build: ./dev test runs them, too."""
-    options = {"DEB_BUILD_OPTIONS": f"nocheck parallel={os.cpu_count()}"}
-    run(SOURCE / "tests/packages/build-debs", folder, umask=umask, env={**os.environ, **options, **environment})
-
-
-class Built(unittest.TestCase):
-    """The packages are built once for all cases."""
-
-    @classmethod
-    def setUpClass(cls):
-        if not hasattr(Built, "folder"):
-            Built.folder = pathlib.Path(tempfile.mkdtemp(prefix="uncored-debs-"))
-            build(Built.folder)
-
-    def deb(self, package):
-        return next(self.folder.glob(f"{package}_*.deb"))
 
 
 class Packages(Built):
@@ -193,10 +165,9 @@ def main():
             tap.skip_all(f"{program} is not installed: ./dev setup")
     overlay.enter()
     try:
-        tap.run([Packages, Installed, Again])
+        tap.run([Packages, Installed, image.Image, Again])
     finally:
-        if hasattr(Built, "folder"):
-            shutil.rmtree(Built.folder)
+        Built.remove()
 
 
 if __name__ == "__main__":
