@@ -19,7 +19,7 @@ SETUP_TO_TEST=(
 	gfortran # for suite papers: a program of CloverLeaf's shape
 	libopenmpi-dev openmpi-bin # for suite ranks: an MPI, whose launcher and faults are its own
 	slurmctld slurmd slurm-client munge iproute2 procps jq # for suite jobs: a private Slurm
-	lintian rpm cpio mmdebstrap # for suite packages
+	lintian rpm cpio mmdebstrap selinux-policy-dev semodule-utils selint # for suite packages
 	bubblewrap charliecloud-runtime podman crun uidmap yq # for suite containers
 )
 # The emulator whose plugin simulates a memory controller: ./dev traffic, ./dev demo, suite traffic.

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The policy module for SELinux, by Debian's reference policy. Suite guests runs uncored under it. Prints TAP."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import tap
+
+POLICY = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"]) / "packaging/selinux"
+REFERENCE = pathlib.Path("/usr/share/selinux/devel/Makefile")
+# It names an attribute and a type of the reference policy, for which there are no interfaces.
+FALSE = "S-001"
+SECONDS = 300
+
+
+class Module(unittest.TestCase):
+    def run_there(self, *words):
+        """In a copy of the policy."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        shutil.copytree(POLICY, folder, dirs_exist_ok=True)
+        done = subprocess.run(words, cwd=folder, check=False, timeout=SECONDS, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        tap.equal(done.returncode, 0, f"{words}: {done.stdout}status")
+        return done.stdout, folder
+
+    def test_compiles(self):
+        """The module compiles without a complaint"""
+        said, folder = self.run_there("make", "-f", REFERENCE, "NAME=default", "uncored.pp")
+        tap.equal(re.findall(r".*(?:warning|error).*", said, re.IGNORECASE), [], "complaints")
+        tap.check((folder / "uncored.pp").stat().st_size > 0, "the module is empty")
+
+    def test_lint(self):
+        """selint has no complaint"""
+        if not shutil.which("selint"):
+            raise tap.Skip("selint is not installed: ./dev setup")
+        self.run_there("selint", "--fail", "--disable", FALSE, "--recursive", ".")
+
+
+def main():
+    if not REFERENCE.exists():
+        tap.skip_all("there is no reference policy: ./dev setup")
+    tap.run([Module])
+
+
+if __name__ == "__main__":
+    main()
