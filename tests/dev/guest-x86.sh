@@ -4,16 +4,20 @@
 # build-guest-x86/ holds  vmlinux, initrd.gz     from the kernel's package
 #                         base.squashfs          Debian, without anything of ours
 #                         tests.squashfs         uncored, the module and the suites; lies over the base
+#                         image.squashfs         all of that as the image of a node, which nobody can write to
 #                         memory-controller.so   the plugin of QEMU that simulates memory traffic (tests/traffic)
 #                         product/               the build folder of what is installed
 
 GUEST_X86_NEEDS=(
 	busybox-static cpio kmod make mmdebstrap qemu-system-x86 squashfs-tools
+	selinux-policy-dev semodule-utils
 )
-# The guest's packages beside Debian's minimum: systemd, PCP and the libraries that uncored is linked with.
+# The guest's packages beside Debian's minimum: systemd, PCP, the libraries that uncored is linked with, and a policy for
+# SELinux, which only suite selinux loads.
 GUEST_X86_HAS=(
 	dbus kmod procps systemd-sysv udev
 	libhwloc15 libjson-c5 libpfm4 linux-perf pcp
+	selinux-policy-default
 )
 # Modules for the initrd; modules that they depend on come with them.
 GUEST_X86_MODULES=(virtio_pci virtio_blk squashfs overlay)
@@ -122,7 +126,7 @@ guest_x86_install_tests() {
 
 	mkdir -p "$tests/machines" "$2/usr/lib/sysusers.d" "$2/etc/systemd/system/multi-user.target.wants" \
 		"$2/etc/systemd/system/serial-getty@ttyS0.service.d"
-	cp tests/guests/x86/inside/*.py tests/guests/x86/simulated.py tests/harness/tap.py tests/machines/events.csv \
+	cp tests/guests/x86/inside/{*.py,selinux.cil} tests/guests/x86/simulated.py tests/harness/tap.py tests/machines/events.csv \
 		"$folder/module/test_pmu.ko" "$folder/intel-uncore.ko" "$folder/product/tests/pcp/papi-client" "$tests/"
 	cp "$folder"/product/tests/{traffic/kernel,ranks/member,pcp/uncore-reader} \
 		tests/harness/{talk,three_ways,timeline}.py "$tests/"
@@ -147,9 +151,46 @@ guest_x86_make_tests() {
 	guest_x86_install_product "$folder" "$root"
 	guest_x86_install_tests "$folder" "$root"
 	cp "$folder/product/tests/traffic/plugin/memory-controller.so" "$folder/"
+	(cd "$root" && find . -type f -print0 | sort -z | xargs -0 sha256sum) >"$folder/tests.sums"
 	quietly "pack uncored and the suites" mksquashfs "$root" "$folder/tests.squashfs" \
 		"${GUEST_X86_SQUASHFS[@]}" -all-root
 	rm -rf "$root"
+}
+
+# Finishes the image of a node in a root where no systemd runs: the steps of README.md after `meson install`, a /tmp in
+# memory, the policy for SELinux, and the label of each file. $1: the root of an installed guest
+guest_x86_finish_image() {
+	SYSTEMD_OFFLINE=1 chroot "$1" sh -euc '
+		ldconfig
+		systemd-sysusers
+		systemctl enable uncored.socket /usr/share/systemd/tmp.mount
+		sed -i s/^SELINUX=.*/SELINUX=enforcing/ /etc/selinux/config
+		semodule --noreload --store default --install policy/uncored.pp /usr/lib/uncored-tests/selinux.cil'
+	rm -rf "$1/policy"
+	/sbin/setfiles -F -r "$1" "$1/etc/selinux/default/contexts/files/file_contexts" "$1"
+}
+
+# As root. $1: folder of the guest
+guest_x86_pack_image() {
+	local root=$1/image layer
+
+	rm -rf "$root"
+	for layer in base tests; do
+		unsquashfs -quiet -no-progress -force -dest "$root" "$1/$layer.squashfs"
+	done
+	cp -r packaging/selinux "$root/policy"
+	make -C "$root/policy" -f /usr/share/selinux/devel/Makefile NAME=default uncored.pp
+	guest_x86_finish_image "$root"
+	mksquashfs "$root" "$1/image.squashfs" "${GUEST_X86_SQUASHFS[@]}"
+	rm -rf "$root"
+}
+
+guest_x86_make_image() {
+	say "Making the image of a node, half a minute"
+	# shellcheck disable=SC2016
+	quietly "make the image of a node" as_root bash -euc "$(declare -p GUEST_X86_SQUASHFS
+		declare -f guest_x86_finish_image guest_x86_pack_image)"'
+		guest_x86_pack_image "$1"' image "$1"
 }
 
 guest_x86_make() {
@@ -169,4 +210,6 @@ guest_x86_make() {
 	guest_x86_make_initrd "$folder"
 	guest_x86_build_product "$folder"
 	guest_x86_make_tests "$folder"
+	guest_part "$folder/image.stamp" "$(guest_fingerprint "$folder"/{base.stamp,tests.sums} packaging/selinux/* -- \
+		"$(declare -f guest_x86_finish_image guest_x86_pack_image)")" guest_x86_make_image "$folder"
 }

@@ -3,7 +3,7 @@
 # build-guest-KIND/; a part is made again when its sources change.
 
 GUEST_KINDS=(x86 power9)
-GUEST_SPACE_MB=1000
+GUEST_SPACE_MB=1300
 
 # Prints a fingerprint of the contents of files, and of the words after "--".
 guest_fingerprint() {

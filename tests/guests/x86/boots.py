@@ -9,16 +9,20 @@ import simulated
 SHORT_S, LONG_S = 600, 1800  # at most, on a busy computer
 PLAIN = ["-smp", "4,sockets=2,cores=2,threads=1", "-m", "1024"]
 PLUGIN = "memory-controller.so"
+OVERLAY, IMAGE = ("base.squashfs", "tests.squashfs"), ("image.squashfs",)
+NO_LOGIN = "systemd.mask=serial-getty@ttyS0.service"
+NODE = f"{NO_LOGIN} ro systemd.volatile=state"
 
 
 @dataclasses.dataclass
 class Suite:
     limit_s: int
     cpu: str = "Nehalem"
-    append: str = "systemd.mask=serial-getty@ttyS0.service"  # to the kernel's command line
+    append: str = NO_LOGIN  # to the kernel's command line
     machines: tuple = ()  # of simulated.py, with a boot for each; the others are booted only if all are wanted
     no_others: bool = False  # not even then
     user_only: bool = False  # the simulator does not look at the guest's kernel
+    disks: tuple = OVERLAY
 
 
 SUITES = {
@@ -30,6 +34,8 @@ SUITES = {
     "policy": Suite(SHORT_S),
     "continuity": Suite(LONG_S),
     "restart": Suite(SHORT_S),
+    "image": Suite(SHORT_S, append=NODE, disks=IMAGE),
+    "selinux": Suite(SHORT_S, append=f"{NODE} security=selinux enforcing=1", disks=IMAGE),
     "traffic": Suite(LONG_S, machines=("icelake-sp", "knl")),
     "validate": Suite(LONG_S, machines=("icelake-sp", "sapphire-rapids-snc")),
     "teams": Suite(LONG_S, machines=("sapphire-rapids",), user_only=True),
@@ -59,12 +65,12 @@ class Guest:
         self.limit_s = limit_s  # None: that of each suite
         self.append = append    # to the kernel's command line
 
-    def qemu(self, cpu, hardware, serial, append):
+    def qemu(self, cpu, hardware, serial, append, disks=OVERLAY):
         return ["qemu-system-x86_64", "-accel", "tcg,thread=multi,tb-size=512", "-machine", "q35",
                 "-cpu", cpu, *hardware, "-nodefaults",
                 "-nic", "none", "-display", "none", "-no-reboot", *serial,
                 "-kernel", str(self.images / "vmlinux"), "-initrd", str(self.images / "initrd.gz"),
-                *self.disk("base.squashfs"), *self.disk("tests.squashfs"),
+                *(word for name in disks for word in self.disk(name)),
                 "-append", f"console=ttyS0 panic=-1 mitigations=off {append} {self.append}"]
 
     def disk(self, name):
@@ -80,7 +86,7 @@ class Guest:
     def boot(self, suite, append, hardware, name):
         console = self.images / f"console-{name}.log"
         serial = ["-serial", f"file:{console}", "-serial", "stdio"]
-        return Boot(name, self.qemu(suite.cpu, hardware, serial, f"{append} {suite.append}"),
+        return Boot(name, self.qemu(suite.cpu, hardware, serial, f"{append} {suite.append}", suite.disks),
                     console, self.images / f"qemu-{name}.log", self.limit_s or suite.limit_s)
 
     @staticmethod
