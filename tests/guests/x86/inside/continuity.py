@@ -10,7 +10,8 @@ import time
 
 from harness import (Case, COMMAND_S, HERE, PMUS, VISITOR, identity, info, load_machine, metrics_of, run, show,
                      start_uncored, status_of, stop_uncored, sysctl_paranoid, uncored_pid)
-from kept import Kept, Traffic, generation, kill, n_kept, n_restarts, replaced, said_by_uncored, wait_until_ready
+from kept import (Kept, NothingLost, generation, kill, n_kept, n_restarts, replaced, said_by_uncored,
+                  wait_until_ready)
 from privilege import CAPABILITY_SETS
 
 KILLS = 200
@@ -41,25 +42,12 @@ class Stat:
 
     def values(self):
         """Totals over all the time: {(socket, metric): object}"""
+        if self.process.returncode != 0:
+            raise AssertionError(f"uncore stat ended with {self.process.returncode}")
         return metrics_of(json.loads(self.PATH.read_text().splitlines()[-1]))
 
 
-class NothingLost(Kept):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.generation = generation()
-        cls.totals = []
-        cls.program.tell("begin", "all")
-
-    def tearDown(self):
-        wait_until_ready()
-        self.assertEqual(generation(), self.generation)
-        self.assertEqual(int(show("NFileDescriptorStore")), n_kept())
-
-    def assert_nothing_lost(self, act):
-        self.totals.append(self.assert_exact_while(act))
-
+class Ended(NothingLost):
     def test_kept(self):
         """systemd keeps each event, the page and the ledger, and nothing else"""
         self.assertEqual(int(show("NFileDescriptorStore")), n_kept())
@@ -133,10 +121,7 @@ class NothingLost(Kept):
 
     def test_all(self):
         """a region that was open over all of that has the sum on each socket, with no flag"""
-        self.program.tell("end", "all")
-        total = Traffic()
-        total.n = sum(traffic.n for traffic in self.totals)
-        self.assert_counted(self.program.region("all"), total)
+        self.assert_all_counted()
 
     def test_privilege(self):
         """after all that, uncored holds no capability"""
@@ -215,4 +200,4 @@ class ManyBoxes(Case):
         self.assertEqual(show("NFileDescriptorStore"), n)
 
 
-CASES = [NothingLost, Stopped, ManyBoxes]
+CASES = [Ended, Stopped, ManyBoxes]

@@ -59,9 +59,14 @@ def is_loaded():
 
 
 def load_machine(name, platform=None, without=()):
-    """Loads the PMUs of tests/machines/NAME.machine, but not those of some names; uncored is stopped but enabled. The
-    guest has another processor, so the configuration names the platform."""
+    """Loads the PMUs of tests/machines/NAME.machine, but not those of some names; uncored is stopped but enabled."""
     stop_uncored()
+    change_machine(name, platform, without)
+
+
+def change_machine(name, platform=None, without=()):
+    """As load_machine(), where uncored does not run. The guest has another processor, so the configuration names the
+    platform."""
     if is_loaded():
         run("rmmod", "test_pmu")
     run("insmod", HERE / "test_pmu.ko")

@@ -144,3 +144,29 @@ class Kept(Case):
         self.assertEqual(ended, [0, ""])
         self.assert_counted(self.program.region(name), traffic)
         return traffic
+
+
+class NothingLost(Kept):
+    """Whatever ends the process, the next process goes on. The region `all` is open from the first case to the last."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.generation = generation()
+        cls.totals = []
+        cls.program.tell("begin", "all")
+
+    def tearDown(self):
+        wait_until_ready()
+        self.assertEqual(generation(), self.generation)
+        self.assertEqual(int(show("NFileDescriptorStore")), n_kept())
+
+    def assert_nothing_lost(self, act):
+        self.totals.append(self.assert_exact_while(act))
+
+    def assert_all_counted(self):
+        """The last case."""
+        self.end("all")
+        total = Traffic()
+        total.n = sum(traffic.n for traffic in self.totals)
+        self.assert_counted(self.program.region("all"), total)
