@@ -7,7 +7,7 @@ SETUP_TO_BUILD=(
 	libpcp3-dev libpcp-pmda3-dev
 	libcmocka-dev python3 # for the tests, which are built with the rest
 )
-SETUP_TO_PACKAGE=(debhelper dpkg-dev)
+SETUP_TO_PACKAGE=(debhelper dpkg-dev systemd) # with systemd.pc
 SETUP_TO_TEST=(
 	abigail-tools # suite abi
 	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev llvm mandoc
