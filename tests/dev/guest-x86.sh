@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The x86 guest: Debian's kernel and systemd, PCP, uncored as `meson install` lays it out, and the test module.
+# The x86 guest: Debian's kernel and systemd, PCP, uncored as `meson install` lays it out or its packages, and the test
+# module.
 #
 # build-guest-x86/ holds  vmlinux, initrd.gz     from the kernel's package
 #                         base.squashfs          Debian, without anything of ours
-#                         tests.squashfs         uncored, the module and the suites; lies over the base
-#                         image.squashfs         all of that as the image of a node, which nobody can write to
+#                         product.squashfs       uncored; lies over the base
+#                         packages.squashfs      uncored's packages; lies there instead for suite packages
+#                         tests.squashfs         the module and the suites; lies over both
+#                         image.squashfs         base, product and tests as the image of a node, which nobody can write to
 #                         memory-controller.so   the plugin of QEMU that simulates memory traffic (tests/traffic)
 #                         product/               the build folder of what is installed
 
@@ -21,6 +24,7 @@ GUEST_X86_HAS=(
 )
 # Modules for the initrd; modules that they depend on come with them.
 GUEST_X86_MODULES=(virtio_pci virtio_blk squashfs overlay)
+GUEST_X86_PACKAGES=(libuncore0 pcp-pmda-uncore uncore-tools uncored)
 GUEST_X86_MACHINES=(icelake-sp sapphire-rapids sapphire-rapids-ddr granite-rapids knl zen4)
 GUEST_X86_SQUASHFS=(-noI -noD -noF -noX -no-progress -quiet -noappend) # emulated CPUs unpack slowly
 
@@ -143,18 +147,62 @@ guest_x86_install_tests() {
 	echo 0123456789abcdef0123456789abcdef >"$2/etc/machine-id" # else systemd takes this for a first boot
 }
 
+# Prints the names and contents of all files below a folder, as sums.
+guest_x86_sums() {
+	(cd "$1" && find . -type f -print0 | sort -z | xargs -0 sha256sum)
+}
+
+# Packs a folder, which goes away, as the image of that name.
+guest_x86_pack() {
+	quietly "pack $2" mksquashfs "$1" "$2" "${GUEST_X86_SQUASHFS[@]}" -all-root
+	rm -rf "$1"
+}
+
 guest_x86_make_tests() {
 	local folder=$1 root=$PWD/$1/root
 
 	rm -rf "$root"
 	mkdir -p "$root"
 	guest_x86_install_product "$folder" "$root"
+	guest_x86_sums "$root" >"$folder/installed.sums"
+	guest_x86_pack "$root" "$folder/product.squashfs"
 	guest_x86_install_tests "$folder" "$root"
+	guest_x86_sums "$root" >>"$folder/installed.sums"
+	guest_x86_pack "$root" "$folder/tests.squashfs"
 	cp "$folder/product/tests/traffic/plugin/memory-controller.so" "$folder/"
-	(cd "$root" && find . -type f -print0 | sort -z | xargs -0 sha256sum) >"$folder/tests.sums"
-	quietly "pack uncored and the suites" mksquashfs "$root" "$folder/tests.squashfs" \
-		"${GUEST_X86_SQUASHFS[@]}" -all-root
+}
+
+# What the packages are made of, one path a line. Nothing of tests/ is built into them.
+guest_x86_packaged() {
+	# shellcheck source=/dev/null
+	source tests/format/sources.sh
+	sources '*' | grep -Ev '^(dev$|doc/|packaging/|tests/)'
+	printf '%s\n' tests/packages/{build-debs,pack-source}
+}
+
+# Writes package $1 as $2 with a higher version and the same files.
+guest_x86_raise_version() {
+	local unpacked=$2.unpacked
+
+	dpkg-deb --raw-extract "$1" "$unpacked"
+	sed -i 's/^Version: .*/&+newer/' "$unpacked/DEBIAN/control"
+	quietly "pack $2" dpkg-deb --root-owner-group -Zgzip --build "$unpacked" "$2"
+	rm -rf "$unpacked"
+}
+
+guest_x86_make_packages() {
+	local folder=$1 root=$PWD/$1/root debs name
+
 	rm -rf "$root"
+	debs=$root/usr/lib/uncored-tests/debs
+	mkdir -p "$debs"/{older,newer}
+	packages_build "$folder/debs"
+	for name in "${GUEST_X86_PACKAGES[@]}"; do
+		cp "$folder/debs/$name"_*.deb "$debs/older/$name.deb"
+		guest_x86_raise_version "$debs/older/$name.deb" "$debs/newer/$name.deb"
+	done
+	guest_x86_pack "$root" "$folder/packages.squashfs"
+	rm -rf "$folder/debs"
 }
 
 # Finishes the image of a node in a root where no systemd runs: the steps of README.md after `meson install`, a /tmp in
@@ -175,7 +223,7 @@ guest_x86_pack_image() {
 	local root=$1/image layer
 
 	rm -rf "$root"
-	for layer in base tests; do
+	for layer in base product tests; do
 		unsquashfs -quiet -no-progress -force -dest "$root" "$1/$layer.squashfs"
 	done
 	cp -r packaging/selinux "$root/policy"
@@ -194,10 +242,10 @@ guest_x86_make_image() {
 }
 
 guest_x86_make() {
-	local folder=$1 version
+	local folder=$1 version packaged
 
 	./dev papi || say "There will be no PAPI in the guest."
-	setup_packages "${SETUP_TO_BUILD[@]}" "${GUEST_X86_NEEDS[@]}"
+	setup_packages "${SETUP_TO_BUILD[@]}" "${SETUP_TO_PACKAGE[@]}" "${GUEST_X86_NEEDS[@]}"
 	version=$(cat "$folder/version" 2>/dev/null || guest_x86_newest_kernel)
 	setup_packages "linux-headers-$version"
 	echo "$version" >"$folder/version"
@@ -207,9 +255,12 @@ guest_x86_make() {
 		"$(declare -f guest_x86_make_base)")" guest_x86_make_base "$folder"
 	guest_part "$folder/module.stamp" "$(guest_fingerprint tests/guests/x86/module/* -- "$version")" \
 		guest_x86_build_module "$folder" "$version"
+	mapfile -t packaged < <(guest_x86_packaged)
+	guest_part "$folder/packages.stamp" "$(guest_fingerprint "${packaged[@]}" -- "${GUEST_X86_PACKAGES[@]}" \
+		"$(declare -f packages_build guest_x86_raise_version guest_x86_make_packages)")" guest_x86_make_packages "$folder"
 	guest_x86_make_initrd "$folder"
 	guest_x86_build_product "$folder"
 	guest_x86_make_tests "$folder"
-	guest_part "$folder/image.stamp" "$(guest_fingerprint "$folder"/{base.stamp,tests.sums} packaging/selinux/* -- \
+	guest_part "$folder/image.stamp" "$(guest_fingerprint "$folder"/{base.stamp,installed.sums} packaging/selinux/* -- \
 		"$(declare -f guest_x86_finish_image guest_x86_pack_image)")" guest_x86_make_image "$folder"
 }

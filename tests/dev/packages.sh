@@ -3,11 +3,15 @@
 
 PACKAGES_FOLDER=build-packages
 
+# $1: a folder for them, which may be there with others.
+packages_build() {
+	say "Building packages into $1/"
+	rm -rf "$1"
+	DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" quietly "build packages" tests/packages/build-debs "$1"
+}
+
 packages_run() {
 	setup_packages "${SETUP_TO_BUILD[@]}" "${SETUP_TO_PACKAGE[@]}"
-	say "Building packages into $PACKAGES_FOLDER/"
-	rm -rf "$PACKAGES_FOLDER"
-	DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" \
-		quietly "build packages" tests/packages/build-debs "$PACKAGES_FOLDER"
+	packages_build "$PACKAGES_FOLDER"
 	printf '%s\n' "$PACKAGES_FOLDER"/*.deb
 }

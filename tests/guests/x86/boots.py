@@ -9,7 +9,8 @@ import simulated
 SHORT_S, LONG_S = 600, 1800  # at most, on a busy computer
 PLAIN = ["-smp", "4,sockets=2,cores=2,threads=1", "-m", "1024"]
 PLUGIN = "memory-controller.so"
-OVERLAY, IMAGE = ("base.squashfs", "tests.squashfs"), ("image.squashfs",)
+PRODUCT, PACKAGES = (("base.squashfs", f"{name}.squashfs", "tests.squashfs") for name in ("product", "packages"))
+IMAGE = ("image.squashfs",)
 NO_LOGIN = "systemd.mask=serial-getty@ttyS0.service"
 NODE = f"{NO_LOGIN} ro systemd.volatile=state"
 
@@ -22,7 +23,7 @@ class Suite:
     machines: tuple = ()  # of simulated.py, with a boot for each; the others are booted only if all are wanted
     no_others: bool = False  # not even then
     user_only: bool = False  # the simulator does not look at the guest's kernel
-    disks: tuple = OVERLAY
+    disks: tuple = PRODUCT
 
 
 SUITES = {
@@ -34,6 +35,7 @@ SUITES = {
     "policy": Suite(SHORT_S),
     "continuity": Suite(LONG_S),
     "restart": Suite(SHORT_S),
+    "packages": Suite(LONG_S, disks=PACKAGES),
     "image": Suite(SHORT_S, append=NODE, disks=IMAGE),
     "selinux": Suite(SHORT_S, append=f"{NODE} security=selinux enforcing=1", disks=IMAGE),
     "traffic": Suite(LONG_S, machines=("icelake-sp", "knl")),
@@ -57,20 +59,20 @@ class Boot:
 
 
 class Guest:
-    """Two packages of two CPUs unless a machine is simulated, Debian's kernel and systemd, uncored as installed, and
-    PMUs of the test module."""
+    """Two packages of two CPUs unless a machine is simulated, Debian's kernel and systemd, uncored as installed or
+    its packages, and PMUs of the test module."""
 
     def __init__(self, images, limit_s=None, append=""):
         self.images = images
         self.limit_s = limit_s  # None: that of each suite
         self.append = append    # to the kernel's command line
 
-    def qemu(self, cpu, hardware, serial, append, disks=OVERLAY):
+    def qemu(self, suite, hardware, serial, append):
         return ["qemu-system-x86_64", "-accel", "tcg,thread=multi,tb-size=512", "-machine", "q35",
-                "-cpu", cpu, *hardware, "-nodefaults",
+                "-cpu", suite.cpu, *hardware, "-nodefaults",
                 "-nic", "none", "-display", "none", "-no-reboot", *serial,
                 "-kernel", str(self.images / "vmlinux"), "-initrd", str(self.images / "initrd.gz"),
-                *(word for name in disks for word in self.disk(name)),
+                *(word for name in suite.disks for word in self.disk(name)),
                 "-append", f"console=ttyS0 panic=-1 mitigations=off {append} {self.append}"]
 
     def disk(self, name):
@@ -86,7 +88,7 @@ class Guest:
     def boot(self, suite, append, hardware, name):
         console = self.images / f"console-{name}.log"
         serial = ["-serial", f"file:{console}", "-serial", "stdio"]
-        return Boot(name, self.qemu(suite.cpu, hardware, serial, f"{append} {suite.append}", suite.disks),
+        return Boot(name, self.qemu(suite, hardware, serial, f"{append} {suite.append}"),
                     console, self.images / f"qemu-{name}.log", self.limit_s or suite.limit_s)
 
     @staticmethod
@@ -106,4 +108,4 @@ class Guest:
         """The command line of QEMU; Ctrl-A X ends it."""
         serial = ["-serial", "mon:stdio", "-serial", "null"]
         append = "systemd.mask=uncored-tests.service systemd.wants=serial-getty@ttyS0.service"
-        return self.qemu("Nehalem", PLAIN, serial, append)
+        return self.qemu(Suite(SHORT_S), PLAIN, serial, append)
