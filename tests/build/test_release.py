@@ -23,7 +23,9 @@ class Tree:
         for name in ("dev", "meson.build"):
             shutil.copy(SOURCE / name, folder)
         self.version = re.search(r"^  version: '(.*)',$", (folder / "meson.build").read_text(encoding="utf-8"), re.M)[1]
+        (folder / "debian").mkdir()
         self.write("CHANGELOG.md", f"## {self.version} - 2026-01-01\n")
+        self.write("debian/changelog", f"uncored ({self.version}-1) unstable; urgency=medium\n")
         self.git("init", "-q")
         self.commit()
 
@@ -64,6 +66,13 @@ def unknown(tree):
     tree.must_refuse(f"CHANGELOG.md has no section '## {tree.version} - DATE'")
 
 
+def unpackaged(tree):
+    """A version that debian/changelog does not begin with is not released"""
+    tree.write("debian/changelog", "uncored (0.0.1-2) unstable; urgency=medium\n")
+    tree.commit()
+    tree.must_refuse("debian/changelog begins with version '0.0.1'", f"an entry for {tree.version}")
+
+
 def tagged(tree):
     """A version whose tag is another commit is not released"""
     tree.git("tag", f"v{tree.version}")
@@ -75,4 +84,4 @@ def tagged(tree):
 builds.become_nobody()
 if not shutil.which("git"):
     tap.skip_all("needs git")
-tap.run_functions([with_tree(case) for case in (dirty, unknown, tagged)])
+tap.run_functions([with_tree(case) for case in (dirty, unknown, unpackaged, tagged)])

@@ -8,6 +8,11 @@ release_version() {
 	sed -n "s/^  version: '\(.*\)',\$/\1/p" meson.build
 }
 
+# Of the newest entry.
+release_packaged_version() {
+	sed -n '1s/.*(\(.*\)-.*).*/\1/p' debian/changelog
+}
+
 release_check_tree() {
 	local changes
 
@@ -21,6 +26,8 @@ release_check_version() {
 
 	grep -q "^## $1 - " CHANGELOG.md ||
 		fail "CHANGELOG.md has no section '## $1 - DATE'. Give 'Unreleased' this name, or meson.build another version."
+	[[ $(release_packaged_version) == "$1" ]] ||
+		fail "debian/changelog begins with version '$(release_packaged_version)'. Give it an entry for $1."
 	tagged=$(git rev-parse -q --verify "v$1^{commit}" || git rev-parse HEAD)
 	[[ $tagged == "$(git rev-parse HEAD)" ]] ||
 		fail "The tag v$1 is another commit. Give meson.build another version."
@@ -48,12 +55,11 @@ release_test() {
 
 # $1: version; $2: folder
 release_pack() {
-	local tarball=uncored-$1.tar.xz
-
 	quietly "make the tarball" meson dist -C build --no-tests --formats xztar
 	mkdir -p "$2"
-	cp "build/meson-dist/$tarball" "$2/"
-	(cd "$2" && sha256sum "$tarball" >SHA256SUMS)
+	cp "build/meson-dist/uncored-$1.tar.xz" "$2/"
+	packages_build "$2/debian"
+	(cd "$2" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS)
 }
 
 # [FOLDER]
@@ -71,6 +77,6 @@ release_run() {
 	release_check_library "$version"
 	release_test
 	release_pack "$version" "$folder"
-	say "$folder/ has the tarball and its checksum. Next: git tag -s -m 'uncored $version' v$version," \
+	say "$folder/ has the tarball, Debian's packages in debian/, and their checksums. Next: git tag -s -m 'uncored $version' v$version," \
 		"push the tag, and upload these files."
 }
