@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const double first_block_s = 1e-3;
+static const double in_work_s = -1;
 static const uint64_t time_max_ns = UINT64_C(1) << 56; /* two years of one thread */
 
 static size_t block_bytes(const struct estimate *estimate)
@@ -80,16 +81,27 @@ static void set_busy(const struct estimate *estimate, uint32_t busy)
 }
 
 /*
- * memset(3) clears in any order. A writer that is stopped in it, and goes on when another one has
- * filled the block anew, clears some of that; begun_s, last of all, tells.
+ * A block is cleared or summed up between these two. A writer that is stopped there, and goes on
+ * when another one has filled the block anew, spoils it: then .begun_s is not as it was left, and
+ * becomes what no dt_s is equal to.
  */
+static void open_block(struct sums_block *block)
+{
+	block->begun_s = in_work_s;
+	write_in_order();
+}
+
+static void close_block(struct sums_block *block, double begun_s)
+{
+	write_in_order();
+	block->begun_s = block->begun_s == in_work_s ? begun_s : NAN;
+}
+
 static void clear_block(const struct estimate *estimate, struct sums_block *block)
 {
-	block->dt_s = 0;
-	write_in_order();
+	open_block(block);
 	memset(block->time_s, 0, block_bytes(estimate) - offsetof(struct sums_block, time_s));
-	write_in_order();
-	block->begun_s = 0;
+	close_block(block, 0);
 }
 
 static void clear_blocks(const struct estimate *estimate, uint32_t first, uint32_t end)
@@ -119,20 +131,27 @@ static void mend(const struct estimate *estimate)
 	set_busy(estimate, 0);
 }
 
+/* @to may be @first. */
+static void add_blocks(const struct estimate *estimate, struct sums_block *to,
+	const struct sums_block *first, const struct sums_block *second)
+{
+	const double begun_s = first->begun_s + second->begun_s;
+	const uint32_t n = block_doubles(estimate);
+
+	open_block(to);
+	for (uint32_t i = 1; i < n; i++) /* all but begun_s */
+		((double *)to)[i] = ((const double *)first)[i] + ((const double *)second)[i];
+	close_block(to, begun_s);
+}
+
 static void merge(const struct estimate *estimate)
 {
 	struct sums_header *header = sums_header(estimate);
-	uint32_t n = block_doubles(estimate);
 
 	set_busy(estimate, SUMS_MERGING);
-	for (uint32_t i = 0; i < ESTIMATE_BLOCKS / 2; i++) {
-		const double *first = (const double *)sums_block(estimate, 2 * i);
-		const double *second = (const double *)sums_block(estimate, 2 * i + 1);
-		double *to = (double *)sums_block(estimate, i);
-
-		for (uint32_t k = 0; k < n; k++)
-			to[k] = first[k] + second[k];
-	}
+	for (uint32_t i = 0; i < ESTIMATE_BLOCKS / 2; i++)
+		add_blocks(estimate, sums_block(estimate, i), sums_block(estimate, 2 * i),
+			sums_block(estimate, 2 * i + 1));
 	clear_blocks(estimate, ESTIMATE_BLOCKS / 2, ESTIMATE_BLOCKS);
 	header->block_s *= 2;
 	header->current = ESTIMATE_BLOCKS / 2;
