@@ -18,15 +18,17 @@ from wiring import calm_down, machine, machine_name, say, simulate, start_machin
 
 PAGE, MIB = 4096, 1 << 20
 CACHES = 4            # the arrays of a rank are so many times as large as the last cache of a socket
-LENGTHS = 1, 2, 3, 4  # of a passage, in passes, one for each rank: they come and go at different times
-PASSES = 24           # of each rank; a multiple of each length
+LENGTHS = 2, 4, 6, 8  # of a passage, in passes, one for each rank: they come and go at different times
+PASSES = 48           # of each rank; a multiple of each length
 ALONE_PASSES = 16
 # Of what the loops move. The lines that are still in the last cache when a region ends are written after it, and those
-# of others that are there when it begins are written in it: at most one cache, 1.6 % of the 64 that the least of the
-# regions writes. The rest is for libuncore's own lines, and, elsewhere, for those of other programs.
+# of others that are there when it begins are written in it: at most one cache, 0.8 % of the 128 that the least of the
+# regions writes. The rest is for libuncore's own lines, which were some 130 KiB for each passage (1.7 %), and, elsewhere,
+# for those of other programs.
 TOLERANCE = 0.03
 PREFIXES = ("", "check.")
 WALK, WALKS = 12, 3   # passages of a rank at random, twice as many in the second try, and so on; most tries
+WALK_PASSES = 4       # of a passage at random, at most
 TRIES = 5
 REPORT = pathlib.Path("/tmp/team.json")
 
@@ -269,7 +271,7 @@ class Overlapping(Team):
     def walk(self, rank, nth):
         """[(region, passes)] of a rank at random, in the nth try."""
         chance = random.Random(f"{nth} {rank}")
-        return [(chance.choice(list(self.regions)), chance.choice(LENGTHS)) for _ in range(nth * WALK)]
+        return [(chance.choice(list(self.regions)), chance.randint(1, WALK_PASSES)) for _ in range(nth * WALK)]
 
     def run_once(self, nth):
         """(walk of each rank, {region})"""
