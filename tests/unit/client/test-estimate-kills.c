@@ -18,7 +18,7 @@ enum {
 	ENDS = 200,
 	ENDS_MAX = 5000,
 	MERGES = 5,
-	STOPS = 300,
+	STOPS = 100,
 	STEPS_MAX = 200000,
 	FEW = 4000
 };
