@@ -9,13 +9,12 @@ import hosts
 import tap
 from hosts import BUILD, SECONDS, SOURCE
 from images import DEBIAN
-from runtimes import BUBBLEWRAP, FOLDER, PODMAN, ROOTS_PODMAN, Container, said
+from runtimes import BUBBLEWRAP, FOLDER, PODMAN, READ, ROOTS_PODMAN, Container, said
 
 MANIFEST = SOURCE / "packaging/kubernetes/uncored.yaml"
 GUIDE = "doc/site.md"
 STAND_IN = BUILD / "tests/machines/standin"
 OWN_FILTER = "/usr/share/containers/seccomp.json"
-READ = ("uncore", "stat", "--", "uncore", "--version")
 SECURITY = {  # of a container: what podman calls it
     "runAsUser": lambda user: ("--user", user),
     "allowPrivilegeEscalation": lambda allowed: () if allowed else ("--security-opt", "no-new-privileges"),

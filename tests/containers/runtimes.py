@@ -13,9 +13,11 @@ from hosts import SHARED, SOCKET
 ALICE, BOB = 2001, 2002
 USERS = {0: "root", ALICE: "alice"}  # who run containers
 SUBORDINATES = 300000  # the first of alice's
+INSIDE = 1000          # a user inside of a container, whom the host knows by a subordinate id
 GROUP = 990            # alice is a member of it
 FOLDER = SOCKET.parent
 CGROUPS = "/sys/fs/cgroup"
+READ = ("uncore", "stat", "--", "uncore", "--version")  # the least that reads counters
 TOOLS = ("bwrap", "ch-run", "podman", "crun", "newuidmap")
 ACCOUNTS = {
     "/etc/passwd": f"alice:x:{ALICE}:{ALICE}::{SHARED}/alice:/bin/sh\nbob:x:{BOB}:{BOB}::/:/bin/sh\n",

@@ -4,10 +4,9 @@ import ranks
 import tap
 from images import DEBIAN
 from ranks import PAGE_BYTES, bytes_of, read_report, region_of
-from runtimes import ALICE, BUBBLEWRAP, CHARLIECLOUD, PODMAN, Container
+from runtimes import ALICE, BUBBLEWRAP, CHARLIECLOUD, INSIDE, PODMAN, Container
 
 PAGES = 2000
-INSIDE = 1000  # a user inside of a container, whom the host knows by a subordinate id
 STEPS = f"begin solve touch {PAGES} say in wait touch {PAGES} end solve"
 REPORTS = "/out"
 TEAM, ANNOUNCED = "own/job", 4

@@ -5,11 +5,9 @@ import contextlib
 import hosts
 import tap
 from images import DEBIAN
-from runtimes import (ALICE, BOB, BUBBLEWRAP, CHARLIECLOUD, GROUP, PODMAN, ROOTS_PODMAN, RUNTIMES, SUBORDINATES,
+from runtimes import (ALICE, BOB, BUBBLEWRAP, CHARLIECLOUD, GROUP, INSIDE, PODMAN, READ, ROOTS_PODMAN, SUBORDINATES,
                       Container, said)
 
-READ = ("uncore", "stat", "--", "uncore", "--version")
-INSIDE = 1000  # a user inside of a container
 MAPPED = SUBORDINATES + INSIDE - 1  # 0 inside is alice
 NOT_OWNER = "does not own the job"
 OF_USERS, OF_GROUP = "is not among the users who may connect", "is not in the group"
