@@ -55,11 +55,14 @@ release_test() {
 
 # $1: version; $2: folder
 release_pack() {
+	local files
+
 	quietly "make the tarball" meson dist -C build --no-tests --formats xztar
+	packages_build "$PACKAGES_FOLDER"
+	files=("build/meson-dist/uncored-$1.tar.xz" "$PACKAGES_FOLDER"/*)
 	mkdir -p "$2"
-	cp "build/meson-dist/uncored-$1.tar.xz" "$2/"
-	packages_build "$2/debian"
-	(cd "$2" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS)
+	cp "${files[@]}" "$2/"
+	(cd "$2" && sha256sum "${files[@]##*/}" >SHA256SUMS)
 }
 
 # [FOLDER]
@@ -77,6 +80,6 @@ release_run() {
 	release_check_library "$version"
 	release_test
 	release_pack "$version" "$folder"
-	say "$folder/ has the tarball, Debian's packages in debian/, and their checksums. Next: git tag -s -m 'uncored $version' v$version," \
+	say "$folder/ has the tarball, Debian's packages, and their checksums. Next: git tag -s -m 'uncored $version' v$version," \
 		"push the tag, and upload these files."
 }
