@@ -190,13 +190,13 @@ static bool one_is_quick(const struct closers *closers)
 	return false;
 }
 
-/* A thread that finds another one at work looks again when that one is slow. */
-static void wait_for_work(struct closers *closers)
+/* A thread that left work to a quick one looks again when that one may be slow. */
+static void wait_for_work(struct closers *closers, bool left)
 {
 	uint64_t due_ns = clock_now_ns() + SLOW_NS;
 	const struct timespec due = { (time_t)(due_ns / NS_PER_S), (long)(due_ns % NS_PER_S) };
 
-	if (closers->queue.first && one_is_quick(closers))
+	if (left)
 		pthread_cond_timedwait(&closers->work, &closers->lock, &due);
 	else
 		pthread_cond_wait(&closers->work, &closers->lock);
@@ -204,12 +204,12 @@ static void wait_for_work(struct closers *closers)
 
 /* Of a thread that found nothing to do. If it holds sockets that it could not close yet, it stays
  * to do so. */
-static bool may_end(const struct closer *closer)
+static bool may_end(const struct closer *closer, bool left)
 {
 	const struct closers *closers = closer->closers;
 
 	if (closers->stop)
-		return !closers->queue.first || !one_is_quick(closers);
+		return !left;
 	return !closer->sockets.n_waiting && closers->n_closers - count_busy(closers) > IDLE_MAX;
 }
 
@@ -218,19 +218,22 @@ static void *run(void *argument)
 	struct closer *closer = argument;
 	struct closers *closers = closer->closers;
 	struct closing_queue batch;
+	bool left;
 
 	closing_queue_init(&batch);
 	privilege_drop();
 	pthread_mutex_lock(&closers->lock);
 	for (;;) {
-		if (!one_is_quick(closers))
+		/* Asked once in a pass: a thread that is quick now may be slow the next time. */
+		left = closers->queue.first && one_is_quick(closers);
+		if (!left)
 			take(closers, &batch);
 		if (batch.n)
 			serve(closer, &batch);
-		else if (may_end(closer))
+		else if (may_end(closer, left))
 			break;
 		else
-			wait_for_work(closers);
+			wait_for_work(closers, left);
 	}
 	socket_closer_done(&closer->sockets);
 	closers->n_closers--;

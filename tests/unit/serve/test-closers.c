@@ -6,9 +6,11 @@
 #include "daemon/serve/closers.h"
 
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +24,33 @@ enum { PATIENCE_S = 30, HANGING = 1, OTHER = 2 };
 
 static struct closers *closers;
 static int epoll_fd;
+
+/* The clock stands at the time at which it was stopped. Once it is to go on, one more call has that
+ * time, and all later ones have the present. */
+static struct timespec stopped_at;
+static atomic_bool is_stopped, goes_on;
+static atomic_uint n_asked; /* while it stood */
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int r = (int)syscall(SYS_clock_gettime, clock, ret);
+
+	if (clock != CLOCK_MONOTONIC || !is_stopped)
+		return r;
+	*ret = stopped_at;
+	n_asked++;
+	if (goes_on)
+		is_stopped = false;
+	return r;
+}
+
+static void stop_clock(void)
+{
+	clock_gettime(CLOCK_MONOTONIC, &stopped_at);
+	n_asked = 0;
+	goes_on = false;
+	is_stopped = true;
+}
 
 static int set_up(void **state)
 {
@@ -139,6 +168,25 @@ static void one_that_hangs_keeps_nobody_else(void **state)
 	close_connection_of(OTHER);
 	close_connection_of(OTHER + 1);
 	wait_until_pending(1);
+	lingering_close(&lingering);
+	wait_until_pending(0);
+}
+
+/* The thread that has to take over looks at the clock when the close is still quick. If it went to
+ * sleep because the close is slow a moment later, nobody would wake it. */
+static void one_that_becomes_slow_is_seen(void **state)
+{
+	struct lingering lingering;
+
+	(void)state;
+	stop_clock();
+	hang(HANGING, &lingering);
+	while (!n_asked) /* when it begins */
+		usleep(1000);
+	usleep(20000);
+	goes_on = true;
+	close_connection_of(OTHER);
+	assert_false(is_stopped);
 	lingering_close(&lingering);
 	wait_until_pending(0);
 }
@@ -323,6 +371,8 @@ int main(void)
 			"a doorbell is unwatched and closed", a_doorbell_is_unwatched_and_closed),
 		CLOSERS_CASE("a close that hangs keeps nobody else's from being made",
 			one_that_hangs_keeps_nobody_else),
+		CLOSERS_CASE("a close that becomes slow while a thread looks is seen",
+			one_that_becomes_slow_is_seen),
 		CLOSERS_CASE("connections do not wait behind a doorbell that hangs",
 			connections_do_not_wait_behind_doorbells),
 		CLOSERS_CASE("doorbells of one account keep one thread",
