@@ -14,10 +14,7 @@ STATIC = ("-Ddefault_library=static", "-Db_pie=false", "-Dc_link_args=-static")
 CLIENT_ONLY = ("-Ddaemon=disabled", "-Dtests=disabled", "-Dpcp=disabled")
 # All that the client's build may call: the compiler with what it calls, meson, and a shell.
 TOOLS = ("cc", "musl-gcc", "gcc", "as", "ld", "ar", "objcopy", "meson", "ninja", "python3", "sh", "rm", "env")
-
-# What musl does not bring.
-KERNEL_HEADERS = {"linux": "/usr/include", "asm": f"/usr/include/{os.uname().machine}-linux-gnu",
-                  "asm-generic": "/usr/include"}
+NO_SOCKET = "/nonexistent/socket"
 
 
 def become_nobody():
@@ -37,15 +34,6 @@ def tools_alone(folder):
             if found:
                 (path / name).symlink_to(found)
     return {"PATH": str(path), "HOME": str(folder), "LC_ALL": "C.UTF-8"}
-
-
-def musl_environment(folder):
-    """Of a machine whose compiler is musl's. It finds headers of the kernel, and no others of this machine."""
-    headers = folder / "kernel-headers"
-    headers.mkdir()
-    for name, place in KERNEL_HEADERS.items():
-        (headers / name).symlink_to(pathlib.Path(place) / name)
-    return tools_alone(folder) | {"CC": "musl-gcc", "REALGCC": "gcc", "CFLAGS": f"-idirafter {headers}"}
 
 
 def run(*command, **more):
@@ -87,3 +75,17 @@ def needed(binary):
     """The shared libraries that it asks for."""
     lines = run("readelf", "--dynamic", "--wide", binary).splitlines()
     return {line.split("[")[1].rstrip("]") for line in lines if "(NEEDED)" in line}
+
+
+def outcome(*command):
+    """Status, stdout and stderr."""
+    done = subprocess.run(command, capture_output=True, text=True, env={"UNCORE_SOCKET": NO_SOCKET}, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def must_run(command):
+    """Runs a program, and knows why there are no counts."""
+    tap.equal(outcome(command, "--version")[0], 0, "status of uncore --version")
+    status, out, said = outcome(command, "stat", "--anyway", "--", "/bin/echo", "ran")
+    tap.equal((status, out), (0, "ran\n"), "uncore stat --anyway")
+    tap.check(NO_SOCKET in said, f"stat does not say where it looked for uncored: {said}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What packagers and users build: the client alone, static, with musl, from a tarball, into any prefix."""
+"""What packagers and users build: the client alone, static, from a tarball, into any prefix."""
 import os
 import pathlib
 import shutil
@@ -8,25 +8,10 @@ import tempfile
 
 import builds
 import tap
-from builds import CLIENT_ONLY, SOURCE, STATIC, Build, needed, run
+from builds import CLIENT_ONLY, NO_SOCKET, SOURCE, STATIC, Build, must_run, needed, outcome, run
 
 LEFT_OUT = {"run": "json-c", "info": "json-c", "report": "json-c", "job": "json-c", "owner": "json-c",
             "validate": "json-c and hwloc"}
-NO_SOCKET = "/nonexistent/socket"
-
-
-def outcome(*command):
-    """Status, stdout and stderr."""
-    done = subprocess.run(command, capture_output=True, text=True, env={"UNCORE_SOCKET": NO_SOCKET}, check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
-def must_run(command):
-    """Runs a program, and knows why there are no counts."""
-    tap.equal(outcome(command, "--version")[0], 0, "status of uncore --version")
-    status, out, said = outcome(command, "stat", "--anyway", "--", "/bin/echo", "ran")
-    tap.equal((status, out), (0, "ran\n"), "uncore stat --anyway")
-    tap.check(NO_SOCKET in said, f"stat does not say where it looked for uncored: {said}")
 
 
 class Suite:
@@ -76,18 +61,6 @@ class Suite:
         run("cc", "-static", SOURCE / "tests/build/same-names.c", *flags, "-o", program)
         said = run(program)
         tap.check(said.startswith("0 calls. ") and NO_SOCKET in said, said)
-
-    def musl(self):
-        """With musl the library and a static command build, of headers of musl and the kernel alone"""
-        if not shutil.which("musl-gcc"):
-            raise tap.Skip("needs musl-gcc: ./dev setup installs it")
-        build = Build(self.folder / "musl", *CLIENT_ONLY, "-Ddefault_library=both", "-Dwerror=true", "-Doptimization=0",
-                      environment=builds.musl_environment(self.folder)).compile()
-        tap.equal(needed(build.folder / "client/libuncore.so"), {"libc.so"}, "libraries")
-        run("meson", "configure", build.folder, *STATIC, env=build.environment)
-        build.compile()
-        tap.equal(needed(build.folder / "client/uncore"), set(), "libraries that the command needs")
-        must_run(build.folder / "client/uncore")
 
     def static_command(self):
         """A static command builds, and runs"""
@@ -155,7 +128,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
         suite = Suite(pathlib.Path(name))
         cases = (suite.client_only, suite.left_out, suite.user_install, suite.static_library, suite.tarball,
-                 suite.static_command, suite.musl, suite.daemon_only, suite.in_prefix, suite.asked_for)
+                 suite.static_command, suite.daemon_only, suite.in_prefix, suite.asked_for)
         tap.run_functions([(case.__doc__, case) for case in cases])
 
 

@@ -11,7 +11,7 @@ SETUP_TO_PACKAGE=(debhelper dpkg-dev systemd) # with systemd.pc
 SETUP_TO_TEST=(
 	abigail-tools # suite abi
 	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev llvm mandoc
-	musl-tools # suites ranks and build: another C library
+	musl-tools # suites ranks, containers and musl: another C library
 	systemd util-linux valgrind linux-perf faketime
 	pcp python3-pcp
 	prometheus prometheus-node-exporter # for suite monitor

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev test: which suites run in which build folder, and as which user.
+# The second stage belongs to CI and releases: it builds what a change rarely breaks.
 
 TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")
 TESTS_SUITES=(
 	unit platforms traffic validate papers system policy ranks jobs continuity compat hostile pcp monitor
 	docs fuzz-replay abi build man format analysis units packages containers guests
 )
+TESTS_SECOND_STAGE=(musl reproducible)
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 tests_suites_of() {
 	case $1 in
-	build) echo "${TESTS_SUITES[@]}" ;;
+	build) echo "${TESTS_SUITES[@]}" "${TESTS_SECOND_STAGE[@]}" ;;
 	build-asan) echo unit system policy fuzz-replay ;;
 	build-tsan) echo unit system policy ;;
 	build-ppc64el) echo unit ;;
@@ -80,22 +82,20 @@ tests_build() {
 }
 
 tests_check_names() {
-	local name
+	local all="${TESTS_SUITES[*]} ${TESTS_SECOND_STAGE[*]}" name
 
 	for name in "$@"; do
-		[[ " ${TESTS_SUITES[*]} " == *" $name "* ]] || {
-			say "There is no suite '$name'; the suites are: ${TESTS_SUITES[*]}."
+		[[ " $all " == *" $name "* ]] || {
+			say "There is no suite '$name'; the suites are: $all."
 			exit 2
 		}
 	done
 }
 
-tests_run() {
-	local folder suite wanted reports=()
+# Runs the named suites in each build folder that has them, and notes their reports in the caller's `reports`.
+tests_run_stage() {
+	local wanted=" $* " folder suite
 
-	tests_check_names "$@"
-	wanted=" ${*:-${TESTS_SUITES[*]}} "
-	setup_to_test
 	for folder in "${TESTS_BUILDS[@]}"; do
 		tests_can_build "$folder" || continue
 		for suite in $(tests_suites_of "$folder"); do
@@ -108,6 +108,23 @@ tests_run() {
 			tests_run_suite "$folder" "$suite"
 			reports+=("$folder/meson-logs/$suite")
 		done
+	done
+}
+
+# Without names the suites of the first stage; with --all those of both.
+tests_run() {
+	local stages=("${TESTS_SUITES[*]}") stage reports=()
+
+	if [[ $* == --all ]]; then
+		stages+=("${TESTS_SECOND_STAGE[*]}")
+	elif [[ $# -gt 0 ]]; then
+		tests_check_names "$@"
+		stages=("$*")
+	fi
+	setup_to_test
+	for stage in "${stages[@]}"; do
+		# shellcheck disable=SC2086
+		tests_run_stage $stage
 	done
 	python3 tests/dev/summary.py HACKING.md "${reports[@]}"
 }

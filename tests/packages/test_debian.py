@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Debian's packages of a clean copy of the tree: built, looked at, installed, used, and built once more. Prints TAP."""
+"""Debian's packages of a clean copy of the tree: built, looked at, installed and used. Prints TAP."""
 import fnmatch
 import os
 import pathlib
@@ -10,7 +10,7 @@ import tempfile
 import image
 import overlay
 import tap
-from debs import SOURCE, Built, build, run
+from debs import SOURCE, Built, run
 
 DOC = [f"/usr/share/doc/{{}}/{name}" for name in ("changelog.gz", "changelog.Debian.gz", "copyright")]
 LINTIAN = "/usr/share/lintian/overrides/{}"
@@ -149,23 +149,13 @@ class Installed(Built):
         tap.equal(left, {RECORD, os.path.dirname(RECORD)}, "left")
 
 
-class Again(Built):
-    def test_again(self):
-        """In another folder, time zone, locale and umask the same bytes come out"""
-        with tempfile.TemporaryDirectory(prefix="uncored-again-and-elsewhere-") as folder:
-            build(folder, umask=0o027, TZ="Pacific/Kiritimati", LC_ALL="C", HOME="/nonexistent")
-            for path in sorted(self.folder.iterdir()):
-                if path.suffix in (".deb", ".dsc", ".gz", ".xz"):
-                    run("cmp", path, pathlib.Path(folder) / path.name)
-
-
 def main():
     for program in ("dh", "lintian"):
         if not shutil.which(program):
             tap.skip_all(f"{program} is not installed: ./dev setup")
     overlay.enter()
     try:
-        tap.run([Packages, Installed, image.Image, Again])
+        tap.run([Packages, Installed, image.Image])
     finally:
         Built.remove()
 
