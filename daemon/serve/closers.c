@@ -143,8 +143,7 @@ static void take(struct closers *closers, struct closing_queue *ret)
 		closing_queue_add(ret, closing_queue_take(&closers->queue, at));
 }
 
-/* If so many accounts close at once that there is no room, the rest is charged to nobody, and so
- * are connections without an account. */
+/* Nobody is charged if too many accounts close at once, nor for connections without an account. */
 static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
 {
 	unsigned i = 0;
@@ -202,8 +201,7 @@ static void wait_for_work(struct closers *closers, bool left)
 		pthread_cond_wait(&closers->work, &closers->lock);
 }
 
-/* Of a thread that found nothing to do. If it holds sockets that it could not close yet, it stays
- * to do so. */
+/* Of a thread that found nothing to do. One that still holds sockets stays to close them. */
 static bool may_end(const struct closer *closer, bool left)
 {
 	const struct closers *closers = closer->closers;
