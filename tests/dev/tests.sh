@@ -8,6 +8,7 @@ TESTS_SUITES=(
 	docs fuzz-replay abi build man format analysis units packages containers guests
 )
 TESTS_SECOND_STAGE=(musl reproducible)
+TESTS_AHEAD= # the process that builds in the background
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
 tests_suites_of() {
@@ -64,9 +65,17 @@ tests_make_papi() {
 	./dev papi || say "There will be no tests with PAPI itself."
 }
 
+# The other architecture's build is made on amd64 only.
 tests_can_build() {
-	[[ $1 != "$CROSS_FOLDER" || $(dpkg --print-architecture) == amd64 ]] ||
-		{ say "There will be no $1: it is made on amd64." && return 1; }
+	[[ $1 != "$CROSS_FOLDER" || $(dpkg --print-architecture) == amd64 ]]
+}
+
+tests_setup_to_cross() {
+	if tests_can_build "$CROSS_FOLDER"; then
+		setup_packages "${CROSS_NEEDS[@]}"
+	else
+		say "There will be no $CROSS_FOLDER: it is made on amd64."
+	fi
 }
 
 tests_build() {
@@ -92,23 +101,68 @@ tests_check_names() {
 	done
 }
 
+# Builds the folders in the background, on CPUs that nothing else wants: many suites of the first folder mostly wait.
+# A failure shows when the folder is built in its turn. $@: folders
+tests_build_ahead() {
+	local folder
+
+	[[ $# -gt 0 ]] || return 0
+	set -m # a process group of its own, which can be ended as a whole
+	{
+		chrt --idle --pid 0 "$BASHPID" || exit 0
+		for folder in "$@"; do
+			(tests_build "$folder")
+		done
+	} >/dev/null 2>&1 </dev/null &
+	set +m
+	TESTS_AHEAD=$!
+	trap 'kill -- "-$TESTS_AHEAD" 2>/dev/null' EXIT
+}
+
+# Nothing else may install packages or build meanwhile.
+tests_wait_for_builds() {
+	[[ -z $TESTS_AHEAD ]] || wait "$TESTS_AHEAD" || true
+	TESTS_AHEAD=
+	trap - EXIT
+}
+
+# Prints the suites of a build folder that are among the others.
+tests_wanted() {
+	local folder=$1 suite
+	shift
+
+	tests_can_build "$folder" || return 0
+	for suite in $(tests_suites_of "$folder"); do
+		[[ " $* " != *" $suite "* ]] || echo "$suite"
+	done
+}
+
+# What a suite needs beside its build folder.
+tests_prepare() {
+	case $1 in
+	pcp) tests_wait_for_builds && tests_make_papi ;;
+	guests) tests_wait_for_builds && tests_make_guests ;;
+	esac
+}
+
 # Runs the named suites in each build folder that has them, and notes their reports in the caller's `reports`.
 tests_run_stage() {
-	local wanted=" $* " folder suite
+	local folders=() folder suite
 
 	for folder in "${TESTS_BUILDS[@]}"; do
-		tests_can_build "$folder" || continue
-		for suite in $(tests_suites_of "$folder"); do
-			[[ $wanted == *" $suite "* ]] || continue
-			if [[ " ${reports[*]} " != *" $folder/"* ]]; then
-				tests_build "$folder"
-			fi
-			[[ $suite != pcp ]] || tests_make_papi
-			[[ $suite != guests ]] || tests_make_guests
+		[[ -z $(tests_wanted "$folder" "$@") ]] || folders+=("$folder")
+	done
+	for folder in "${folders[@]}"; do
+		tests_wait_for_builds
+		tests_build "$folder"
+		[[ $folder != "${folders[0]}" ]] || tests_build_ahead "${folders[@]:1}"
+		for suite in $(tests_wanted "$folder" "$@"); do
+			tests_prepare "$suite"
 			tests_run_suite "$folder" "$suite"
 			reports+=("$folder/meson-logs/$suite")
 		done
 	done
+	tests_wait_for_builds
 }
 
 # Without names the suites of the first stage; with --all those of both.
@@ -122,6 +176,7 @@ tests_run() {
 		stages=("$*")
 	fi
 	setup_to_test
+	tests_setup_to_cross
 	for stage in "${stages[@]}"; do
 		# shellcheck disable=SC2086
 		tests_run_stage $stage
