@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/procfs.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,7 +89,39 @@ static bool is_ready(void *argument, bool any_stop)
 	return !any_stop && manager_dispatch(&daemon->manager);
 }
 
-unsigned trace_start(struct daemon_process *daemon, const char *machine, unsigned nth)
+/* Whether a thread is about to map the memory of this name and to share it. */
+static bool is_mapping(pid_t tid, int status, const char *name)
+{
+	struct __ptrace_syscall_info call;
+	char path[64], target[64] = "";
+
+	if (WSTOPSIG(status) != SYSCALL_STOP)
+		return false;
+	assert_true(ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof call, &call) > 0);
+	if (call.op != PTRACE_SYSCALL_INFO_ENTRY || call.entry.nr != SYS_mmap ||
+		!(call.entry.args[3] & MAP_SHARED))
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", tid, (int)call.entry.args[4]);
+	return readlink(path, target, sizeof target - 1) > 0 && strstr(target, name);
+}
+
+/* So far the daemon has one thread. */
+static void go_on_to_mapping(pid_t pid, const char *name)
+{
+	int status;
+
+	for (;;) {
+		assert_int_equal(waitpid(pid, &status, __WALL), pid);
+		assert_true(WIFSTOPPED(status));
+		if (is_mapping(pid, status, name))
+			break;
+		go_on(pid, status);
+	}
+	go_on(pid, status);
+}
+
+unsigned trace_start(
+	struct daemon_process *daemon, const char *machine, const char *mapped, unsigned nth)
 {
 	int status;
 	unsigned n;
@@ -98,6 +132,8 @@ unsigned trace_start(struct daemon_process *daemon, const char *machine, unsigne
 	assert_int_equal(waitpid(daemon->pid, &status, WUNTRACED), daemon->pid);
 	assert_int_equal(ptrace(PTRACE_SEIZE, daemon->pid, NULL, (void *)options), 0);
 	kill(daemon->pid, SIGCONT);
+	if (mapped)
+		go_on_to_mapping(daemon->pid, mapped);
 	n = count_stops(nth, is_ready, daemon);
 	kill_traced(daemon);
 	return n;

@@ -6,10 +6,12 @@
 
 /*
  * Starts the daemon and kills it at the @nth stop before or after a system call of any of its
- * threads, counted from its first. Returns the number of stops: less than @nth if the daemon became
- * ready before, and was killed then.
+ * threads, counted from its first, or from when it maps the shared memory whose name holds @mapped.
+ * Returns the number of stops: less than @nth if the daemon became ready before, and was killed
+ * then.
  */
-unsigned trace_start(struct daemon_process *daemon, const char *machine, unsigned nth);
+unsigned trace_start(
+	struct daemon_process *daemon, const char *machine, const char *mapped, unsigned nth);
 
 /*
  * Attaches to the running daemon, has @ring ask for a sweep of socket 0, and kills it: at the @nth
