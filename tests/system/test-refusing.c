@@ -464,9 +464,7 @@ static void a_kernel_that_still_refuses_is_not_asked_again(void **state)
 
 /* --- want of memory --- */
 
-/* A sanitizer needs address space of its own. */
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-
+/* Not run with a sanitizer, which needs address space of its own. */
 enum { LITTLE_BYTES = 1 << 20, MINUTE_S = 60, PATIENCE_S = 60 };
 
 static void refuse_memory(const struct daemon_process *process)
@@ -547,8 +545,6 @@ static void a_start_without_memory_is_tried_again_once(void **state)
 	stop();
 }
 
-#endif
-
 /* --- the generation --- */
 
 static void read_generation(uint64_t ret[2])
@@ -584,7 +580,7 @@ static void the_generation_outlives_it(void **state)
 	assert_memory_equal(before, after, sizeof before);
 }
 
-int main(void)
+static int run_cases(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE("an unknown machine is told to every client, with what to do",
@@ -611,15 +607,28 @@ int main(void)
 			without_a_service_manager_it_stays),
 		CASE("SIGHUP does not end it while the kernel refuses as before",
 			a_kernel_that_still_refuses_is_not_asked_again),
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-		CASE("a start that failed for want of memory is tried again by itself, once",
-			a_start_without_memory_is_tried_again_once),
-#endif
 		CASE("the generation outlives an uncored that could not serve",
 			the_generation_outlives_it),
 	};
 
+	return cmocka_run_group_tests_name("refusing", cases, NULL, NULL);
+}
+
+/* Takes a minute, in which it waits. */
+static int run_want_of_memory(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("a start that failed for want of memory is tried again by itself, once",
+			a_start_without_memory_is_tried_again_once),
+	};
+
+	return cmocka_run_group_tests_name("refusing-memory", cases, NULL, NULL);
+}
+
+/* With the argument `memory`: these cases alone. */
+int main(int argc, char **argv)
+{
 	if (!system_tests_can_run())
 		return 0;
-	return cmocka_run_group_tests_name("refusing", cases, NULL, NULL);
+	return argc > 1 && !strcmp(argv[1], "memory") ? run_want_of_memory() : run_cases();
 }
