@@ -15,6 +15,10 @@ REFERENCE = pathlib.Path("/usr/share/selinux/devel/Makefile")
 # It names an attribute and a type of the reference policy, for which there are no interfaces.
 FALSE = "S-001"
 SECONDS = 300
+# file_contexts.subs_dist of some policies: where they look for another path.
+ALIASES = {"Debian 12": "/var/run /run\n", "EL 9": "/run /var/run\n", "Fedora 42": "/var/run /run\n/usr/sbin /usr/bin\n"}
+LABELS = {"/etc/uncored/uncored.conf": "uncored_conf_t", "/run/uncored": "uncored_runtime_t",
+          "/run/uncored/socket": "uncored_runtime_t", "/usr/sbin/uncored": "uncored_exec_t"}
 
 
 class Module(unittest.TestCase):
@@ -32,6 +36,17 @@ class Module(unittest.TestCase):
         said, folder = self.run_there("make", "-f", REFERENCE, "NAME=default", "uncored.pp")
         tap.equal(re.findall(r".*(?:warning|error).*", said, re.IGNORECASE), [], "complaints")
         tap.check((folder / "uncored.pp").stat().st_size > 0, "the module is empty")
+
+    def test_labels(self):
+        """Each file has its type, whichever path the policy takes for another"""
+        _, folder = self.run_there("sh", "-c", f"make -f {REFERENCE} NAME=default uncored.pp && "
+                                               "semodule_unpackage uncored.pp module file_contexts")
+        for policy, aliases in ALIASES.items():
+            (folder / "file_contexts.subs_dist").write_text(aliases, encoding="ascii")
+            for path, label in LABELS.items():
+                found = subprocess.run(["matchpathcon", "-N", "-n", "-f", folder / "file_contexts", path], text=True,
+                                       check=False, timeout=SECONDS, capture_output=True)
+                tap.check(f":{label}:" in found.stdout, f"{policy}: {path}: {found.stdout}{found.stderr}")
 
     def test_lint(self):
         """selint has no complaint"""
