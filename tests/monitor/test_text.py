@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import time
 
@@ -168,6 +169,21 @@ class Files(Case):
         """the man page names the unit's port, and no other"""
         page = (SOURCE / "man/uncore-export.1.scd").read_text(encoding="ascii")
         self.assertEqual(set(re.findall(r"(?:port |:)(\d{5})\b", page)), {str(EXPORTER)})
+
+    def test_addresses(self):
+        """the unit with the man page's drop-in can listen on all its addresses at once"""
+        page = (SOURCE / "man/uncore-export.1.scd").read_text(encoding="ascii")
+        unit = (SOURCE / "systemd/uncore-export-http.socket").read_text(encoding="ascii")
+        addresses = []
+        for address in re.findall(r"^ListenStream=(.*)$", unit + page, re.MULTILINE):
+            addresses = [*addresses, address] if address else []
+        self.assertTrue(addresses)
+        for host, port in (address.rsplit(":", 1) for address in addresses):
+            place, both = (host.strip("[]"), int(port)), ":" in host
+            family = socket.AF_INET6 if both else socket.AF_INET
+            self.enterContext(socket.create_server(place, family=family, dualstack_ipv6=both))
+        with socket.create_connection(("127.0.0.1", EXPORTER), timeout=SECONDS):
+            pass
 
     def test_names(self):
         """rules and the dashboard for Prometheus name only metrics that the exporter has"""
