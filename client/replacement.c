@@ -39,11 +39,9 @@ int replacement_open(const char *path, struct replacement *ret)
 
 int replacement_commit(struct replacement *replacement)
 {
-	int error =
-		ferror(replacement->out) ? EIO : 0; /* of an earlier write, whose errno is gone */
+	int lost = ferror(replacement->out) ? EIO : 0; /* of an earlier write */
+	int error = fclose(take_ptr(replacement->out)) == EOF ? errno : lost;
 
-	if (fclose(take_ptr(replacement->out)) == EOF && !error)
-		error = errno;
 	if (!error && rename(replacement->aside, replacement->path) < 0)
 		error = errno;
 	if (!error)
