@@ -78,6 +78,12 @@ class Suite:
         client = [file for file in files if "libuncore" in file or file.startswith(("bin/", "include/"))]
         tap.equal(client, [], "files of the client")
 
+    def daemon_auto(self):
+        """-Ddaemon=auto leaves the daemon out where what it needs is missing, and nothing else"""
+        build = Build(self.folder / "auto", "-Ddaemon=auto", "-Dtests=auto", "-Dpcp=disabled", environment=self.alone)
+        files = [file.removeprefix(f"{build.prefix}/") for file in build.destinations()]
+        tap.check("bin/uncore" in files and "sbin/uncored" not in files, f"{files}")
+
     def in_prefix(self):
         """Nothing of the whole product goes outside a prefix, unless an option asks for it"""
         prefix = self.folder / "prefix"
@@ -128,7 +134,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
         suite = Suite(pathlib.Path(name))
         cases = (suite.client_only, suite.left_out, suite.user_install, suite.static_library, suite.tarball,
-                 suite.static_command, suite.daemon_only, suite.in_prefix, suite.asked_for)
+                 suite.static_command, suite.daemon_only, suite.daemon_auto, suite.in_prefix, suite.asked_for)
         tap.run_functions([(case.__doc__, case) for case in cases])
 
 
