@@ -155,6 +155,24 @@ class ClusterCockpit(Case):
         self.node.start_uncored()
         wait_until(has_line, SECONDS, "there is one again")
 
+    def test_service(self):
+        """the man page's service writes a file before a collector starts, and then one each period"""
+        page = (SOURCE / "man/uncore-export.1.scd").read_text(encoding="ascii")
+        unit = dict(re.findall(r"^(\w+)=(.+)$", page, re.MULTILINE))
+        first, second = (unit[key].split() for key in ("ExecStartPre", "ExecStart"))
+        self.assertEqual(first[0], second[0])
+        path = self.node.text_file.with_name("mem_bw")
+        for words in (first, second):
+            self.assertEqual(words[-2:], ["-o", f"/run/{unit['RuntimeDirectory']}/mem_bw"])
+            words[-1] = path
+        second[second.index("--every") + 1] = "1"
+        self.node.start_uncored()
+        self.node.export(*first[2:])
+        self.assertIn("mem_bw,hostname", path.read_text(encoding="ascii"))
+        path.unlink()
+        self.node.others.append(self.node.start([UNCORE, *second[1:], "--socket", self.node.socket]))
+        wait_until(path.exists, SECONDS, "the file is there")
+
 
 class Files(Case):
     title = "the shipped files: "
