@@ -141,8 +141,10 @@ class Installed(Built):
         tap.check("uncore" not in agents.read_text(encoding="ascii"), "pmcd.conf still names the agent")
 
     def test_e_purge(self):
-        """After a purge there is nothing left but users and their records"""
+        """After a purge there is nothing left but users and their records, and what the site has mounted"""
         self.machine.path(RECORD).write_text("{}", encoding="ascii")
+        self.machine.path("/run/uncored").mkdir(exist_ok=True)
+        overlay.mount("-t", "tmpfs", "tmpfs", self.machine.path("/run/uncored"))
         self.machine.run("dpkg", "--purge", *CONTENTS)
         left = {path for path in self.machine.written()
                 if "uncore" in path and not path.startswith(("/var/cache/", "/var/lib/dpkg/", "/var/log/"))}
