@@ -57,10 +57,21 @@ class Suite:
         flags = run("pkg-config", "--static", "--cflags", "--libs", "libuncore", env=self.alone | {
             "PATH": os.environ["PATH"],
             "PKG_CONFIG_PATH": str(self.client.prefix / self.client.option("libdir") / "pkgconfig")}).split()
+        self.link_same_names(*flags)
+
+    def link_same_names(self, *flags):
         program = self.folder / "same-names"
         run("cc", "-static", SOURCE / "tests/build/same-names.c", *flags, "-o", program)
         said = run(program)
         tap.check(said.startswith("0 calls. ") and NO_SOCKET in said, said)
+
+    def static_library_lto(self):
+        """So does a program the one that was built with link-time optimisation, with it and without"""
+        build = Build(self.folder / "lto", *CLIENT_ONLY, "-Ddefault_library=static", "-Db_lto=true", "-Dman=disabled")
+        library = build.folder / "client/libuncore.a"
+        run("ninja", "-C", build.folder, "client/libuncore.a")
+        for option in ("-flto", "-fno-lto"):
+            self.link_same_names(option, f"-I{SOURCE}/client", library, "-lm", "-pthread")
 
     def static_command(self):
         """A static command builds, and runs"""
@@ -133,8 +144,9 @@ def main():
     builds.become_nobody()
     with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
         suite = Suite(pathlib.Path(name))
-        cases = (suite.client_only, suite.left_out, suite.user_install, suite.static_library, suite.tarball,
-                 suite.static_command, suite.daemon_only, suite.daemon_auto, suite.in_prefix, suite.asked_for)
+        cases = (suite.client_only, suite.left_out, suite.user_install, suite.static_library,
+                 suite.static_library_lto, suite.tarball, suite.static_command, suite.daemon_only, suite.daemon_auto,
+                 suite.in_prefix, suite.asked_for)
         tap.run_functions([(case.__doc__, case) for case in cases])
 
 
