@@ -43,6 +43,8 @@ CONTENTS = {
 USERS = ("uncored", "uncore-export")
 ENABLED = "/etc/systemd/system/sockets.target.wants/uncored.socket"
 RECORD = "/var/lib/uncored-jobs/1@host.json"
+# What the exporter and `uncore validate --keep` write.
+EXPORTED, KEPT = "/run/uncore-export/uncore.prom", "/var/lib/uncored/validated.json"
 
 
 class Packages(Built):
@@ -130,14 +132,19 @@ class Installed(Built):
         tap.equal(config.read_text(encoding="ascii"), "# of the site\n", "configuration")
 
     def test_d_remove(self):
-        """A removal stops the socket, with it the daemon, and the exporters, and pmcd forgets the agent"""
+        """A removal stops the socket, with it the daemon, and the exporters with their file; pmcd forgets the agent"""
         self.machine.run("./Rebuild", "-us", cwd="/var/lib/pcp/pmns")  # as the first start of pmcd does
         agents = self.machine.path("/etc/pcp/pmcd/pmcd.conf")
         before = agents.read_text(encoding="ascii")
         agents.write_text(before.replace("\n[", "uncore\t470\tpipe\tbinary\t/nowhere\n\n[", 1), encoding="ascii")
+        for name in (EXPORTED, KEPT):
+            self.machine.path(name).parent.mkdir()
+            self.machine.path(name).touch()
         self.machine.run("dpkg", "--remove", *CONTENTS)
         stopped = sorted(name for line in self.machine.asked() for name in line.removeprefix("stop ").split())
-        tap.equal(stopped, ["uncore-export-http.socket", "uncore-export-textfile.timer", "uncored.socket"], "stopped")
+        tap.equal(stopped, ["uncore-export-http.socket", "uncore-export-textfile.service",
+                            "uncore-export-textfile.timer", "uncored.socket"], "stopped")
+        tap.equal([self.machine.path(name).exists() for name in (EXPORTED, KEPT)], [False, True], "files exist")
         tap.check("uncore" not in agents.read_text(encoding="ascii"), "pmcd.conf still names the agent")
 
     def test_e_purge(self):
