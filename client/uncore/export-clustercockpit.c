@@ -47,21 +47,41 @@ static void comment(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
+/* A tag would say so, too, but the store drops it, and a graph would show little or no traffic. */
+static const struct {
+	uint32_t flag;
+	const char *why;
+} unknowns[] = {
+	{ UNCORE_RESET, "The hardware's count went back, and what it lost is not known." },
+	{ UNCORE_FROZEN,
+		"The counters stood still for some time, and what they missed is not known." },
+};
+
+/* NULL: the value is known. */
+static const char *why_unknown(
+	const struct between *between, const struct uncore_delta_value *value)
+{
+	if (value->quality & UNCORE_ABSENT)
+		return uncore_why(between->now->handle, value->why);
+	for (size_t i = 0; i < ARRAY_SIZE(unknowns); i++)
+		if (value->quality & unknowns[i].flag)
+			return unknowns[i].why;
+	return NULL;
+}
+
 /* False: the platform has no such metric, or no value of it. */
 static bool add(const struct between *between, const char *metric, struct sum *sum)
 {
 	const struct uncore_delta_value *value;
+	const char *why;
 	int m = metric ? uncore_find_metric(between->now->handle, metric) : -1;
 
 	if (m < 0)
 		return false;
 	value = &between->delta.values[m];
-	if (value->quality & UNCORE_ABSENT) {
-		sum->why = uncore_why(between->now->handle, value->why);
-		return false;
-	}
-	if (value->quality & UNCORE_RESET) {
-		sum->why = "The hardware's count went back, and what it lost is not known.";
+	why = why_unknown(between, value);
+	if (why) {
+		sum->why = why;
 		return false;
 	}
 	sum->bytes += value->count;

@@ -121,6 +121,26 @@ static void clustercockpit_gets_read_and_write_in_megabytes_a_second(void **stat
 	expect(&outcome, 0, "# hbm_bw of socket 1 is absent: This platform has no such counter.\n");
 }
 
+static void clustercockpit_gets_no_bandwidth_of_counters_that_lost_counts(void **state)
+{
+	static const struct {
+		uint32_t quality;
+		const char *why;
+	} cases[] = {
+		{ UNCORE_FROZEN, "# mem_bw of socket 1 is absent: The counters stood still" },
+		{ UNCORE_RESET, "# mem_bw of socket 1 is absent: The hardware's count went back" },
+	};
+	struct outcome outcome;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		run_with(&outcome, &(struct fake_options){ .quality = cases[i].quality },
+			"export --clustercockpit");
+		expect(&outcome, 0, cases[i].why);
+		assert_int_equal(count(&outcome, "mem_bw,hostname="), 0);
+	}
+}
+
 static void options_that_make_no_sense_are_refused(void **state)
 {
 	static const char *const bad[] = { "export --every 5", "export --clustercockpit --every 0",
@@ -191,6 +211,7 @@ int main(void)
 		cmocka_unit_test(an_older_uncored_tells_no_quantum),
 		cmocka_unit_test(a_restart_is_gone_through),
 		cmocka_unit_test(clustercockpit_gets_read_and_write_in_megabytes_a_second),
+		cmocka_unit_test(clustercockpit_gets_no_bandwidth_of_counters_that_lost_counts),
 		cmocka_unit_test(options_that_make_no_sense_are_refused),
 		cmocka_unit_test(a_file_is_replaced_and_nothing_else),
 		cmocka_unit_test(output_that_cannot_be_written_is_an_error),
