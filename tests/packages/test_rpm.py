@@ -73,6 +73,17 @@ def check_daemon(path, folder, programs):
     tap.check(restarted and not any("socket" in line for line in restarted), f"restarts the socket: {restarted}")
 
 
+def check_exporter(path):
+    """A removal, and no upgrade, takes the file away that node_exporter would go on to serve."""
+    scriptlet = query(path, "--queryformat", "%{POSTUN}")
+    last = next(line for line in scriptlet.splitlines() if "/run/uncore-export" in line)
+    with tempfile.TemporaryDirectory() as folder:
+        for left, exists in (1, True), (0, False):
+            run("sh", "-c", last.replace("/run/uncore-export", folder), "postun", left)
+            tap.equal(os.path.exists(folder), exists, f"{last}: the folder exists where {left} packages are left")
+        os.mkdir(folder)
+
+
 def check_client(path):
     """Without the daemon nothing is needed but the C library and ours."""
     needed = re.findall(r"^(lib\w+)\.so", query(path, "--requires"), re.MULTILINE)
@@ -87,6 +98,7 @@ def builds(topdir, system):
         tap.check("%" not in query(path, "--scripts"), f"a macro without a stand-in: {query(path, '--scripts')}")
     if "uncored" in packages:
         check_daemon(built["uncored"], folder, programs)
+        check_exporter(built["uncore-tools"])
     else:
         check_client(built["uncore-tools"])
 
