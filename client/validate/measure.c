@@ -117,12 +117,12 @@ static int repeat(struct course *course, unsigned n, bool *ret_dropped)
 	course->before = course->end;
 	course->end = spare;
 	sleep_ns(course->idle_ns);
-	r = meter_read(meter, &course->begin);
+	r = meter_take(meter, &course->begin);
 	if (r < 0)
 		return r;
 	run_passes(course);
 	sleep_ns(SETTLE_NS);
-	r = meter_read(meter, &course->end);
+	r = meter_take(meter, &course->end);
 	if (r == 0)
 		r = meter_delta(
 			meter, &course->before, &course->begin, course->idle, course->idle_window);
@@ -305,7 +305,7 @@ int measure(struct meter *meter, const struct workers_job *job, const struct mea
 	course.deadline_ns = clock_now_ns() + (uint64_t)(rules->time_s * 1e9);
 	course.moved = pages_moved();
 	sleep_ns(SETTLE_NS);
-	r = meter_read(meter, &course.end);
+	r = meter_take(meter, &course.end);
 	return r < 0 ? r : repeat_until_known(&course, ret);
 }
 

@@ -35,7 +35,7 @@ struct measured {
 
 /*
  * Measures @job into @ret, which measured_done() frees. 0; errors of workers_start() and
- * meter_read(); -EINTR: *@rules->stop became true.
+ * meter_take(); -EINTR: *@rules->stop became true.
  */
 int measure(struct meter *meter, const struct workers_job *job, const struct measure_rules *rules,
 	struct measured *ret);

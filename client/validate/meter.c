@@ -154,7 +154,7 @@ static int connect_again(struct meter *meter)
 	return 0;
 }
 
-int meter_read(struct meter *meter, struct meter_reading *ret)
+int meter_take(struct meter *meter, struct meter_reading *ret)
 {
 	int r = read_sockets(meter, ret);
 

@@ -46,7 +46,7 @@ void meter_reading_done(struct meter_reading *reading);
  * Takes fresh readings of all sockets, over a new connection if uncored was restarted meanwhile and
  * kept its counts. Errors as uncore_read(); -ESTALE: it lost them.
  */
-int meter_read(struct meter *meter, struct meter_reading *ret);
+int meter_take(struct meter *meter, struct meter_reading *ret);
 
 /*
  * Writes the bytes of each series between two readings to @ret_bytes, and the window of each socket

@@ -76,9 +76,9 @@ static int prime(struct meter *meter)
 	if (r == 0 && (!bytes || !window_ns))
 		r = -ENOMEM;
 	if (r == 0)
-		r = meter_read(meter, &from);
+		r = meter_take(meter, &from);
 	if (r == 0)
-		r = meter_read(meter, &to);
+		r = meter_take(meter, &to);
 	return r == 0 ? meter_delta(meter, &from, &to, bytes, window_ns) : r;
 }
 

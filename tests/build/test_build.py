@@ -73,6 +73,12 @@ class Suite:
         for option in ("-flto", "-fno-lto"):
             self.link_same_names(option, f"-I{SOURCE}/client", library, "-lm", "-pthread")
 
+    def static_whole(self):
+        """A command with all that it can have links the static library"""
+        build = Build(self.folder / "static", *CLIENT_ONLY, "-Ddefault_library=static", "-Dvalidate=enabled",
+                      "-Dman=disabled", "-Doptimization=0").compile()
+        must_run(build.folder / "client/uncore")
+
     def static_command(self):
         """A static command builds, and runs"""
         run("meson", "configure", self.client.folder, *STATIC, env=self.alone)
@@ -145,8 +151,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="uncored-build-") as name:
         suite = Suite(pathlib.Path(name))
         cases = (suite.client_only, suite.left_out, suite.user_install, suite.static_library,
-                 suite.static_library_lto, suite.tarball, suite.static_command, suite.daemon_only, suite.daemon_auto,
-                 suite.in_prefix, suite.asked_for)
+                 suite.static_library_lto, suite.tarball, suite.static_command, suite.static_whole,
+                 suite.daemon_only, suite.daemon_auto, suite.in_prefix, suite.asked_for)
         tap.run_functions([(case.__doc__, case) for case in cases])
 
 
