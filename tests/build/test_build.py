@@ -67,7 +67,8 @@ class Suite:
 
     def static_library_lto(self):
         """So does a program the one that was built with link-time optimisation, with it and without"""
-        build = Build(self.folder / "lto", *CLIENT_ONLY, "-Ddefault_library=static", "-Db_lto=true", "-Dman=disabled")
+        build = Build(self.folder / "lto", *CLIENT_ONLY, "-Ddefault_library=static", "-Db_lto=true", "-Dman=disabled",
+                      "-Doptimization=0")
         library = build.folder / "client/libuncore.a"
         run("ninja", "-C", build.folder, "client/libuncore.a")
         for option in ("-flto", "-fno-lto"):
