@@ -38,6 +38,15 @@ tests_prefix() {
 	fi
 }
 
+# Unit tests mostly wait, for time limits that they try: more of them run at once than there are CPUs.
+tests_at_once() {
+	local n
+
+	n=$(nproc)
+	[[ $1 != unit ]] || n=$((3 * n))
+	echo "$n"
+}
+
 # Runs one suite of one build folder. Failures are in its report, so meson's status is not used.
 tests_run_suite() {
 	local folder=$1 suite=$2 prefix environment
@@ -48,7 +57,7 @@ tests_run_suite() {
 	mapfile -t environment < <(tests_environment)
 	"${prefix[@]}" env "${environment[@]}" ${CI:+CI="$CI"} \
 		meson test -C "$folder" --no-rebuild --suite "$suite" --logbase "$suite" \
-		--print-errorlogs --timeout-multiplier 3 </dev/null || true
+		--num-processes "$(tests_at_once "$suite")" --print-errorlogs --timeout-multiplier 3 </dev/null || true
 }
 
 # A computer that cannot make a guest runs the other suites; the guests' suite says so and skips.
