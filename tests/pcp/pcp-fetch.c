@@ -11,6 +11,7 @@
  * Where pmcd itself does not answer the line has "error" in place of "values".
  */
 #include <err.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <pcp/pmapi.h>
 #include <stdbool.h>
@@ -106,6 +107,20 @@ static void fetch(struct request *request)
 	fflush(stdout);
 }
 
+/* pmcd refuses connections while more than a few wait for it to accept them. */
+static int connect_patiently(void)
+{
+	enum { ATTEMPTS = 1000, PAUSE_US = 10000 };
+	int r = -ECONNREFUSED;
+
+	for (int i = 0; i < ATTEMPTS && r == -ECONNREFUSED; i++) {
+		if (i)
+			usleep(PAUSE_US);
+		r = pmNewContext(PM_CONTEXT_HOST, "local:");
+	}
+	return r;
+}
+
 int main(int argc, char *argv[])
 {
 	struct request request = { .n = argc - 3, .names = (const char **)argv + 3 };
@@ -115,7 +130,7 @@ int main(int argc, char *argv[])
 	if (request.n < 1 || request.n > METRICS_MAX)
 		errx(2, "Usage: pcp-fetch N INTERVAL_MS METRIC...");
 	n = atoi(argv[1]);
-	r = pmNewContext(PM_CONTEXT_HOST, "local:");
+	r = connect_patiently();
 	if (r < 0)
 		errx(1, "pmNewContext: %s", pmErrStr(r));
 	look_up(&request);
