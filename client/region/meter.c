@@ -14,11 +14,6 @@
  * reader that stands still hold a program up at every region.
  */
 #define RETRY_AFTER_NS 10000000000U
-/*
- * All ranks of a job may come at once, to an uncored that has just been restarted, on a busy
- * machine; see team_join(). Where that was not enough, further attempts cost less.
- */
-#define PATIENT_WITHIN_NS 10000000000U
 /* A daemon that cannot serve has said why, and the administrator needs time to act on it. */
 #define RETRY_REFUSED_AFTER_NS 600000000000U
 
@@ -42,9 +37,10 @@ void meter_disown(struct meter *parents)
 
 static int open_now(struct meter *meter)
 {
+	/* Where that was not enough, further attempts cost less. */
+	const uint64_t within_ns = meter->has_failed ? CALL_WITHIN_NS : RENEW_WITHIN_NS;
 	struct uncore *handle;
-	int r = uncore_open_within(
-		NULL, meter->has_failed ? CALL_WITHIN_NS : PATIENT_WITHIN_NS, &handle);
+	int r = uncore_open_within(NULL, within_ns, &handle);
 
 	meter->has_failed = r < 0;
 	if (r < 0)

@@ -14,7 +14,7 @@ static int connect_again(struct stat_run *run)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 	struct uncore *handle;
-	int r = uncore_open(run->options.socket_path, &handle);
+	int r = uncore_open_within(run->options.socket_path, RENEW_WITHIN_NS, &handle);
 
 	if (r < 0)
 		return r;

@@ -68,7 +68,7 @@ int meter_open(const char *socket_path, struct meter *ret)
 	int r;
 
 	*ret = (struct meter){ .socket_path = socket_path, .machine = machine };
-	r = uncore_open(socket_path, &ret->handle);
+	r = uncore_open_within(socket_path, RENEW_WITHIN_NS, &ret->handle);
 	if (r < 0)
 		return r;
 	uncore_describe(ret->handle, &ret->machine);
@@ -139,7 +139,7 @@ static int connect_again(struct meter *meter)
 {
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 	struct uncore *handle;
-	int r = uncore_open(meter->socket_path, &handle);
+	int r = uncore_open_within(meter->socket_path, RENEW_WITHIN_NS, &handle);
 
 	if (r < 0)
 		return r;

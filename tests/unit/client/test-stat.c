@@ -172,6 +172,16 @@ static void anyway_runs_when_the_first_reading_fails(void **state)
 	assert_null(strstr(outcome.text, "No counts"));
 }
 
+static void a_daemon_that_is_late_is_waited_for(void **state)
+{
+	struct fake_options late = { .delay_ms = 1500 };
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &late, "stat true");
+	expect(&outcome, 0, "dram.read");
+}
+
 static void anyway_no_failure_costs_the_status(void **state)
 {
 	struct fake_options deaf = { .deaf_after = FAKE_SOCKETS };
@@ -383,6 +393,7 @@ int main(void)
 		CASE("--anyway runs the command when uncored refuses", anyway_runs_when_refused),
 		CASE("--anyway runs the command when the first reading fails",
 			anyway_runs_when_the_first_reading_fails),
+		CASE("a daemon that is late is waited for", a_daemon_that_is_late_is_waited_for),
 		CASE("with --anyway no failure costs the command's status",
 			anyway_no_failure_costs_the_status),
 		CASE("--until goes on until the error is small",
