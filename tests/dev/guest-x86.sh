@@ -24,6 +24,12 @@ GUEST_X86_HAS=(
 )
 # Modules for the initrd; modules that they depend on come with them.
 GUEST_X86_MODULES=(virtio_pci virtio_blk squashfs overlay)
+# Programs that systemd runs at a boot and at each daemon-reload, for things that no guest has. Of the others, one reads
+# the kernel's command line, and one makes /var of an image.
+GUEST_X86_IDLE_GENERATORS=(
+	selinux-autorelabel-generator.sh
+	systemd-{cryptsetup,getty,gpt-auto,hibernate-resume,integritysetup,rc-local,run,system-update,sysv,veritysetup}-generator
+)
 GUEST_X86_PACKAGES=(libuncore0 pcp-pmda-uncore uncore-tools uncored)
 GUEST_X86_MACHINES=(icelake-sp sapphire-rapids sapphire-rapids-ddr granite-rapids knl zen4)
 GUEST_X86_SQUASHFS=(-noI -noD -noF -noX -no-progress -quiet -noappend) # emulated CPUs unpack slowly
@@ -126,10 +132,13 @@ guest_x86_install_papi() {
 }
 
 guest_x86_install_tests() {
-	local folder=$1 tests=$2/usr/lib/uncored-tests machine
+	local folder=$1 tests=$2/usr/lib/uncored-tests machine generator
 
 	mkdir -p "$tests/machines" "$2/usr/lib/sysusers.d" "$2/etc/systemd/system/multi-user.target.wants" \
-		"$2/etc/systemd/system/serial-getty@ttyS0.service.d"
+		"$2/etc/systemd/system/serial-getty@ttyS0.service.d" "$2/etc/systemd/system-generators"
+	for generator in "${GUEST_X86_IDLE_GENERATORS[@]}"; do
+		ln -s /dev/null "$2/etc/systemd/system-generators/$generator"
+	done
 	cp tests/guests/x86/inside/{*.py,selinux.cil} tests/guests/x86/simulated.py tests/harness/tap.py tests/machines/events.csv \
 		"$folder/module/test_pmu.ko" "$folder/intel-uncore.ko" "$folder/product/tests/pcp/papi-client" "$tests/"
 	cp "$folder"/product/tests/{traffic/kernel,ranks/member,pcp/uncore-reader} \

@@ -36,6 +36,8 @@ class FirstClient(Case):
 
     def test_activation(self):
         """enabled and started as README.md says, the socket waits for the first client"""
+        for step in ("ldconfig", "systemd-sysusers", "systemctl daemon-reload"):
+            run(*step.split())
         sysctl_paranoid(2)
         load_machine("icelake-sp")
         run("systemctl", "enable", "--now", "uncored.socket")

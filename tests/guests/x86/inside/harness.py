@@ -231,15 +231,5 @@ def reports():
     return ["the journal of uncored:", journal("-n", "20")]
 
 
-def prepare():
-    """Does once the steps of an administrator after `meson install`, as README.md has them; an image has them
-    already."""
-    if os.access("/", os.W_OK):
-        run("ldconfig")
-        run("systemd-sysusers")
-        run("systemctl", "daemon-reload")
-    run("mount", "-o", "remount,mode=755", "/sys/kernel/debug")
-
-
 if os.getpid() != 1 and pathlib.Path("/run/systemd/system").exists():
-    prepare()
+    run("mount", "-o", "remount,mode=755", "/sys/kernel/debug")
