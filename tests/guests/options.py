@@ -18,7 +18,8 @@ def parse(kind, suites, simulates=False):
                         help="give a boot up after this time, instead of the guest's own")
     parser.add_argument("--shell", action="store_true", help="no suites: its console on this terminal")
     if simulates:
-        parser.add_argument("--all", action="store_true", help="simulate all machines and kernels, not only some")
+        parser.add_argument("--all", action="store_true",
+                            help="also what takes long: all machines, kernels, defects, unit tests, and more kills")
         parser.add_argument("--append", default="", metavar="WORDS",
                             help="more words for the kernel's command line: uncored.repeat=10")
     parser.add_argument("--make", action="store_true", help="no more than make it")

@@ -103,16 +103,16 @@ class Guest:
                     console, self.images / f"qemu-{name}.log", self.limit_s or suite.limit_s)
 
     @staticmethod
-    def machines(suite, all_machines):
-        return simulated.MACHINES if suite.machines and all_machines and not suite.no_others else suite.machines
+    def machines(suite, is_all):
+        return simulated.MACHINES if suite.machines and is_all and not suite.no_others else suite.machines
 
-    def boots(self, name, all_machines=False):
+    def boots(self, name, is_all=False):
         """The boots of a suite."""
-        suite = SUITES[name]
+        suite, words = SUITES[name], f"uncored.suite={name} uncored.all={int(is_all)}"
         if not suite.machines:
-            yield self.boot(suite, f"uncored.suite={name}", PLAIN, name)
-        for machine in self.machines(suite, all_machines):
-            yield self.boot(suite, f"uncored.suite={name} uncored.machine={machine} uncored.all={int(all_machines)}",
+            yield self.boot(suite, words, PLAIN, name)
+        for machine in self.machines(suite, is_all):
+            yield self.boot(suite, f"{words} uncored.machine={machine}",
                             self.simulated(simulated.MACHINES[machine], suite.user_only), f"{name}-{machine}")
 
     def shell(self):

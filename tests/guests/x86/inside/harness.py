@@ -52,6 +52,21 @@ def sysctl_paranoid(level):
     pathlib.Path("/proc/sys/kernel/perf_event_paranoid").write_text(str(level))
 
 
+# --- what is wanted ---
+
+def word_of_command_line(key, default=None):
+    """The value of "uncored.KEY=" on the kernel's command line."""
+    for word in pathlib.Path("/proc/cmdline").read_text().split():
+        if word.startswith(f"uncored.{key}="):
+            return word.partition("=")[2]
+    return default
+
+
+def is_all_wanted():
+    """--all of `./dev guest x86`"""
+    return word_of_command_line("all") == "1"
+
+
 # --- the machine ---
 
 def is_loaded():

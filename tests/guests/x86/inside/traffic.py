@@ -6,10 +6,11 @@ import io
 import json
 import subprocess
 
-from harness import COMMAND_S, HERE, VISITOR, Case, identity, measure, metrics_of, run, sysctl_paranoid
+from harness import (COMMAND_S, HERE, VISITOR, Case, identity, is_all_wanted, measure, metrics_of, run,
+                     sysctl_paranoid)
 from moves import ELEMENT, STREAMS, bind_memory, nodes, shown_by, undisturbed
-from wiring import (KINDS, LINE, LINES_AT, calm_down, cpus_near, is_all_wanted, lines, machine, machine_name, say,
-                    simulate, start_machine, validate, words)
+from wiring import (KINDS, LINE, LINES_AT, calm_down, cpus_near, lines, machine, machine_name, say, simulate,
+                    start_machine, validate, words)
 
 PAGE = 4096
 # Of what a kernel moves in all. No model has the lines of uncored, of the guest's kernel and of the measuring program

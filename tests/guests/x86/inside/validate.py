@@ -11,9 +11,9 @@ import subprocess
 import sys
 import time
 
-from harness import VISITOR, Case, identity, online, sysctl_paranoid
-from wiring import (boxes_of, calm_down, connect, cpus_near, is_all_wanted, machine, machine_name, right_wires, say,
-                    simulate, start_machine, validate, word_of_command_line)
+from harness import VISITOR, Case, identity, is_all_wanted, online, sysctl_paranoid, word_of_command_line
+from wiring import (boxes_of, calm_down, connect, cpus_near, machine, machine_name, right_wires, say, simulate,
+                    start_machine, validate)
 
 REPEAT = int(word_of_command_line("repeat", 1))
 STATUS_OF_OUTCOME = {"right": 0, "defect": 1, "inconclusive": 3}

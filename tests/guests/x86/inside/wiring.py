@@ -6,7 +6,8 @@ import pathlib
 import struct
 
 import simulated
-from harness import PMUS, VISITOR, control, facts, load_machine, run, start_uncored, terms, wait_until
+from harness import (PMUS, VISITOR, control, facts, load_machine, run, start_uncored, terms, wait_until,
+                     word_of_command_line)
 
 # struct traffic_counters of tests/traffic/counters.h
 KINDS = ("read", "write", "itom", "specitom")
@@ -47,25 +48,12 @@ def byte_of(node, kind, channel):
     return LINES_AT + 8 * ((node * len(KINDS) + KINDS.index(kind)) * CHANNELS + channel)
 
 
-def word_of_command_line(key, default=None):
-    """The value of "uncored.KEY=" on the kernel's command line."""
-    for word in pathlib.Path("/proc/cmdline").read_text().split():
-        if word.startswith(f"uncored.{key}="):
-            return word.partition("=")[2]
-    return default
-
-
 def machine_name():
     return word_of_command_line("machine")
 
 
 def machine():
     return simulated.MACHINES[machine_name()]
-
-
-def is_all_wanted():
-    """--all of `./dev guest x86`"""
-    return word_of_command_line("all") == "1"
 
 
 # --- wires ---
