@@ -21,7 +21,7 @@ OTHER_KIND = {"read": "write", "write": "read"}
 SILENT, ABSENT, DOUBLE = 3, 1, 0  # boxes, which the first node of every machine has
 CACHES = 2                        # see validate() of wiring.py
 NEIGHBOUR_S = 3                   # for each kernel: beside a heavy one all time is spent, and in vain
-WHOLE_ON = "icelake-sp"           # all defects; and neighbours, whose traffic is the same on every machine
+WHOLE_ON = "icelake-sp"           # what is the same on every machine
 
 
 # --- wires ---
@@ -104,6 +104,7 @@ class Defect:
     right_nodes: tuple = ()    # about these no sentence is said
     absent: tuple = ()         # boxes that the machine does not have
     is_of_place: bool = False  # traffic shows in another place than where it is
+    only_if_all: bool = False  # suite validate plants it, too, and it is found by the same way there
 
     @property
     def verdicts(self):
@@ -112,20 +113,22 @@ class Defect:
 
 
 RIGHT = Defect("right counters", right_wires, (), nodes=tuple(range(len(machine().nodes))))
-HALF = Defect("a factor of one half", lambda: scaled(1, 2), ("a factor of 0.5",))
+HALF = Defect("a factor of one half", lambda: scaled(1, 2), ("a factor of 0.5",), only_if_all=True)
 SILENT_CHANNEL = Defect("a silent channel", lambda: without_box(SILENT),
                         (f"1 of {CHANNELS} channels count nothing", f"mc{SILENT}"))
 DEFECTS = [
     Defect("swapped reads and writes", swapped, ("Reads and writes are swapped",)),
-    Defect("metrics that both count the total", both_together, ("Both metrics count reads and writes together",)),
+    Defect("metrics that both count the total", both_together, ("Both metrics count reads and writes together",),
+           only_if_all=True),
     HALF,
-    Defect("a factor of two", lambda: scaled(2, 1), ("a factor of 2",)),
-    Defect("a factor of 1/64", lambda: scaled(1, 64), ("a factor of 0.015625",)),
+    Defect("a factor of two", lambda: scaled(2, 1), ("a factor of 2",), only_if_all=True),
+    Defect("a factor of 1/64", lambda: scaled(1, 64), ("a factor of 0.015625",), only_if_all=True),
     SILENT_CHANNEL,
     Defect("a box counted twice", box_twice, ("boxes are counted twice",)),
 ]
 if spare_boxes():
-    DEFECTS.append(Defect("channels counted by two boxes each", spares_wired, ("boxes are counted twice",)))
+    DEFECTS.append(Defect("channels counted by two boxes each", spares_wired, ("boxes are counted twice",),
+                          only_if_all=True))
 if machine().sockets > 1:
     DEFECTS.append(Defect("another socket's counters", sockets_exchanged, ("another socket's counters",),
                           is_of_place=True))
@@ -138,7 +141,7 @@ if HBM:
 DEFECTS.append(Defect(
     "a channel without a box", lambda: without_box(ABSENT),
     (f"1 of {CHANNELS} channels", "count nothing" if spare_boxes() or SECOND_OF_SOCKET else "have no counter box"),
-    absent=(ABSENT,)))
+    absent=(ABSENT,), only_if_all=True))
 
 
 # --- neighbours ---
@@ -150,6 +153,7 @@ class Neighbour:
     piece: int           # bytes
     most: int            # pieces without a rest
     rest_s: tuple        # at least and at most
+    beside: tuple        # defects, unless all are wanted; beside a heavy program it is too noisy to say for all of them
 
     @contextlib.contextmanager
     def run(self):
@@ -172,9 +176,10 @@ while True:
 
 
 NEIGHBOURS = [
-    Neighbour("light", 64 << 10, 1, (0.06, 0.06)),  # a few percent of what the kernels move: the verdict may be sure
-    Neighbour("steady", 4 << 20, 1, (0, 0)),
-    Neighbour("bursting", 4 << 20, 4, (0, 0.2)),
+    # A few percent of what the kernels move: the verdict may be sure.
+    Neighbour("light", 64 << 10, 1, (0.06, 0.06), (SILENT_CHANNEL,)),
+    Neighbour("steady", 4 << 20, 1, (0, 0), ()),
+    Neighbour("bursting", 4 << 20, 4, (0, 0.2), (RIGHT,)),
 ]
 
 
@@ -267,17 +272,12 @@ def add_case(name, sentence, *arguments):
     setattr(Validate, f"test_{name}", test)
 
 
-def defects_beside(neighbour):
-    """Beside a heavy program the answer is the same for all: it is too noisy to say."""
-    if is_all_wanted():
-        return RIGHT, HALF, SILENT_CHANNEL
-    return (RIGHT, SILENT_CHANNEL) if neighbour.what == "light" else (SILENT_CHANNEL,)
-
-
 def defects_here():
     """Where not all are wanted, other machines have those that depend on their sockets and nodes."""
-    if machine_name() == WHOLE_ON or is_all_wanted():
+    if is_all_wanted():
         return DEFECTS
+    if machine_name() == WHOLE_ON:
+        return [defect for defect in DEFECTS if not defect.only_if_all]
     return [defect for defect in DEFECTS if defect is SILENT_CHANNEL or defect.is_of_place]
 
 
@@ -286,7 +286,7 @@ def add_cases():
     for number, defect in enumerate(defects_here()):
         add_case(f"defect_{number}", f"{defect.what}: named, and nothing else", defect)
     for neighbour in NEIGHBOURS if machine_name() == WHOLE_ON else ():
-        for number, defect in enumerate(defects_beside(neighbour)):
+        for number, defect in enumerate((RIGHT, HALF, SILENT_CHANNEL) if is_all_wanted() else neighbour.beside):
             add_case(f"{neighbour.what}_{number}",
                      f"{defect.what} beside a {neighbour.what} program: no wrong cause is named",
                      dataclasses.replace(defect, nodes=(0,)), neighbour)
