@@ -40,12 +40,12 @@ def run(*words, user=None, check=True, cwd="/", seconds=COMMAND_S):
     return done
 
 
-def wait_until(condition, what, seconds=WAIT_S):
+def wait_until(condition, what, seconds=WAIT_S, pause_s=0.05):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.05)
+        time.sleep(pause_s)
 
 
 def sysctl_paranoid(level):
