@@ -20,6 +20,7 @@ STATUS_OF_OUTCOME = {"right": 0, "defect": 1, "inconclusive": 3}
 OTHER_KIND = {"read": "write", "write": "read"}
 SILENT, ABSENT, DOUBLE = 3, 1, 0  # boxes, which the first node of every machine has
 CACHES = 2                        # see validate() of wiring.py
+TRIES = 3
 NEIGHBOUR_S = 3                   # for each kernel: beside a heavy one all time is spent, and in vain
 WHOLE_ON = "icelake-sp"           # what is the same on every machine
 
@@ -217,10 +218,18 @@ class Validate(Case):
         start_machine()
         simulate(True)
 
+    def judge(self, defect, neighbour):
+        """As judge(). Without a neighbour only the computer below can be too busy for a verdict."""
+        for _ in range(1 if neighbour else TRIES):
+            began = time.monotonic()
+            status, found = judge(defect.verdicts, ("--time", NEIGHBOUR_S) if neighbour else ())
+            say(f"{defect.what}, {time.monotonic() - began:.0f} s: {found}")
+            if "inconclusive" not in (outcome for outcome, _ in found.values()):
+                break
+        return status, found
+
     def assert_named(self, defect, neighbour):
-        began = time.monotonic()
-        status, found = judge(defect.verdicts, ("--time", NEIGHBOUR_S) if neighbour else ())
-        say(f"{defect.what}, {time.monotonic() - began:.0f} s: {found}")
+        status, found = self.judge(defect, neighbour)
         self.assertEqual(set(found), set(defect.verdicts))
         self.assertEqual(status, max((STATUS_OF_OUTCOME[outcome] for outcome, _ in found.values()),
                                      key=[0, 3, 1].index))
