@@ -92,7 +92,7 @@ class Refusals(unittest.TestCase):
 
     def test_hangs(self):
         """a boot that takes too long is given up"""
-        self.assert_fails_with(f"not ended within {SHORT_S} s", end_of(self.boot("--limit", str(SHORT_S))))
+        self.assert_fails_with(f"not ended within {SHORT_S} s", end_of(self.boot("counts", "--limit", str(SHORT_S))))
 
     def test_damaged(self):
         """a kernel that does not run is noticed"""
