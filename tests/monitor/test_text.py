@@ -126,6 +126,7 @@ class ClusterCockpit(Case):
         self.node.start_uncored()
         kernel = KernelCount(1)
         self.addCleanup(kernel.close)
+        self.node.others.append(self.node.start(["taskset", "-c", "0", "sh", "-c", "while :; do sleep 0.05; done"]))
         begun_ns, before = time.time_ns(), kernel.read()
         text = self.node.export("--clustercockpit")
         after, ended_ns = kernel.read(), time.time_ns()
