@@ -16,6 +16,10 @@ CLIENT_ONLY = ("-Ddaemon=disabled", "-Dtests=disabled", "-Dpcp=disabled")
 TOOLS = ("cc", "musl-gcc", "gcc", "as", "ld", "ar", "objcopy", "meson", "ninja", "python3", "sh", "rm", "env")
 NO_SOCKET = "/nonexistent/socket"
 
+# What musl does not bring.
+KERNEL_HEADERS = {"linux": "/usr/include", "asm": f"/usr/include/{os.uname().machine}-linux-gnu",
+                  "asm-generic": "/usr/include"}
+
 
 def become_nobody():
     if os.geteuid() == 0:
@@ -34,6 +38,15 @@ def tools_alone(folder):
             if found:
                 (path / name).symlink_to(found)
     return {"PATH": str(path), "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+
+
+def musl_environment(folder):
+    """Of a machine whose compiler is musl's. It finds headers of the kernel, and no others of this machine."""
+    headers = folder / "kernel-headers"
+    headers.mkdir()
+    for name, place in KERNEL_HEADERS.items():
+        (headers / name).symlink_to(pathlib.Path(place) / name)
+    return tools_alone(folder) | {"CC": "musl-gcc", "REALGCC": "gcc", "CFLAGS": f"-idirafter {headers}"}
 
 
 def run(*command, **more):

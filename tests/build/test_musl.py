@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The client built with another C library, musl, of headers of musl and the kernel alone. Prints TAP."""
-import os
 import pathlib
 import shutil
 import tempfile
@@ -9,26 +8,13 @@ import builds
 import tap
 from builds import CLIENT_ONLY, STATIC, Build, must_run, needed, run
 
-# What musl does not bring.
-KERNEL_HEADERS = {"linux": "/usr/include", "asm": f"/usr/include/{os.uname().machine}-linux-gnu",
-                  "asm-generic": "/usr/include"}
-
-
-def environment(folder):
-    """Of a machine whose compiler is musl's. It finds headers of the kernel, and no others of this machine."""
-    headers = folder / "kernel-headers"
-    headers.mkdir()
-    for name, place in KERNEL_HEADERS.items():
-        (headers / name).symlink_to(pathlib.Path(place) / name)
-    return builds.tools_alone(folder) | {"CC": "musl-gcc", "REALGCC": "gcc", "CFLAGS": f"-idirafter {headers}"}
-
 
 class Suite:
     """Its cases share a build."""
 
     def __init__(self, folder):
         self.build = Build(folder / "musl", *CLIENT_ONLY, "-Ddefault_library=both", "-Dwerror=true",
-                           "-Doptimization=0", environment=environment(folder))
+                           "-Doptimization=0", environment=builds.musl_environment(folder))
 
     def library(self):
         """With musl the library builds, and needs nothing else"""
