@@ -110,11 +110,15 @@ guest_power9_add_simulator() {
 	install "build/$plugin" "$CROSS_FOLDER/tests/traffic/accesses-power" "$folder/"
 }
 
+guest_power9_setup() {
+	setup_packages "${GUEST_POWER9_NEEDS[@]}"
+}
+
 guest_power9_make() {
 	local folder=$1
 
 	cross_build
-	setup_packages "${GUEST_POWER9_NEEDS[@]}"
+	guest_power9_setup
 	guest_part "$folder/kernel.stamp" "$(guest_fingerprint "$CROSS_SYSTEM/stamp")" \
 		guest_power9_unpack_kernel "$folder"
 	guest_power9_make_firmware "$folder"

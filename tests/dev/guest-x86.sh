@@ -250,14 +250,22 @@ guest_x86_make_image() {
 		guest_x86_pack_image "$1"' image "$1"
 }
 
-guest_x86_make() {
-	local folder=$1 version packaged
+# Installs what it is made with, and writes down the version of its kernel. $1: folder
+guest_x86_setup() {
+	local folder=$1 version
 
-	./dev papi || say "There will be no PAPI in the guest."
 	setup_packages "${SETUP_TO_BUILD[@]}" "${SETUP_TO_PACKAGE[@]}" "${GUEST_X86_NEEDS[@]}"
 	version=$(cat "$folder/version" 2>/dev/null || guest_x86_newest_kernel)
 	setup_packages "linux-headers-$version"
 	echo "$version" >"$folder/version"
+}
+
+guest_x86_make() {
+	local folder=$1 version packaged
+
+	./dev papi || say "There will be no PAPI in the guest."
+	guest_x86_setup "$folder"
+	version=$(<"$folder/version")
 	guest_part "$folder/kernel.stamp" "$(guest_fingerprint tests/guests/x86/extract-kernel.py -- "$version" \
 		"${GUEST_X86_MODULES[@]}")" guest_x86_unpack_kernel "$folder" "$version"
 	guest_part "$folder/base.stamp" "$(guest_fingerprint -- "${GUEST_X86_HAS[@]}" \

@@ -43,6 +43,13 @@ guest_check_machine() {
 		fail "The guests are made on an amd64 Debian 12, and this is $(dpkg --print-architecture)."
 }
 
+# Only installs packages. $1: kind
+guest_setup() {
+	guest_check_machine
+	mkdir -p "build-guest-$1"
+	"guest_${1}_setup" "build-guest-$1"
+}
+
 # $1: kind
 guest_make() {
 	local folder=build-guest-$1

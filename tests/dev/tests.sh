@@ -79,24 +79,33 @@ tests_can_build() {
 	[[ $1 != "$CROSS_FOLDER" || $(dpkg --print-architecture) == amd64 ]]
 }
 
-tests_setup_to_cross() {
-	if tests_can_build "$CROSS_FOLDER"; then
-		setup_packages "${CROSS_NEEDS[@]}"
-	else
-		say "There will be no $CROSS_FOLDER: it is made on amd64."
-	fi
+# Installs all packages, so that nothing is installed while suites run.
+tests_setup() {
+	local kind
+
+	setup_to_test
+	tests_can_build "$CROSS_FOLDER" || { say "There will be no $CROSS_FOLDER: it is made on amd64." && return 0; }
+	setup_packages "${CROSS_NEEDS[@]}"
+	[[ " $* " == *" guests "* ]] || return 0
+	for kind in "${GUEST_KINDS[@]}"; do
+		(guest_setup "$kind") || say "There will be no tests in the $kind guest."
+	done
 }
 
+# $1: a build folder, or "guests"
 tests_build() {
-	if [[ $1 == "$CROSS_FOLDER" ]]; then
-		cross_build
-	elif [[ $1 == "$FUZZ_COVERAGE_FOLDER" ]]; then
+	case $1 in
+	guests) tests_make_guests ;;
+	"$CROSS_FOLDER") cross_build ;;
+	"$FUZZ_COVERAGE_FOLDER")
 		say "Building into $1/"
 		fuzz_build_coverage
-	else
+		;;
+	*)
 		say "Building into $1/"
 		build_in "$1"
-	fi
+		;;
+	esac
 }
 
 tests_check_names() {
@@ -111,16 +120,16 @@ tests_check_names() {
 }
 
 # Builds the folders in the background, on CPUs that nothing else wants: many suites of the first folder mostly wait.
-# A failure shows when the folder is built in its turn. $@: folders
+# A failure shows when the part is built in its turn. $@: as for tests_build
 tests_build_ahead() {
-	local folder
+	local part
 
 	[[ $# -gt 0 ]] || return 0
 	set -m # a process group of its own, which can be ended as a whole
 	{
 		chrt --idle --pid 0 "$BASHPID" || exit 0
-		for folder in "$@"; do
-			(tests_build "$folder")
+		for part in "$@"; do
+			(tests_build "$part")
 		done
 	} >/dev/null 2>&1 </dev/null &
 	set +m
@@ -130,7 +139,9 @@ tests_build_ahead() {
 
 # Nothing else may install packages or build meanwhile.
 tests_wait_for_builds() {
-	[[ -z $TESTS_AHEAD ]] || wait "$TESTS_AHEAD" || true
+	[[ -n $TESTS_AHEAD ]] || return 0
+	! kill -0 "$TESTS_AHEAD" 2>/dev/null || say "Waiting for what is built in the background, some minutes at most"
+	wait "$TESTS_AHEAD" || true
 	TESTS_AHEAD=
 	trap - EXIT
 }
@@ -156,15 +167,18 @@ tests_prepare() {
 
 # Runs the named suites in each build folder that has them, and notes their reports in the caller's `reports`.
 tests_run_stage() {
-	local folders=() folder suite
+	local folders=() later folder suite
 
 	for folder in "${TESTS_BUILDS[@]}"; do
 		[[ -z $(tests_wanted "$folder" "$@") ]] || folders+=("$folder")
 	done
+	later=("${folders[@]:1}")
+	# A guest is made as root, and nobody could give sudo a password there.
+	[[ " $* " != *" guests "* ]] || ! is_root || later+=(guests)
 	for folder in "${folders[@]}"; do
 		tests_wait_for_builds
 		tests_build "$folder"
-		[[ $folder != "${folders[0]}" ]] || tests_build_ahead "${folders[@]:1}"
+		[[ $folder != "${folders[0]}" ]] || tests_build_ahead "${later[@]}"
 		for suite in $(tests_wanted "$folder" "$@"); do
 			tests_prepare "$suite"
 			tests_run_suite "$folder" "$suite"
@@ -184,8 +198,7 @@ tests_run() {
 		tests_check_names "$@"
 		stages=("$*")
 	fi
-	setup_to_test
-	tests_setup_to_cross
+	tests_setup "${stages[@]}"
 	for stage in "${stages[@]}"; do
 		# shellcheck disable=SC2086
 		tests_run_stage $stage
