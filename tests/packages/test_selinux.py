@@ -17,6 +17,8 @@ FALSE = "S-001"
 SECONDS = 300
 # file_contexts.subs_dist of some policies: where they look for another path.
 ALIASES = {"Debian 12": "/var/run /run\n", "EL 9": "/run /var/run\n", "Fedora 42": "/var/run /run\n/usr/sbin /usr/bin\n"}
+# What a policy says of any program. A path without a pattern has precedence, one with a pattern may not have it.
+PROGRAMS = "/usr/s?bin/.*\t--\tsystem_u:object_r:bin_t:s0\n"
 LABELS = {"/etc/uncored/uncored.conf": "uncored_conf_t", "/run/uncored": "uncored_runtime_t",
           "/run/uncored/socket": "uncored_runtime_t", "/usr/sbin/uncored": "uncored_exec_t"}
 
@@ -41,6 +43,8 @@ class Module(unittest.TestCase):
         """Each file has its type, whichever path the policy takes for another"""
         _, folder = self.run_there("sh", "-c", f"make -f {REFERENCE} NAME=default uncored.pp && "
                                                "semodule_unpackage uncored.pp module file_contexts")
+        with (folder / "file_contexts").open("a", encoding="ascii") as contexts:
+            contexts.write(PROGRAMS)
         for policy, aliases in ALIASES.items():
             (folder / "file_contexts.subs_dist").write_text(aliases, encoding="ascii")
             for path, label in LABELS.items():
