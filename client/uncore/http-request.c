@@ -47,10 +47,21 @@ static struct span first_line(struct span head)
 	return line;
 }
 
-/* A query may follow the path: Prometheus sends the parameters of its configuration. */
+/*
+ * A query may follow the path: Prometheus sends the parameters of its configuration. A host may
+ * stand before it, which a server has to accept: RFC 9112, section 3.2.2.
+ */
 static bool is_metrics(struct span target)
 {
-	return is(take_until(&target, '?'), "/metrics");
+	struct span path = take_until(&target, '?');
+
+	if (begins(path, "http://")) {
+		path.at += strlen("http://");
+		path.n -= strlen("http://");
+		take_until(&path, '/');
+		return is(path, "metrics");
+	}
+	return is(path, "/metrics");
 }
 
 enum http_status http_request_judge(const char *head, size_t n_bytes, bool *ret_without_body)

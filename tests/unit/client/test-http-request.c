@@ -31,6 +31,8 @@ static void the_metrics_are_got(void **state)
 		{ "GET /metrics HTTP/1.0\n\n", HTTP_OK },
 		{ "GET /metrics?name=x&name=y HTTP/1.1\r\n\r\n", HTTP_OK },
 		{ "HEAD /metrics HTTP/1.1\r\n\r\n", HTTP_OK },
+		{ "GET http://a/metrics HTTP/1.1\r\n\r\n", HTTP_OK },
+		{ "GET http://a:9617/metrics?x HTTP/1.1\r\n\r\n", HTTP_OK },
 	};
 
 	(void)state;
@@ -43,7 +45,10 @@ static void everything_else_has_its_refusal(void **state)
 		{ "GET / HTTP/1.1\r\n\r\n", HTTP_NOT_FOUND },
 		{ "GET /metricsX HTTP/1.1\r\n\r\n", HTTP_NOT_FOUND },
 		{ "GET //metrics HTTP/1.1\r\n\r\n", HTTP_NOT_FOUND },
-		{ "GET http://a/metrics HTTP/1.1\r\n\r\n", HTTP_NOT_FOUND },
+		{ "GET http://a HTTP/1.1\r\n\r\n", HTTP_NOT_FOUND },
+		{ "GET http:// HTTP/1.1\r\n\r\n", HTTP_NOT_FOUND },
+		{ "GET http://a/ HTTP/1.1\r\n\r\n", HTTP_NOT_FOUND },
+		{ "GET http://a/x/metrics HTTP/1.1\r\n\r\n", HTTP_NOT_FOUND },
 		{ "POST /metrics HTTP/1.1\r\n\r\n", HTTP_METHOD_NOT_ALLOWED },
 		{ "get /metrics HTTP/1.1\r\n\r\n", HTTP_METHOD_NOT_ALLOWED },
 		{ "PRI * HTTP/2.0\r\n\r\n", HTTP_VERSION_NOT_SUPPORTED },
