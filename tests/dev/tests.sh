@@ -92,10 +92,11 @@ tests_setup() {
 	done
 }
 
-# $1: a build folder, or "guests"
+# $1: a build folder, "guests", or a suite of the first folder that runs in the background
 tests_build() {
 	case $1 in
 	guests) tests_make_guests ;;
+	analysis) tests_run_ahead "${TESTS_BUILDS[0]}" "$1" ;;
 	"$CROSS_FOLDER") cross_build ;;
 	"$FUZZ_COVERAGE_FOLDER")
 		say "Building into $1/"
@@ -106,6 +107,25 @@ tests_build() {
 		build_in "$1"
 		;;
 	esac
+}
+
+# Runs a suite whose cases only compute. It is printed in its turn.
+tests_run_ahead() {
+	local said=$1/meson-logs/$2.said
+
+	tests_run_suite "$@" >"$said.new" 2>&1 && mv "$said.new" "$said"
+}
+
+# Prints a suite that has run in the background, or runs it.
+tests_show_suite() {
+	local said=$1/meson-logs/$2.said
+
+	if [[ -e $said ]]; then
+		cat "$said"
+		rm "$said"
+	else
+		tests_run_suite "$@"
+	fi
 }
 
 tests_check_names() {
@@ -124,6 +144,7 @@ tests_check_names() {
 tests_build_ahead() {
 	local part
 
+	rm -f "${TESTS_BUILDS[0]}"/meson-logs/*.said
 	[[ $# -gt 0 ]] || return 0
 	set -m # a process group of its own, which can be ended as a whole
 	{
@@ -160,6 +181,7 @@ tests_wanted() {
 # What a suite needs beside its build folder.
 tests_prepare() {
 	case $1 in
+	analysis) tests_wait_for_builds ;;
 	pcp) tests_wait_for_builds && tests_make_papi ;;
 	guests) tests_wait_for_builds && tests_make_guests ;;
 	esac
@@ -173,6 +195,7 @@ tests_run_stage() {
 		[[ -z $(tests_wanted "$folder" "$@") ]] || folders+=("$folder")
 	done
 	later=("${folders[@]:1}")
+	[[ $# -eq 1 || " $* " != *" analysis "* ]] || later+=(analysis)
 	# A guest is made as root, and nobody could give sudo a password there.
 	[[ " $* " != *" guests "* ]] || ! is_root || later+=(guests)
 	for folder in "${folders[@]}"; do
@@ -181,7 +204,7 @@ tests_run_stage() {
 		[[ $folder != "${folders[0]}" ]] || tests_build_ahead "${later[@]}"
 		for suite in $(tests_wanted "$folder" "$@"); do
 			tests_prepare "$suite"
-			tests_run_suite "$folder" "$suite"
+			tests_show_suite "$folder" "$suite"
 			reports+=("$folder/meson-logs/$suite")
 		done
 	done
