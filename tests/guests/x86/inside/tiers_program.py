@@ -15,6 +15,7 @@ import sys
 
 NODE, ARRAY_MIB, PASSES = (int(word) for word in sys.argv[1:])
 SYS_MBIND, MPOL_BIND = 237, 2  # x86-64
+PR_SET_THP_DISABLE = 41  # linux/prctl.h
 MIB = 1 << 20
 
 LIBRARY = ctypes.CDLL("libuncore.so.0")
@@ -59,6 +60,8 @@ def free(arrays):
 
 
 def main():
+    # One huge page of the interpreter would be 2 MiB that no array has.
+    LIBC.prctl(PR_SET_THP_DISABLE, *map(ctypes.c_ulong, (1, 0, 0, 0)))
     arrays = []
     for phase in (allocate, copy, free):
         LIBRARY.uncore_region_begin(phase.__name__.encode())
