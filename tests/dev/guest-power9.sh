@@ -118,7 +118,6 @@ guest_power9_make() {
 	local folder=$1
 
 	cross_build
-	guest_power9_setup
 	guest_part "$folder/kernel.stamp" "$(guest_fingerprint "$CROSS_SYSTEM/stamp")" \
 		guest_power9_unpack_kernel "$folder"
 	guest_power9_make_firmware "$folder"

@@ -264,7 +264,6 @@ guest_x86_make() {
 	local folder=$1 version packaged
 
 	./dev papi || say "There will be no PAPI in the guest."
-	guest_x86_setup "$folder"
 	version=$(<"$folder/version")
 	guest_part "$folder/kernel.stamp" "$(guest_fingerprint tests/guests/x86/extract-kernel.py -- "$version" \
 		"${GUEST_X86_MODULES[@]}")" guest_x86_unpack_kernel "$folder" "$version"

@@ -43,20 +43,21 @@ guest_check_machine() {
 		fail "The guests are made on an amd64 Debian 12, and this is $(dpkg --print-architecture)."
 }
 
-# Only installs packages. $1: kind
+# Makes sure that the guest can be made, and installs what it is made with. $1: kind
 guest_setup() {
+	local folder=build-guest-$1
+
 	guest_check_machine
-	mkdir -p "build-guest-$1"
-	"guest_${1}_setup" "build-guest-$1"
+	mkdir -p "$folder"
+	guest_check_space "$folder"
+	"guest_${1}_setup" "$folder"
 }
 
 # $1: kind
 guest_make() {
 	local folder=build-guest-$1
 
-	guest_check_machine
-	mkdir -p "$folder"
-	guest_check_space "$folder"
+	guest_setup "$1"
 	rm -f "$folder/complete"
 	"guest_${1}_make" "$folder"
 	touch "$folder/complete"

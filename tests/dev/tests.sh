@@ -140,8 +140,8 @@ tests_check_names() {
 	done
 }
 
-# Builds the folders in the background, on CPUs that nothing else wants: many suites of the first folder mostly wait.
-# A failure shows when the part is built in its turn. $@: as for tests_build
+# Builds in the background, on CPUs that nothing else wants: many suites of the first folder mostly wait.
+# A failure shows when the part is built, or printed, in its turn. $@: as for tests_build
 tests_build_ahead() {
 	local part
 
