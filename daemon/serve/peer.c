@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/serve/socket-closer.h"
+#include "daemon/teams/team-room.h"
 
 /* No message from or to an honest client costs so much CPU time: it takes microseconds, and a few
  * ms on an emulated machine, or where the host takes the CPU away meanwhile. */
@@ -43,6 +44,7 @@ static void link_peer(struct peer *peer)
 static void unlink_peer(struct peer *peer)
 {
 	struct server *server = peer->server;
+	uint64_t now_ns = clock_now_ns();
 
 	if (peer->next)
 		peer->next->previous = peer->previous;
@@ -50,7 +52,8 @@ static void unlink_peer(struct peer *peer)
 		peer->previous->next = peer->next;
 	else
 		server->peers = peer->next;
-	accounts_leave(&server->accounts, peer->account, clock_now_ns());
+	accounts_leave(&server->accounts, peer->account, now_ns);
+	team_room_enforce_uid(server->teams, peer->uid, now_ns);
 	server_count_peer(server, -1);
 }
 

@@ -236,6 +236,7 @@ void server_done(struct server *server)
 	accounts_done(&server->accounts);
 	owners_free(server->owners);
 	team_list_free(server->teams);
+	sd_event_source_unref(server->teams_source);
 	sd_event_source_unref(server->wake_source);
 	sd_event_source_unref(server->listen_source);
 	sd_event_unref(server->event);

@@ -37,6 +37,7 @@ struct server {
 	sd_event *event;
 	sd_event_source *listen_source; /* off while accepting pauses */
 	sd_event_source *wake_source;   /* when a parked peer is due */
+	sd_event_source *teams_source;  /* when uncored looks at tables of teams; off without any */
 	struct peer *peers;             /* doubly linked */
 	unsigned n_peers;
 	unsigned max_peers; /* the configured limit, or what the file limit leaves */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/serve/teams-watch.h"
+#include "daemon/teams/team-room.h"
 
 /* A new table makes the service manager work for us: two messages, and descriptors. Nobody measures
  * that work, and a flood of tables must not become a flood for the manager. */
@@ -63,10 +65,15 @@ static int answer_join(struct peer *peer, const struct teams_wish *wish)
 {
 	struct server *server = peer->server;
 	const struct team *team;
-	int r = teams_join(server->teams, wish, clock_now_ns(), &team);
+	uint64_t now_ns = clock_now_ns();
+	int r;
 
-	if (r == 1)
+	team_room_enforce_uid(server->teams, wish->uid, now_ns);
+	r = teams_join(server->teams, wish, now_ns, &team);
+	if (r == 1) {
 		budget_charge_unasked(&server->budget, peer->account, NEW_TABLE_NS);
+		teams_watch_new(server);
+	}
 	return r < 0 ? refuse_table(peer, r) : send_table(peer, team);
 }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lets go of tables of teams that ended long ago. */
+/* Lets go of tables of teams that ended long ago, or take too much memory. */
 #pragma once
 
 #include <systemd/sd-event.h>
 
 #include "daemon/serve/server.h"
 
-/* Looks at the tables now, and from then on every TEAMS_LOOK_S or sooner. Errors of
- * sd_event_add_time(3). */
+/* Looks at the tables now, and from then on every TEAMS_MEMORY_S or sooner, while there are any.
+ * Errors of sd_event_add_time(3). */
 int teams_watch_start(struct server *server);
+
+/* There is a new table. */
+void teams_watch_new(struct server *server);

@@ -14,6 +14,7 @@ struct team_list {
 	unsigned n;
 	unsigned most;          /* that there is room for: TEAMS_MAX, or fewer */
 	struct team *table;     /* owned; by age */
+	uint64_t review_ns;     /* when uncored looks again whose time is over */
 	bool places[TEAMS_MAX]; /* taken, in the manager's store */
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Some of the tables: of a uid, or of an account. */
 struct share {
@@ -133,4 +134,80 @@ int team_room_make(struct team_list *list, uint32_t uid, uint64_t account, uint6
 		r = drop_oldest_ended(list, largest_uid(list, largest, uid, false), now_ns);
 	}
 	return r < 0 ? r : 0;
+}
+
+/* --- tables that were filled later --- */
+
+/* Of a uid, oldest first. A table that takes no memory gives none back. */
+static void enforce_uid_bound(struct team_list *list, uint64_t account, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < list->n;) {
+		struct team *team = &list->table[i];
+
+		if (team->account == account && team->used_bytes &&
+			share_of_uid(list, team->uid).bytes > TEAMS_BYTES_OF_UID_MAX &&
+			!team_look(team, now_ns))
+			team_list_drop(list, team);
+		else
+			i++;
+	}
+}
+
+/* An ended table that takes memory: the oldest of the uid of @account that has the most bytes among
+ * those that have one; or NULL. */
+static struct team *find_largest_ended(struct team_list *list, uint64_t account, uint64_t now_ns)
+{
+	struct team *found = NULL;
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < list->n; i++) {
+		struct team *team = &list->table[i];
+		uint64_t bytes;
+
+		if (team->account != account || !team->used_bytes)
+			continue;
+		bytes = share_of_uid(list, team->uid).bytes;
+		if (bytes > most && !team_look(team, now_ns)) {
+			most = bytes;
+			found = team;
+		}
+	}
+	return found;
+}
+
+static void enforce_account(struct team_list *list, uint64_t account, uint64_t now_ns)
+{
+	struct team *team;
+
+	for (unsigned i = 0; i < list->n; i++)
+		if (list->table[i].account == account)
+			team_measure(&list->table[i]);
+	enforce_uid_bound(list, account, now_ns);
+	while (share_of_account(list, account).bytes > TEAMS_BYTES_OF_ACCOUNT_MAX &&
+		(team = find_largest_ended(list, account, now_ns)))
+		team_list_drop(list, team);
+}
+
+void team_room_enforce_uid(struct team_list *list, uint32_t uid, uint64_t now_ns)
+{
+	const struct team *team = team_list_find_number(list, uid, 0);
+
+	if (team)
+		enforce_account(list, team->account, now_ns);
+}
+
+static bool is_newest_of_account(const struct team_list *list, unsigned at)
+{
+	for (unsigned i = at + 1; i < list->n; i++)
+		if (list->table[i].account == list->table[at].account)
+			return false;
+	return true;
+}
+
+/* What is dropped makes later tables move down, so this begins with the newest. */
+void team_room_enforce(struct team_list *list, uint64_t now_ns)
+{
+	for (unsigned i = list->n; i-- > 0;)
+		if (i < list->n && is_newest_of_account(list, i))
+			enforce_account(list, list->table[i].account, now_ns);
 }

@@ -20,3 +20,11 @@ enum {
 /* Lets go of ended tables until there is room for another of @uid, which belongs to @account.
  * -EDQUOT: there is none, and the tables that might go are alive. */
 int team_room_make(struct team_list *list, uint32_t uid, uint64_t account, uint64_t now_ns);
+
+/*
+ * Lets go of ended tables while the tables of a uid or of an account take more memory than they
+ * may. A table can be filled long after it was made, so asking for another one is not the only
+ * time to look. The first is for the account that @uid belongs to, the second for all.
+ */
+void team_room_enforce_uid(struct team_list *list, uint32_t uid, uint64_t now_ns);
+void team_room_enforce(struct team_list *list, uint64_t now_ns);

@@ -105,20 +105,30 @@ static uint64_t review(struct team_list *list, struct team *team, uint64_t now_n
 
 void teams_review_uid(struct team_list *list, uint32_t uid, uint64_t now_ns)
 {
+	team_room_enforce_uid(list, uid, now_ns);
 	for (unsigned i = list->n; i-- > 0;)
 		if (list->table[i].uid == uid)
 			review(list, &list->table[i], now_ns);
 }
 
-uint64_t teams_review(struct team_list *list, uint64_t now_ns)
+/* To ask for locks takes longer than to ask for memory, so it is done less often. */
+static void review_all(struct team_list *list, uint64_t now_ns)
 {
-	uint64_t due_ns = now_ns + TEAMS_LOOK_S * NS_PER_S;
-
+	list->review_ns = now_ns + TEAMS_LOOK_S * NS_PER_S;
 	for (unsigned i = list->n; i-- > 0;) {
 		uint64_t over_ns = review(list, &list->table[i], now_ns);
 
-		if (over_ns < due_ns)
-			due_ns = over_ns;
+		if (over_ns < list->review_ns)
+			list->review_ns = over_ns;
 	}
-	return due_ns;
+}
+
+uint64_t teams_review(struct team_list *list, uint64_t now_ns)
+{
+	uint64_t due_ns = now_ns + TEAMS_MEMORY_S * NS_PER_S;
+
+	if (list->review_ns <= now_ns)
+		review_all(list, now_ns);
+	team_room_enforce(list, now_ns);
+	return list->review_ns < due_ns ? list->review_ns : due_ns;
 }

@@ -6,7 +6,9 @@
  *
  * A table is sparse. The kernel charges each of its pages to the process that touches the page
  * first, so users pay for their tables. The pages of a table that all members left stay until
- * uncored lets go of it, so the bytes of each uid have a bound, too.
+ * uncored lets go of it, so the bytes of each uid have a bound, too. What living processes have
+ * filled is their own memory, which uncored cannot take from them. It goes on looking, because a
+ * table may be filled at any time, and drops ended tables that are beyond the bound.
  *
  * A table is *alive* while a process holds a record lock on one of its first TEAM_SLOTS_MAX bytes;
  * else it has *ended*. A table that nobody has locked yet counts as ended. To ask for locks, and to
@@ -26,8 +28,9 @@
 
 #include "daemon/teams/team-list.h"
 
-#define TEAMS_KEPT_S 3600 /* an ended table, since uncored found it ended */
-#define TEAMS_LOOK_S 600  /* after which uncored looks at all tables again */
+#define TEAMS_KEPT_S   3600 /* an ended table, since uncored found it ended */
+#define TEAMS_LOOK_S   600  /* after which uncored looks again which tables have ended */
+#define TEAMS_MEMORY_S 60   /* after which it looks again how much memory they take */
 
 /* What a uid wants; see struct wire_team. */
 struct teams_wish {
@@ -51,7 +54,10 @@ bool teams_forget(struct team_list *list, const struct teams_wish *wish);
 /* Looks how many are alive. */
 unsigned teams_count_alive(struct team_list *list, uint64_t now_ns);
 
-/* Looks at the tables, all or those of @uid, and lets go of those whose time is over. The first
- * returns when to do so again. */
+/*
+ * Looks at the tables, all or those of @uid, and lets go of those whose time is over, and of those
+ * that take too much memory. The first returns when to do so again: after TEAMS_MEMORY_S, or
+ * sooner.
+ */
 uint64_t teams_review(struct team_list *list, uint64_t now_ns);
 void teams_review_uid(struct team_list *list, uint32_t uid, uint64_t now_ns);

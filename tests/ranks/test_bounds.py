@@ -4,10 +4,12 @@ import contextlib
 import errno
 import json
 import os
+import pathlib
 import subprocess
 
 import tap
-from ranks import BUILD, DAEMON, NOBODY, PAGE_BYTES, SECONDS, Rank, bytes_of, read_report, region_of, serving
+from ranks import (BUILD, DAEMON, NOBODY, PAGE_BYTES, SECONDS, Rank, bytes_of, read_report, region_of, serving,
+                   wait_until)
 
 PAGES = 2000
 MOVES = f"begin solve touch {PAGES} end solve"
@@ -41,7 +43,9 @@ def flooded(uncored, count, mib, kind, user=NOBODY):
     flood = subprocess.Popen([BUILD / "tests/ranks/flood", str(count), str(mib), kind], env=uncored.environment(None),
                              user=user, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/")
     try:
-        yield [int(flood.stdout.readline()) for _ in range(count)]
+        got = [int(flood.stdout.readline()) for _ in range(count)]
+        tap.equal(flood.stdout.readline(), "done\n", "the last line of the flood")
+        yield got
     finally:
         flood.communicate(timeout=SECONDS)
     tap.equal(flood.returncode, 0, "status of the flood")
@@ -141,6 +145,32 @@ def too_many_kept():
     tap.equal(kept, ["own/" + name for name in names[3:]], "kept")
 
 
+def memory_of_tables(uncored):
+    """MiB that the tables take which uncored has open."""
+    fds = pathlib.Path(f"/proc/{uncored.process.pid}/fd")
+    return sum(os.stat(fd).st_blocks for fd in fds.iterdir()
+               if os.readlink(fd).startswith("/memfd:uncored-team.")) * 512 >> 20
+
+
+def client_that_leaves(uncored, user):
+    """Any client does, also one that has no team."""
+    done = uncored.command("stat", "--", "true", user=user)
+    tap.equal(done.returncode, 0, done.stderr)
+
+
+def filled_later():
+    """Tables that a user fills after it has got them all take no more than 512 MiB after their processes ended"""
+    with serving() as uncored:
+        with flooded(uncored, 5, 160, "late") as got:
+            tap.equal(got, [0] * 5, "what the flood got")
+            client_that_leaves(uncored, NOBODY)
+            tap.equal(memory_of_tables(uncored), 5 * 160, "MiB while the processes live")
+            is_one_team(job_of_two(uncored, "others", user=DAEMON))
+        client_that_leaves(uncored, NOBODY)
+        wait_until(lambda: memory_of_tables(uncored) <= MIB_MOST, "the tables to go", uncored.process)
+        tap.equal(memory_of_tables(uncored), 3 * 160, "MiB after their end")
+
+
 def too_much_memory():
     """A user whose tables take 512 MiB gets none more while these live, and another user does"""
     with serving() as uncored:
@@ -154,4 +184,4 @@ def too_much_memory():
 if os.geteuid() != 0:
     tap.skip_all("needs root")
 tap.run_functions([(body.__doc__, body) for body in (
-    forgotten_by_root, forgotten_while_it_runs, too_many_living, too_many_kept, too_much_memory)])
+    forgotten_by_root, forgotten_while_it_runs, too_many_living, too_many_kept, filled_later, too_much_memory)])

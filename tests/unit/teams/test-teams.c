@@ -270,9 +270,11 @@ static void an_ended_table_is_kept_for_an_hour(void **state)
 
 	(void)state;
 	now_ns += 3 * HOUR_NS;
-	assert_int_equal(teams_review(list, now_ns) - now_ns, TEAMS_LOOK_S * UINT64_C(1000000000));
+	assert_int_equal(
+		teams_review(list, now_ns) - now_ns, TEAMS_MEMORY_S * UINT64_C(1000000000));
 	assert_int_equal(list->n, 1);
 	end(member);
+	now_ns += TEAMS_LOOK_S * UINT64_C(1000000000);
 	ended_ns = now_ns;
 	teams_review(list, now_ns);
 	assert_int_equal(teams_review(list, ended_ns + HOUR_NS - 5), ended_ns + HOUR_NS);
@@ -341,6 +343,91 @@ static void memory_that_tables_take_has_a_bound(void **state)
 	assert_null(team_list_find(list, BOB, "large", 1));
 	assert_non_null(team_list_find(list, BOB, "large", 2));
 	assert_non_null(team_list_find(list, ALICE, "sparse", 1));
+}
+
+static void fill(const struct team *team)
+{
+	assert_int_equal(fallocate(team->fd, 0, 0, MIB), 0);
+}
+
+/* How many runs of the team "filled" are kept. */
+static unsigned count_filled(uint32_t uid)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < list->n; i++)
+		n += list->table[i].uid == uid && !strcmp(list->table[i].name, "filled");
+	return n;
+}
+
+/* Of Alice's tables, by the fstat() above, four take all that she may have. */
+static void a_table_filled_later_goes_when_it_has_ended(void **state)
+{
+	const uint64_t minute_ns = TEAMS_MEMORY_S * UINT64_C(1000000000);
+	pid_t member;
+
+	(void)state;
+	join_new(ALICE, "empty", 0);
+	fill(join_new(BOB, "filled", 0));
+	for (unsigned run = 0; run < 7; run++)
+		fill(join_new(ALICE, "filled", run));
+	member = start_member(team_list_find(list, ALICE, "filled", 2), 0);
+	teams_review(list, now_ns);
+	counted_times = TEAMS_BYTES_OF_UID_MAX / (4 * MIB);
+	assert_int_equal(count_filled(ALICE), 7);
+	assert_int_equal(teams_review(list, now_ns + minute_ns), now_ns + 2 * minute_ns);
+	counted_times = 1;
+	assert_int_equal(count_filled(ALICE), 4);
+	assert_non_null(team_list_find(list, ALICE, "empty", 1));
+	assert_null(team_list_find(list, ALICE, "filled", 1));
+	assert_non_null(team_list_find(list, ALICE, "filled", 2)); /* is alive */
+	assert_null(team_list_find(list, ALICE, "filled", 4));
+	assert_non_null(team_list_find(list, ALICE, "filled", 5));
+	assert_int_equal(count_filled(BOB), 1);
+	end(member);
+}
+
+static void what_living_processes_have_filled_stays(void **state)
+{
+	pid_t members[2];
+
+	(void)state;
+	for (unsigned run = 0; run < 2; run++) {
+		const struct team *team = join_new(ALICE, "filled", run);
+
+		fill(team);
+		members[run] = start_member(team, 0);
+	}
+	counted_times = TEAMS_BYTES_OF_UID_MAX / MIB;
+	team_room_enforce_uid(list, ALICE, now_ns);
+	assert_int_equal(count_filled(ALICE), 2);
+	end(members[1]);
+	team_room_enforce_uid(list, ALICE, now_ns);
+	assert_int_equal(count_filled(ALICE), 1);
+	end(members[0]);
+	team_room_enforce_uid(list, ALICE, now_ns);
+	counted_times = 1;
+	assert_int_equal(count_filled(ALICE), 1);
+}
+
+/* Four subordinate uids of Alice have all that each may have, and so all that she may have. */
+static void an_account_gives_tables_of_the_uid_that_has_the_most(void **state)
+{
+	(void)state;
+	for (uint32_t uid = SUBORDINATE; uid < SUBORDINATE + 4; uid++)
+		for (unsigned run = 0; run < 4; run++)
+			fill(join_new(uid, "filled", run));
+	for (unsigned run = 0; run < 2; run++)
+		fill(join_new(ALICE, "filled", run));
+	fill(join_new(BOB, "filled", 0));
+	counted_times = TEAMS_BYTES_OF_UID_MAX / (4 * MIB);
+	team_room_enforce(list, now_ns);
+	counted_times = 1;
+	assert_int_equal(count_filled(SUBORDINATE), 3);
+	assert_int_equal(count_filled(SUBORDINATE + 1), 3);
+	assert_int_equal(count_filled(SUBORDINATE + 2), 4);
+	assert_int_equal(count_filled(ALICE), 2);
+	assert_int_equal(count_filled(BOB), 1);
 }
 
 static void subordinate_uids_share_the_bounds_of_their_account(void **state)
@@ -495,6 +582,12 @@ int main(void)
 			too_many_teams_that_are_alive_get_no_other),
 		TEAM_CASE("the memory that tables take has a bound",
 			memory_that_tables_take_has_a_bound),
+		TEAM_CASE("a table that was filled later goes within a minute of its end",
+			a_table_filled_later_goes_when_it_has_ended),
+		TEAM_CASE("what living processes have filled stays",
+			what_living_processes_have_filled_stays),
+		TEAM_CASE("an account gives tables of the uid that has the most",
+			an_account_gives_tables_of_the_uid_that_has_the_most),
 		TEAM_CASE("subordinate uids share the bounds of their account",
 			subordinate_uids_share_the_bounds_of_their_account),
 		TEAM_CASE("where all places are taken, the largest account gives one",
