@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/jobs/folder.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +19,18 @@
 /* With a second point: ".counts" is the name of a run whose ID is "counts". */
 static const char COUNTS[] = "..counts";
 
-/* Behind the counts, from the second page on: the IDs of runs that were written. */
-enum { WRITTEN_AT = 4096, WRITTEN_STRIDE = 128 };
+/* Behind the counts, from the second page on: runs that were written. */
+enum { WRITTEN_AT = 4096 };
+
+struct written {
+	char id[72];
+	uint64_t inode; /* 0: an older release wrote this */
+	char unused[48];
+};
+
+static_assert(sizeof(struct written) == 128, "as in all releases");
+
+enum { WRITTEN_END = WRITTEN_AT + FOLDER_WRITTEN_MAX * sizeof(struct written) };
 
 int folder_open(const char *path, struct folder *ret)
 {
@@ -180,9 +191,7 @@ static int read_counts(struct folder *folder)
 	if (n == sizeof folder->counts && counts_are_valid(&folder->counts))
 		return folder->counts.is_changing ? count_anew(folder, false) : 0;
 	counts_init(&folder->counts, clock_now_ns());
-	if (fallocate(folder->counts_fd, 0, 0, WRITTEN_AT + FOLDER_WRITTEN_MAX * WRITTEN_STRIDE) <
-			0 &&
-		errno != EOPNOTSUPP)
+	if (fallocate(folder->counts_fd, 0, 0, WRITTEN_END) < 0 && errno != EOPNOTSUPP)
 		return -errno;
 	return count_anew(folder, true);
 }
@@ -241,26 +250,6 @@ int folder_park(struct folder *folder, const char *id, const struct run *run)
 	return 0;
 }
 
-/* The oldest one makes room. */
-static int keep_written(struct folder *folder, const char *id)
-{
-	const off_t at = WRITTEN_AT +
-			 (off_t)(folder->counts.n_written++ % FOLDER_WRITTEN_MAX) * WRITTEN_STRIDE;
-	char oldest[WRITTEN_STRIDE] = "", newest[WRITTEN_STRIDE] = "", name[FOLDER_NAME_MAX];
-
-	if (pread(folder->counts_fd, oldest, sizeof oldest - 1, at) < 0)
-		return -errno;
-	if (job_id_is_valid(oldest)) {
-		written_name(oldest, name);
-		unlinkat(folder->fd, name, 0);
-	}
-	snprintf(newest, sizeof newest, "%s", id);
-	if (pwrite(folder->counts_fd, newest, sizeof newest, at) != sizeof newest)
-		return -ENOSPC;
-	written_name(id, name);
-	return renameat(folder->fd, id, folder->fd, name) < 0 ? -errno : 0;
-}
-
 static bool has_name(const struct folder *folder, const char *name, const struct stat *status)
 {
 	struct stat named;
@@ -269,18 +258,56 @@ static bool has_name(const struct folder *folder, const char *name, const struct
 	       named.st_ino == status->st_ino;
 }
 
+/* A later run of the ID may have the name now, and stays. */
+static void forget_oldest(const struct folder *folder, const struct written *oldest)
+{
+	const struct stat status = { .st_ino = oldest->inode };
+	char name[FOLDER_NAME_MAX];
+
+	if (!job_id_is_valid(oldest->id))
+		return;
+	written_name(oldest->id, name);
+	if (!oldest->inode || has_name(folder, name, &status))
+		unlinkat(folder->fd, name, 0);
+}
+
+/* The oldest one makes room. counts.n_written has this run already. */
+static int keep_written(struct folder *folder, const char *id, const struct stat *status)
+{
+	const uint64_t place = (folder->counts.n_written - 1) % FOLDER_WRITTEN_MAX;
+	const off_t at = WRITTEN_AT + (off_t)(place * sizeof(struct written));
+	struct written oldest = { .id = "" }, newest = { .inode = status->st_ino };
+	char name[FOLDER_NAME_MAX];
+
+	if (pread(folder->counts_fd, &oldest, sizeof oldest, at) < 0)
+		return -errno;
+	forget_oldest(folder, &oldest);
+	strcpy(newest.id, id);
+	if (pwrite(folder->counts_fd, &newest, sizeof newest, at) != sizeof newest)
+		return -ENOSPC;
+	written_name(id, name);
+	return renameat(folder->fd, id, folder->fd, name) < 0 ? -errno : 0;
+}
+
 int folder_note_written(struct folder *folder, const struct run *run)
 {
 	const char *id = run->head.id;
 	char name[FOLDER_NAME_MAX];
 	struct stat status;
-	int r = fstat(run->fd, &status) < 0 ? -errno : folder_begin_change(folder);
+	bool is_latest;
+	int r;
 
+	if (fstat(run->fd, &status) < 0)
+		return -errno;
+	is_latest = has_name(folder, id, &status);
+	/* Before the rest: if this process dies, no other run gets the place of this one. */
+	folder->counts.n_written += is_latest;
+	r = folder_begin_change(folder);
 	if (r < 0)
 		return r;
 	park_name(id, &status, name);
-	if (has_name(folder, id, &status)) {
-		r = keep_written(folder, id);
+	if (is_latest) {
+		r = keep_written(folder, id, &status);
 		folder->counts.n_runs--;
 	} else if (unlinkat(folder->fd, name, 0) == 0) {
 		folder->counts.n_runs--;

@@ -16,6 +16,8 @@
 
 enum { NAME_BYTES = JOB_ID_BYTES + JOB_TIME_MAX + LAUNCH_HOST_MAX, TWINS_MOST = 100 };
 
+enum { TEXT_MOST = 1 << 20 }; /* bytes of a record */
+
 /* Users may go through it, whatever the umask. */
 static int open_folder(const char *path, int *ret_fd)
 {
@@ -91,6 +93,23 @@ static int name_it(int folder_fd, const char *aside, const struct run *run, cons
 	return -EEXIST;
 }
 
+/* Every writer puts it so, and in a text of a record the quotes would be escaped. */
+static bool is_complete(const char *text)
+{
+	return strstr(text, "\"complete\":true") != NULL;
+}
+
+/* Does @link lead to a record with figures, or to one that cannot be read? */
+static bool leads_to_figures(int folder_fd, const char *link)
+{
+	_cleanup_close_ int fd = openat(folder_fd, link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_free_ char *text = calloc(TEXT_MOST + 1, 1);
+
+	if (fd < 0 && errno == ENOENT)
+		return false;
+	return fd < 0 || !text || read(fd, text, TEXT_MOST) < 0 || is_complete(text);
+}
+
 /* Users do not know when their job began, but its id and where it ran. */
 static int point_at(int folder_fd, const char *aside, const char *link, const char *name)
 {
@@ -111,7 +130,9 @@ static int write_in(int folder_fd, const struct run *run, const char *text)
 	if (r == 0)
 		r = name_it(folder_fd, aside, run, text, name);
 	unlinkat(folder_fd, aside, 0);
-	return r == 0 ? point_at(folder_fd, aside, aside + 1, name) : r;
+	if (r < 0 || (!is_complete(text) && leads_to_figures(folder_fd, aside + 1)))
+		return r;
+	return point_at(folder_fd, aside, aside + 1, name);
 }
 
 int record_file_write(const char *folder, const struct run *run, const char *text)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The file of a record: ID@BEGIN.json in a folder where each user may open his own, and list
- * nothing. ID@HOST is a link to that of the latest run.
+ * nothing. ID@HOST is a link to that of the latest run with figures; if no run has figures, to that
+ * of the latest run.
  */
 #pragma once
 

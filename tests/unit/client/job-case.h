@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/jobs/job-json.h"
 #include "client/jobs/job.h"
 #include "common/macro.h"
 #include "tests/harness/test.h"
@@ -278,4 +279,17 @@ static inline struct json_object *end_of(struct scene *scene, const char *id)
 {
 	assert_int_equal(end(scene, id), 0);
 	return record_of(scene, id);
+}
+
+/* The record that users find by the name of @id, for json_object_put(). */
+static inline struct json_object *named_record(const struct scene *scene, const char *id)
+{
+	char path[PATH_BYTES], host[LAUNCH_HOST_MAX];
+	struct json_object *record;
+
+	job_host(host);
+	snprintf(path, sizeof path, "%s/%s@%.100s", scene->to, id, host);
+	record = json_object_from_file(path);
+	assert_non_null(record);
+	return record;
 }

@@ -135,12 +135,15 @@ static bool kill_end(struct scene *scene, const char *id)
 	met = is_open(scene, id);
 	assert_int_equal(begin(scene, "behind"), 0);
 	check_within(others_of(scene, "behind"), 1 + met, 2);
+	assert_int_equal(end(scene, "behind"), 0);
 	record = end_of(scene, id);
 	assert_true(flag(record, "complete"));
 	assert_int_equal(number_of_socket(record, 0, "others"), 1 + met);
 	json_object_put(record);
+	record = named_record(scene, id);
+	assert_true(flag(record, "complete"));
+	json_object_put(record);
 	assert_int_equal(count_printed(scene, id), 1);
-	assert_int_equal(end(scene, "behind"), 0);
 	return was_killed;
 }
 

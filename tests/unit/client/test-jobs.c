@@ -288,6 +288,53 @@ static void files_of_one_name_are_of_one_run(void **state)
 	scene_end(&scene);
 }
 
+static void check_named(const struct scene *scene, bool complete, const char *key)
+{
+	struct json_object *record = named_record(scene, "1");
+	const char *run = text(record, "run");
+
+	assert_int_equal(flag(record, "complete"), complete);
+	assert_true(key ? run && strcmp(run, key) == 0 : !run);
+	json_object_put(record);
+}
+
+static void end_run(struct scene *scene, const char *key, bool complete)
+{
+	struct job_wish wish = wish_of(scene, "1");
+
+	if (!complete)
+		wish.socket_path = "/nonexistent/socket";
+	wish.key = key;
+	assert_int_equal(call(scene, job_begin, &wish), 0);
+	assert_int_equal(call(scene, job_end, &wish), 0);
+}
+
+static void the_name_stays_with_figures(void **state)
+{
+	struct scene scene;
+	struct records records;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(end(&scene, "1"), 0); /* there is no begin */
+	check_named(&scene, false, NULL);
+	end_run(&scene, "a", false);
+	check_named(&scene, false, "a");
+	end_run(&scene, "b", true);
+	check_named(&scene, true, "b");
+	end_run(&scene, "c", false);
+	check_named(&scene, true, "b");
+	end_run(&scene, "d", true);
+	check_named(&scene, true, "d");
+	empty(scene.folder);
+	assert_int_equal(end(&scene, "1"), 0);
+	check_named(&scene, true, "d");
+	records_of(&scene, "1", &records);
+	assert_int_equal(records.n, 6);
+	records_done(&records);
+	scene_end(&scene);
+}
+
 /* --- other jobs --- */
 
 static void jobs_that_meet_are_counted(void **state)
@@ -405,6 +452,31 @@ static void few_runs_that_were_written_are_kept(void **state)
 	scene_end(&scene);
 }
 
+/* The place of an earlier run of an ID is given away before that of the last one. */
+static void a_later_run_is_kept_as_long(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+	char id[16];
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	end_run(&scene, "a", true);
+	for (int i = 0; i < FOLDER_WRITTEN_MAX; i++) {
+		if (i == FOLDER_WRITTEN_MAX / 2)
+			end_run(&scene, "b", true);
+		snprintf(id, sizeof id, "other%d", i);
+		assert_int_equal(begin(&scene, id), 0);
+		assert_int_equal(end(&scene, id), 0);
+	}
+	empty(scene.to);
+	record = end_of(&scene, "1");
+	assert_true(flag(record, "complete"));
+	assert_string_equal(text(record, "run"), "b");
+	json_object_put(record);
+	scene_end(&scene);
+}
+
 /* A process that hangs makes others fail with a sentence, after a time. */
 static void nobody_waits_for_long(void **state)
 {
@@ -476,12 +548,16 @@ int main(void)
 		CASE("another key, or none, ends the run before as incomplete",
 			another_key_ends_the_run_before),
 		CASE("files of one name are of one run", files_of_one_name_are_of_one_run),
+		CASE("the name of a job's record never goes from figures to a record without",
+			the_name_stays_with_figures),
 		CASE("jobs that meet are counted", jobs_that_meet_are_counted),
 		CASE("jobs meet on the sockets that both can use", jobs_meet_on_sockets),
 		CASE("without the counts it is not known how many others there were",
 			others_are_unknown_without_the_counts),
 		CASE("1024 jobs are open at most", so_many_jobs_are_open_at_most),
 		CASE("few runs that were written are kept", few_runs_that_were_written_are_kept),
+		CASE("the last run of an ID is kept as long as any other",
+			a_later_run_is_kept_as_long),
 		CASE("nobody waits for long for a process that hangs", nobody_waits_for_long),
 		CASE("a run of another release is no guess", a_run_of_another_release_is_no_guess),
 	};
