@@ -48,7 +48,7 @@ def own_files(source, build):
     files = {}
     for entry in database:
         path = os.path.relpath(os.path.join(entry["directory"], entry["file"]), source)
-        if path.split(os.sep)[0] in FOLDERS:
+        if path.split(os.sep)[0] in FOLDERS and path.endswith(".c"):
             files[path] = entry
     return files
 

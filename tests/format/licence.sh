@@ -10,6 +10,6 @@ while read -r file; do
 		echo "$file has no SPDX-License-Identifier line: add one at its top." >&2
 		status=1
 	fi
-done < <(sources '*.c' '*.h' '*.py' '*.sh' 'conf/slurm/*.in' 'debian/*.pre*' 'debian/*.post*' \
+done < <(sources '*.c' '*.h' '*.S' '*.py' '*.sh' 'conf/slurm/*.in' 'debian/*.pre*' 'debian/*.post*' \
 	debian/tests/{library,stand-in} 'packaging/*' tests/packages/{build-debs,pack-source} dev .ci/run)
 exit $status
