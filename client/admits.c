@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "client/internal.h"
 #include "common/rules.h"
@@ -13,14 +14,20 @@ static int refuse(enum rule broken, uint32_t uid)
 		[RULE_USERS] = "users",
 		[RULE_OWNER] = "owner_only",
 	};
+	/* Root may always connect, so the words of the rule would be false. */
+	static const char of_root[] =
+		"may connect to uncored itself, but another program may read for root only if the "
+		"rule lets root in as it lets in other users";
 	char user[32] = "An unknown user";
 
-	if (uid != UNCORE_UNKNOWN_USER)
+	if (!uid)
+		strcpy(user, "Root");
+	else if (uid != UNCORE_UNKNOWN_USER)
 		snprintf(user, sizeof user, "User %u", uid);
 	return error_say(-EACCES,
 		"%s %s. The rule is %s in [access] of uncored.conf; the administrator of this node "
 		"can change it.",
-		user, rule_words(broken), keys[broken]);
+		user, uid ? rule_words(broken) : of_root, keys[broken]);
 }
 
 static int copy_rules(const struct uncore *handle, struct rules *ret)

@@ -146,6 +146,7 @@ static int find_config(const struct options *options, struct saved_config *saved
 	if (saved_config_load(saved, &origin, ret, &of_saved) < 0)
 		return r;
 	log_error("%s uncored goes on with the configuration as it was before.", fault->text);
+	ret->refused = *fault;
 	return 0;
 }
 

@@ -115,6 +115,10 @@ static void print_head(struct json_object *info)
 		json_text(info, "platform", "?"));
 	printf(*title ? " (%s)\n" : "\n", title);
 	quality_print_warnings(info);
+	if (json_has(info, "refused_configuration"))
+		printf("  THE CONFIGURATION FILE IS REFUSED, so the one as it was before holds: "
+		       "%s\n",
+			json_text(info, "refused_configuration", ""));
 	printf("  generation %s, up ", json_text(info, "generation", "?"));
 	print_duration(json_number(info, "uptime_ns"));
 	printf("\n");

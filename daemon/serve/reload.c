@@ -59,7 +59,6 @@ static void apply(struct server *server, const struct policy_access *before)
 	server_tell_users(server);
 	review_peers(server);
 	withdraw_if_selective(server, before);
-	shared_report_invalidate(&server->reports[WIRE_STATE]);
 	if (server->counters->is_kept)
 		saved_config_keep(server->config, NULL);
 	log_info("The configuration was read again.");
@@ -76,4 +75,5 @@ void reload(struct server *server)
 			fault.text);
 	else
 		apply(server, &before);
+	shared_report_invalidate(&server->reports[WIRE_STATE]);
 }

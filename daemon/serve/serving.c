@@ -50,8 +50,10 @@ static int on_answer(sd_event_source *source, int fd, uint32_t events, void *use
 static void say_ready(const struct server *server)
 {
 	const struct counters *counters = server->counters;
+	const char *refused = server->config->refused.text;
 
-	sd_notifyf(0, "READY=1\nSTATUS=Serving %s, %u sockets, %u counter boxes.",
+	sd_notifyf(0, "READY=1\nSTATUS=%s%sServing %s, %u sockets, %u counter boxes.", refused,
+		*refused ? " So the configuration as it was before holds. " : "",
 		counters->platform->name, counters->plan.n_sockets, counters->plan.n_boxes);
 }
 

@@ -213,6 +213,8 @@ char *state_json(const struct server *server)
 	json_add(root, "metrics", metrics);
 	json_add(root, "missing", plan_report_missing(&counters->plan));
 	json_add(root, "policy", policy_state(server));
+	if (server->config->refused.text[0])
+		json_add_string(root, "refused_configuration", server->config->refused.text);
 	json_add_number(root, "clients", server->n_peers);
 	json_add_number(root, "max_clients", server->max_peers);
 	json_add_number(root, "refused", server->refusals.n);

@@ -133,6 +133,9 @@ static int parse_users(
 	char names[POLICY_TEXT_MAX], *rest;
 
 	(void)key;
+	if (strchr(value, ','))
+		return fault_set(why, -EINVAL,
+			"has a comma: users are separated by spaces, as in `users = root pcp`");
 	if (strlen(value) >= sizeof access->users_text)
 		return fault_set(why, -EINVAL, "must be at most %zu bytes: make a group of them",
 			sizeof access->users_text - 1);
@@ -357,8 +360,10 @@ int config_reload(struct config *config, void (*kept)(const char *key), struct f
 	struct config new;
 	int r = config_find(&config->origin, &config->access, &new, fault);
 
-	if (r < 0)
+	if (r < 0) {
+		config->refused = *fault;
 		return r;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(lasting); i++) {
 		char *now = (char *)&new + lasting[i].offset;
 		const char *before = (const char *)config + lasting[i].offset;

@@ -38,7 +38,8 @@ struct config {
 	uint32_t burst_ms;             /* sweep time that may be saved up */
 	unsigned n_calibrations;
 	struct config_calibration calibrations[PAGE_METRICS_MAX];
-	bool realtime; /* readers in SCHED_FIFO, where the system permits it */
+	bool realtime;        /* readers in SCHED_FIFO, where the system permits it */
+	struct fault refused; /* why the file is wrong, so that this older content holds; or "" */
 };
 
 /*
@@ -64,6 +65,6 @@ int config_default(const struct config_origin *origin, struct config *ret, struc
 /*
  * Reads the configuration of @config again and replaces it, except for keys that need a restart.
  * Calls @kept with "[section] key" for each of these that has changed. Errors as config_find();
- * @config is unchanged then.
+ * @config then keeps its content, and says why in .refused.
  */
 int config_reload(struct config *config, void (*kept)(const char *key), struct fault *fault);

@@ -216,6 +216,16 @@ static void assert_budget(int percent)
 	json_object_put(info);
 }
 
+static void assert_refused(bool is_refused)
+{
+	struct json_object *info = daemon_info(&daemon_process);
+
+	assert_int_equal(!!json_object_object_get(info, "refused_configuration"), is_refused);
+	assert_int_equal(
+		!!strstr(daemon_process.manager.status, "as it was before holds"), is_refused);
+	json_object_put(info);
+}
+
 static void a_bad_configuration_in_between(void **state)
 {
 	(void)state;
@@ -228,12 +238,15 @@ static void a_bad_configuration_in_between(void **state)
 		&daemon_process, "uncored goes on with the configuration as it was before."));
 	assert_budget(30);
 	truth_check(&truth);
+	assert_refused(true);
 	/* A killed daemon comes back with the last configuration that was right. */
 	daemon_kill(&daemon_process);
 	restart();
 	assert_budget(30);
+	assert_refused(true);
 	daemon_reload(&daemon_process, "");
 	assert_budget(10);
+	assert_refused(false);
 }
 
 static void info_tells_whether_totals_outlive_it(void **state)

@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -133,6 +134,60 @@ static void a_wrong_configuration_changes_nothing(void **state)
 	assert_int_equal(before, EACCES);
 	assert_int_equal(after, EACCES);
 	assert_int_equal(n_told, 1);
+}
+
+/* What the state has under "refused_configuration"; "": nothing. */
+static void read_refused(const struct daemon_process *daemon, char ret[512])
+{
+	struct json_object *info = daemon_info(daemon), *refused;
+
+	refused = json_object_object_get(info, "refused_configuration");
+	snprintf(ret, 512, "%s", refused ? json_object_get_string(refused) : "");
+	json_object_put(info);
+}
+
+static void a_wrong_configuration_is_seen_until_it_is_right(void **state)
+{
+	static const char reason[] = "/conf:2: users = root, pcp: has a comma: users are separated";
+	struct daemon_process daemon = {};
+	char wrong[512], right[512], wrong_status[1024];
+	struct run info;
+
+	(void)state;
+	daemon_start(&daemon, "standin", NULL);
+	daemon_reload(&daemon, "[access]\nusers = root, pcp\n");
+	read_refused(&daemon, wrong);
+	run_uncore(&info, (const char *[]){ "info", "--socket", daemon.socket_path, NULL });
+	strcpy(wrong_status, daemon.manager.status);
+	daemon_reload(&daemon, "[access]\nusers = 65534\n");
+	read_refused(&daemon, right);
+	daemon_stop(&daemon);
+	assert_non_null(strstr(wrong, reason));
+	assert_non_null(strstr(info.output, "THE CONFIGURATION FILE IS REFUSED, so the one as it "
+					    "was before holds: "));
+	assert_non_null(strstr(info.output, reason));
+	assert_non_null(strstr(wrong_status, reason));
+	assert_non_null(strstr(wrong_status, "So the configuration as it was before holds."));
+	assert_string_equal(right, "");
+	assert_null(strstr(daemon.manager.status, "as it was before"));
+	assert_non_null(strstr(daemon.manager.status, "Serving standin"));
+}
+
+static void a_start_with_a_wrong_configuration_is_seen(void **state)
+{
+	static const char reason[] = "/conf:2: users = root, pcp: has a comma";
+	struct daemon_process daemon = {};
+	struct run info;
+
+	(void)state;
+	daemon_start(&daemon, "standin", "[access]\nusers = root, pcp\n");
+	run_uncore(&info, (const char *[]){ "info", "--socket", daemon.socket_path, NULL });
+	daemon_stop(&daemon);
+	assert_int_equal(info.status, 0);
+	assert_non_null(strstr(info.output, "uncored is there, but serves nothing."));
+	assert_non_null(strstr(info.output, reason));
+	assert_non_null(strstr(daemon.manager.status, "Serving nothing: "));
+	assert_non_null(strstr(daemon.manager.status, reason));
 }
 
 static struct json_object *policy_of(struct json_object *state)
@@ -270,6 +325,11 @@ int main(void)
 			who_may_not_connect_any_more_is_disconnected),
 		CASE("a wrong configuration changes nothing, and the log says why",
 			a_wrong_configuration_changes_nothing),
+		CASE("a wrong configuration is in the status and in `uncore info` until it is "
+		     "right",
+			a_wrong_configuration_is_seen_until_it_is_right),
+		CASE("a start with a wrong configuration serves nothing, and says so there",
+			a_start_with_a_wrong_configuration_is_seen),
 		CASE("limits, permissions, intervals and quantum change at once",
 			everything_else_changes_at_once),
 		CASE("quotas may grow and shrink", quotas_may_grow_and_shrink),

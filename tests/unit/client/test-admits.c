@@ -60,7 +60,10 @@ static void each_user_is_told_what_the_rules_let_him_read_himself(void **state)
 		{ &everybody, &unknown, NULL },
 		{ &only_alice, &alice, NULL },
 		{ &only_alice, &bob, "User 1001 is not among the users" },
-		{ &only_alice, &root, "User 0 is not among the users" },
+		{ &only_alice, &root,
+			"Root may connect to uncored itself, but another program may read for root "
+			"only if the rule lets root in as it lets in other users. The rule is "
+			"users in [access] of uncored.conf; " },
 		{ &only_alice, &unknown, "An unknown user is not among the users" },
 		{ &only_hpc, &bob_of_hpc, NULL },
 		{ &only_hpc, &bob_by_gid, NULL },
@@ -70,6 +73,7 @@ static void each_user_is_told_what_the_rules_let_him_read_himself(void **state)
 		{ &only_owner, &bob, "does not own the job" },
 		{ &no_owner, &alice, "does not own the job" },
 		{ &no_owner, &unknown, "does not own the job" },
+		{ &only_owner, &root, "The rule is owner_only in" },
 		{ &socket_of_hpc, &bob_of_hpc, NULL },
 		{ &socket_of_hpc, &root, NULL }, /* the file is root's */
 		{ &socket_of_hpc, &bob, "by the permissions of its socket. The rule is mode in" },

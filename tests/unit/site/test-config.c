@@ -169,6 +169,9 @@ static void refuses_bad_values(void **state)
 		"no-such-user.");
 	refuses("[access]\n\ngroup = no-such-group\n",
 		"uncored.conf:3: group = no-such-group: this machine has no group no-such-group.");
+	refuses("[access]\nusers = root, pcp\n",
+		"uncored.conf:2: users = root, pcp: has a comma: users are separated by spaces, "
+		"as in `users = root pcp`.");
 	refuses("[access]\nusers = 4294967295\n",
 		"uncored.conf:2: users = 4294967295: this machine has no user 4294967295.");
 	refuses("[disclosure]\nmin_interval_ms = 60001\n",
