@@ -270,11 +270,12 @@ __attribute__((destructor)) static void end(void)
 	view_done(&view);
 }
 
-void agent_start(pmdaInterface *interface, const char *socket_path)
+void agent_start(pmdaInterface *interface, const char *socket_path, bool is_brief)
 {
 	if (interface->status != 0)
 		return;
 	view.socket_path = socket_path;
+	view.is_brief = is_brief;
 	interface->version.seven.fetch = on_fetch;
 	interface->version.seven.instance = on_instance;
 	interface->version.seven.desc = on_desc;

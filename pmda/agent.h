@@ -10,12 +10,14 @@
 
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
+#include <stdbool.h>
 
 /* Where the compiled help texts are, without their ending. */
 const char *agent_help_path(void);
 
 /*
  * Hangs the agent's functions into @interface, which pmdaDaemon() or pmdaDSO() has set up.
- * @socket_path: of uncored, kept; NULL: as libuncore finds it.
+ * @socket_path: of uncored, kept; NULL: as libuncore finds it. @is_brief: others stand still while
+ * this process waits for uncored.
  */
-void agent_start(pmdaInterface *interface, const char *socket_path);
+void agent_start(pmdaInterface *interface, const char *socket_path, bool is_brief);

@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 	if (geteuid() == 0)
 		become(choice.username);
 	pmdaOpenLog(&interface); /* not as root: other users may write to its folder */
-	agent_start(&interface, choice.socket_path); /* its flags go to pmcd on connecting */
+	agent_start(&interface, choice.socket_path, false); /* its flags go to pmcd on connecting */
 	pmdaConnect(&interface);
 	pmdaMain(&interface);
 	return 0;

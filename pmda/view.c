@@ -13,6 +13,8 @@
  */
 static const uint64_t PATIENT_NS = 500000000, IMPATIENT_NS = 45000000;
 static const uint64_t PATIENT_EVERY_NS = 10000000000;
+/* Inside pmcd a fetch that waits holds up every client of every agent. */
+static const uint64_t BRIEF_NS = 30000000;
 /* Where a site holds reads back, a fetch does not wait so long: the last sweep will do. */
 static const uint64_t HELD_NS = 35000000;
 /* One late reading costs little; an uncored that stays silent is asked ever less often. */
@@ -31,6 +33,8 @@ static uint64_t patience_ns(const struct view *view)
 {
 	bool patient = !view->waited_ns || view->now_ns - view->waited_ns >= PATIENT_EVERY_NS;
 
+	if (view->is_brief)
+		return BRIEF_NS;
 	return patient ? PATIENT_NS : IMPATIENT_NS;
 }
 

@@ -4,8 +4,8 @@
  *
  * pmcd serves all its clients in one thread and waits for its agents, so nothing here may take
  * long. A snapshot gets IMPATIENT_NS for all that it needs, or PATIENT_NS if no snapshot has waited
- * in vain for some time. After a failure uncored is left alone for a while, up to RETRY_MOST_NS. A
- * client that asks meanwhile is told at once that there is nothing.
+ * in vain for some time; inside pmcd always BRIEF_NS. After a failure uncored is left alone for a
+ * while, up to RETRY_MOST_NS. A client that asks meanwhile is told at once that there is nothing.
  */
 #pragma once
 
@@ -18,6 +18,7 @@ enum admission { UNDECIDED, ADMITTED, REFUSED };
 
 struct view {
 	const char *socket_path; /* of uncored; NULL: as libuncore finds it */
+	bool is_brief;           /* others stand still while this process waits */
 	struct uncore *handle;   /* NULL: not connected */
 	uint64_t retry_ns;       /* CLOCK_MONOTONIC: not before */
 	unsigned n_failures;     /* in a row */

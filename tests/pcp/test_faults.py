@@ -22,7 +22,9 @@ ANSWER_NS = 100000000      # the contract: a fetch is answered within this time,
 PATIENT_NS = 600000000     # ... but one in ten seconds within this
 SCHEDULING_NS = 100000000  # the time that a busy test machine may add to a single fetch
 WAIT_MS = 60               # how long an agent waits for uncored, with the time that the machine may add
-WAITED_MS = 20             # an answer that took longer was waited for
+WAITED_MS = 15             # an answer that took longer was waited for
+BRIEF_MS = 35              # how long pmcd may stand still for an agent inside it
+ROUNDS = 3                 # a busy machine adds time to single ones
 BACK_SECONDS = 1 + 1       # after uncored answers again; one second of them for a busy machine
 RECORD_MS = 300
 N_CLIENTS = 16
@@ -212,6 +214,29 @@ class AwayFromSharedObject(Away):
     agent = "dso"
     test_ended = None
     title = "in pmcd: "
+
+    def first_fetch(self, is_connected):
+        """Of a pmcd whose agent finds that uncored hangs: its time, and the reason that it tells."""
+        pcp = self.new_pcp()
+        pcp.start_uncored()
+        pcp.start_pmcd(agent=self.agent)
+        if is_connected:
+            pcp.served_values(METRIC)
+        pcp.uncored.send_signal(signal.SIGSTOP)
+        fetch = pcp.fetch(METRIC, REASON)[0]
+        pcp.close()
+        self.assertTrue(self.is_away(fetch))
+        return fetch["took_ns"] / 1e6, reason_of(fetch)
+
+    def test_patience(self):
+        """already the first fetch waits briefly for an uncored that hangs, connected or not"""
+        for is_connected in (True, False):
+            with self.subTest(is_connected=is_connected):
+                fetches = [self.first_fetch(is_connected) for _ in range(ROUNDS)]
+                self.assertLess(min(took_ms for took_ms, _ in fetches), BRIEF_MS)
+                limits_ms = [int(ms) for _, reason in fetches for ms in re.findall(r"within (\d+) ms", reason)]
+                self.assertEqual(len(limits_ms), ROUNDS if is_connected else 0)
+                self.assertTrue(all(limit_ms < BRIEF_MS for limit_ms in limits_ms), limits_ms)
 
     def test_unloaded(self):
         """pmcd unloads and loads the agent whenever it reads its configuration: no connection stays"""
