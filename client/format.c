@@ -169,6 +169,14 @@ static void write_window(FILE *out, const struct format_socket *socket)
 	fprintf(out, "\n");
 }
 
+static void write_socket(FILE *out, const struct format_socket *socket)
+{
+	fprintf(out, " socket %" PRIu32, socket->socket);
+	if (socket->package >= 0)
+		fprintf(out, " (package %" PRId64 ")", socket->package);
+	fputc('\n', out);
+}
+
 void format_rows(FILE *out, const struct format_socket *socket)
 {
 	bool all = socket->socket == FORMAT_ALL_SOCKETS;
@@ -176,7 +184,7 @@ void format_rows(FILE *out, const struct format_socket *socket)
 	if (all)
 		fprintf(out, " all sockets\n");
 	else
-		fprintf(out, " socket %" PRIu32 "\n", socket->socket);
+		write_socket(out, socket);
 	for (uint32_t i = 0; i < socket->n_values; i++) {
 		if (is_absent(&socket->values[i]) || format_is_check(socket->values[i].name))
 			continue;
@@ -256,6 +264,8 @@ void format_json_metrics(struct jsonwriter *json, const struct format_socket *so
 void format_json_members(struct jsonwriter *json, const struct format_socket *socket)
 {
 	jsonwriter_number(json, "socket", socket->socket);
+	if (socket->package >= 0)
+		jsonwriter_number(json, "package", (uint64_t)socket->package);
 	format_json_metrics(json, socket);
 	jsonwriter_number(json, "window_ns", socket->window_ns);
 	jsonwriter_number(json, "skew_ns", socket->skew_ns);

@@ -33,6 +33,7 @@ struct format_value {
 
 struct format_socket {
 	uint32_t socket; /* FORMAT_ALL_SOCKETS: the sum of all, without a common window */
+	int64_t package; /* the kernel's number of it; -1: not known */
 	uint32_t n_values;
 	uint64_t window_ns;
 	uint64_t skew_ns;

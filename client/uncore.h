@@ -151,7 +151,7 @@ struct uncore_machine {
 struct uncore_socket {
 	uint32_t size;          /* sizeof(struct uncore_socket) */
 	uint32_t package;       /* the kernel's physical_package_id */
-	uint32_t cpu;           /* where uncored reads its counters */
+	uint32_t cpu;           /* where uncored reads its counters; UINT32_MAX: it has none */
 	uint32_t first_channel; /* for uncore_describe_channel(): its channels are neighbours */
 	uint32_t n_channels;
 	uint32_t reserved;

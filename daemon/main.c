@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/macro.h"
 #include "daemon/base/log.h"
 #include "daemon/base/privilege.h"
+#include "daemon/machine/socket-numbers.h"
 #include "daemon/plan/plan-report.h"
 #include "daemon/read/counters.h"
 #include "daemon/serve/refusing.h"
@@ -23,16 +25,18 @@ struct options {
 	const char *root;
 	const char *socket_path;
 	const char *platforms;
+	const char *state;
 	bool check, json;
 };
 
-enum { CONFIG = 1, ROOT, SOCKET, PLATFORMS, CHECK, JSON, HELP, VERSION };
+enum { CONFIG = 1, ROOT, SOCKET, PLATFORMS, STATE, CHECK, JSON, HELP, VERSION };
 
 static const struct option known_options[] = {
 	{ "config", required_argument, NULL, CONFIG },
 	{ "root", required_argument, NULL, ROOT },
 	{ "socket", required_argument, NULL, SOCKET },
 	{ "platforms", required_argument, NULL, PLATFORMS },
+	{ "state", required_argument, NULL, STATE },
 	{ "check", no_argument, NULL, CHECK },
 	{ "json", no_argument, NULL, JSON },
 	{ "help", no_argument, NULL, HELP },
@@ -51,6 +55,9 @@ static const char help[] =
 	",\n"
 	"                     then " UNCORED_PLATFORMS ")\n"
 	"  --root DIR         read the machine's description (sys, proc) below DIR\n"
+	"  --state DIR        keep the numbers of the sockets in DIR "
+	"(default " SOCKET_NUMBERS_FOLDER ",\n"
+	"                     without --root)\n"
 	"  --check            print what would be opened, and open nothing; needs no privilege\n"
 	"  --json             with --check: as JSON\n"
 	"  --help, --version\n"
@@ -72,6 +79,9 @@ static int take_option(int option, struct options *ret)
 		break;
 	case PLATFORMS:
 		ret->platforms = optarg;
+		break;
+	case STATE:
+		ret->state = optarg;
 		break;
 	case CHECK:
 		ret->check = true;
@@ -125,6 +135,22 @@ static const char *const *platform_dirs(const struct options *options)
 	return directories;
 }
 
+/* A description of another machine has no numbers to keep, unless it is said where. */
+static const char *state_folder(const struct options *options)
+{
+	return options->state || strcmp(options->root, "/") ? options->state
+							    : SOCKET_NUMBERS_FOLDER;
+}
+
+static struct counters_origin machine_of(const struct options *options)
+{
+	return (struct counters_origin){
+		.root = options->root,
+		.platform_dirs = platform_dirs(options),
+		.state = state_folder(options),
+	};
+}
+
 static struct config_origin origin_of(const struct options *options)
 {
 	return (struct config_origin){ options->config_path, options->socket_path };
@@ -154,13 +180,14 @@ static int check(const struct options *options, struct fdstore *store, struct fa
 {
 	_cleanup_(saved_config_done) struct saved_config saved;
 	_cleanup_(counters_done) struct counters counters = {};
+	const struct counters_origin machine = machine_of(options);
 	struct config config;
 	int r;
 
 	saved_config_take(store, &saved);
 	r = find_config(options, &saved, &config, fault);
 	if (r >= 0)
-		r = counters_plan(&counters, options->root, platform_dirs(options), &config, fault);
+		r = counters_plan(&counters, &machine, &config, fault);
 	if (r < 0)
 		return r;
 	plan_take_checks(&counters.plan);
@@ -225,8 +252,8 @@ static void open_counters(struct run *run)
 	struct refusing *refusing = &run->refusing;
 
 	if (refusing->error >= 0)
-		refusing->error = counters_plan(&run->counters, refusing->root,
-			refusing->platform_dirs, &run->config, &refusing->why);
+		refusing->error = counters_plan(
+			&run->counters, &refusing->machine, &run->config, &refusing->why);
 	if (refusing->error < 0)
 		return;
 	refusing->error = counters_open(&run->counters, &run->config, run->store, &refusing->why);
@@ -268,8 +295,7 @@ static int run_daemon(const struct options *options, struct fdstore *store, stru
 		.store = store,
 		.refusing = {
 			.origin = origin_of(options),
-			.root = options->root,
-			.platform_dirs = platform_dirs(options),
+			.machine = machine_of(options),
 			.config = &run.config,
 			.listener = &run.listener,
 		},

@@ -31,6 +31,7 @@ struct socket {
 /* All that the instances of one connection are made of. */
 struct machine {
 	unsigned n_sockets, n_channels;
+	unsigned n_read; /* sockets that have counters: one whose package is missing is a hole */
 	struct socket *sockets;
 	struct channel *channels;
 	pmdaInstid *socket_set, *channel_set;
@@ -65,10 +66,13 @@ static void add_socket(struct machine *machine, const struct view *view)
 	unsigned number = machine->n_sockets++;
 	struct socket *s = &machine->sockets[number];
 
-	if (uncore_describe_socket(view->handle, number, &socket) == 0)
-		s->package = socket.package;
+	if (uncore_describe_socket(view->handle, number, &socket) < 0)
+		return;
+	s->package = socket.package;
+	if (socket.cpu == UINT32_MAX)
+		return;
 	snprintf(s->name, sizeof s->name, "socket%u", number);
-	machine->socket_set[number] = (pmdaInstid){ (int)number, s->name };
+	machine->socket_set[machine->n_read++] = (pmdaInstid){ (int)number, s->name };
 }
 
 /* --- channels --- */
@@ -178,7 +182,7 @@ int instances_make(const struct view *view)
 		add_channel(&machine, view, i);
 	machine_done(&current);
 	current = machine;
-	instances_indoms[SOCKETS_INDOM].it_numinst = (int)current.n_sockets;
+	instances_indoms[SOCKETS_INDOM].it_numinst = (int)current.n_read;
 	instances_indoms[SOCKETS_INDOM].it_set = current.socket_set;
 	instances_indoms[CHANNELS_INDOM].it_numinst = (int)current.n_channels;
 	instances_indoms[CHANNELS_INDOM].it_set = current.channel_set;

@@ -62,8 +62,9 @@ static int add_channel(unsigned inst, pmLabelSet **ret)
 
 	if (!channel)
 		return 0;
-	return pmdaAddLabels(ret, "{\"socket\":%u,\"channel\":\"%s\",\"tier\":\"%s\"}",
-		channel->socket, channel->label, channel->tier);
+	return pmdaAddLabels(ret,
+		"{\"socket\":%u,\"package\":%u,\"channel\":\"%s\",\"tier\":\"%s\"}",
+		channel->socket, instances_package(channel->socket), channel->label, channel->tier);
 }
 
 /* The ID has no sign that means something to JSON. */

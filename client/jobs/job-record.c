@@ -68,6 +68,7 @@ static void parse_socket(struct members *members, struct json_object *object,
 	}
 	region->n_sockets++;
 	socket->socket = (uint32_t)members_number(members, object, "socket", PARSE_SOCKETS_MOST);
+	socket->package = members_number_or(members, object, "package", UINT32_MAX, -1);
 	socket->window_ns = members_number(members, object, "window_ns", PARSE_COUNT_MOST);
 	socket->skew_ns = members_number(members, object, "skew_ns", PARSE_COUNT_MOST);
 	socket->quantum_bytes = quantum_bytes > 1 ? quantum_bytes : 0;

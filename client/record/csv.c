@@ -57,6 +57,14 @@ static void write_value(
 	write_text(out, words);
 }
 
+static void write_package(FILE *out, const struct record_socket *socket)
+{
+	fputc(',', out);
+	if (socket->package >= 0)
+		fprintf(out, "%" PRId64, socket->package);
+	fputc('\n', out);
+}
+
 static void write_region(FILE *out, const struct record *record, const struct record_region *region)
 {
 	for (uint32_t i = 0; i < region->n_sockets; i++)
@@ -65,20 +73,20 @@ static void write_region(FILE *out, const struct record *record, const struct re
 			fprintf(out, "%" PRIu32 ",%" PRIu64 ",%s,", region->sockets[i].socket,
 				region->sockets[i].window_ns, record->metrics[m]);
 			write_value(out, record, &region->sockets[i], m);
-			fputc('\n', out);
+			write_package(out, &region->sockets[i]);
 		}
 	for (size_t i = 0; i < RECORD_UNITS_MAX && *region->work[i].unit; i++) {
 		begin_line(out, record, region);
 		fprintf(out, ",,work,%.17g,,", region->work[i].amount);
 		write_text(out, region->work[i].unit);
-		fputs(",\n", out);
+		fputs(",,\n", out);
 	}
 }
 
 void csv_write(FILE *out, const struct record *records, uint32_t n_records)
 {
 	fputs("host,job,team,run,region,ranks,passages,failed,time_ns,socket,window_ns,metric,"
-	      "value,error,unit,quality\n",
+	      "value,error,unit,quality,package\n",
 		out);
 	for (uint32_t i = 0; i < n_records; i++)
 		for (uint32_t k = 0; k < records[i].n_regions; k++)

@@ -256,6 +256,7 @@ static int copy_socket(const struct record *record, const struct record_region *
 
 	*to = (struct record_socket){
 		.socket = ret->n_sockets++,
+		.package = from->package,
 		.window_ns = from->window_ns,
 		.skew_ns = from->skew_ns,
 		.quantum_bytes = from->quantum_bytes,

@@ -37,6 +37,7 @@ static void show_socket(
 {
 	*ret = (struct format_socket){
 		.socket = socket->socket,
+		.package = socket->package,
 		.n_values = record->n_metrics,
 		.window_ns = socket->window_ns,
 		.skew_ns = socket->skew_ns,

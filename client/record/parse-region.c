@@ -131,6 +131,7 @@ static void parse_socket(struct members *members, struct json_object *object,
 	const struct record *record, struct record_socket *ret)
 {
 	ret->socket = (uint32_t)members_number(members, object, "socket", PARSE_SOCKETS_MOST);
+	ret->package = members_number_or(members, object, "package", UINT32_MAX, -1);
 	ret->window_ns = members_number(members, object, "window_ns", PARSE_COUNT_MOST);
 	ret->skew_ns = members_number(members, object, "skew_ns", PARSE_COUNT_MOST);
 	ret->quantum_bytes = members_number(members, object, "quantum_bytes", PARSE_COUNT_MOST);

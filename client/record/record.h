@@ -39,6 +39,7 @@ struct record_estimate {
 
 struct record_socket {
 	uint32_t socket;
+	int64_t package;        /* the kernel's number of it; -1: not known */
 	uint64_t window_ns;     /* sum of the times in which the region was open and measured */
 	uint64_t skew_ns;       /* of the readings at both ends, summed: see struct uncore_delta */
 	uint64_t quantum_bytes; /* by which rounding may make each count differ, summed; 0: exact */

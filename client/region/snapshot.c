@@ -133,6 +133,13 @@ static int fill_value(const struct table *table, const struct table_record *sums
 	return value->why ? 0 : -ENOMEM;
 }
 
+static int64_t package_of(const struct table_header *header, uint32_t socket)
+{
+	if (socket >= LOAD(header->n_packages) || socket >= PAGE_SOCKETS_MAX)
+		return -1;
+	return LOAD(header->packages[socket]);
+}
+
 static int fill_socket(const struct table *table, const struct record *record,
 	const struct table_record *sums, uint32_t i, struct record_socket *socket)
 {
@@ -142,6 +149,7 @@ static int fill_socket(const struct table *table, const struct record *record,
 	int r = 0;
 
 	socket->socket = i;
+	socket->package = package_of(&table->header, i);
 	socket->window_ns = scaled(from->window_ns, scale);
 	socket->skew_ns = scaled(from->skew_ns, scale);
 	socket->quantum_bytes = quantum > 1 ? scaled(quantum * from->n_readings, scale) : 0;

@@ -142,6 +142,18 @@ static void write_number(uint32_t *field, uint32_t number)
 	__atomic_store_n(field, number, __ATOMIC_RELAXED);
 }
 
+static void write_packages(
+	struct table_header *header, const struct uncore *handle, uint32_t n_sockets)
+{
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+	uint32_t n = 0;
+
+	while (n < n_sockets && n < PAGE_SOCKETS_MAX &&
+		uncore_describe_socket(handle, n, &socket) == 0)
+		write_number(&header->packages[n++], socket.package);
+	write_number(&header->n_packages, n);
+}
+
 /* Members that come at once all write the same. */
 static void write_machine(struct table_header *header, const struct uncore *handle,
 	const struct uncore_machine *machine)
@@ -156,6 +168,7 @@ static void write_machine(struct table_header *header, const struct uncore *hand
 		TABLE_WRITE_TEXT(header->names[i], uncore_metric_name(handle, i));
 		TABLE_WRITE_TEXT(header->units[i], uncore_metric_unit(handle, i));
 	}
+	write_packages(header, handle, machine->n_sockets);
 	if (uncore_describe_daemon(handle, &daemon) == 0) {
 		__atomic_store_n(&header->quantum, daemon.quantum, __ATOMIC_RELAXED);
 		__atomic_store_n(&header->site_gap_ns, daemon.min_interval_ns, __ATOMIC_RELAXED);

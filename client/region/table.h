@@ -186,6 +186,9 @@ struct table_header {
 	char job[64];
 	char command[256];
 	char failure[TABLE_FAILURE_BYTES]; /* the last one, a sentence */
+	/* since 0.2; an older member leaves 0 */
+	uint32_t n_packages;
+	uint32_t packages[PAGE_SOCKETS_MAX]; /* the kernel's number of each socket */
 };
 
 struct table {

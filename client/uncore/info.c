@@ -126,9 +126,13 @@ static void print_head(struct json_object *info)
 
 static void print_socket(struct json_object *socket)
 {
-	printf("  socket %" PRIu64 ": package %" PRIu64 ", read on CPU %" PRIu64 " %s\n",
-		json_number(socket, "socket"), json_number(socket, "package"),
-		json_number(socket, "cpu"),
+	printf("  socket %" PRIu64 ": package %" PRIu64, json_number(socket, "socket"),
+		json_number(socket, "package"));
+	if (json_object_get_int64(json_member(socket, "cpu")) < 0) {
+		printf(", without counters\n");
+		return;
+	}
+	printf(", read on CPU %" PRIu64 " %s\n", json_number(socket, "cpu"),
 		json_flag(socket, "realtime")
 			? "with real-time priority"
 			: "without real-time priority: on a busy machine reads take longer");

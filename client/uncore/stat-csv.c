@@ -18,7 +18,7 @@ static void begin(struct stat_run *run)
 {
 	if (!run->headed)
 		fputs("socket,metric,unit,runs,mean,stddev,median,min,max,bytes_per_s,window_ns,"
-		      "skew_ns,quality,absent,run,interval,time_ns\n",
+		      "skew_ns,quality,absent,run,interval,time_ns,package\n",
 			run->out);
 	run->headed = true;
 }
@@ -36,13 +36,16 @@ static void write_text(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void write_end(const struct block *block)
+static void write_end(const struct block *block, const struct format_socket *socket)
 {
 	if (block->interval)
-		fprintf(block->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", block->run,
+		fprintf(block->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", block->run,
 			block->interval, block->time_ns);
 	else
-		fputs(",,\n", block->out);
+		fputs(",,,", block->out);
+	if (socket->package >= 0)
+		fprintf(block->out, "%" PRId64, socket->package);
+	fputc('\n', block->out);
 }
 
 static void write_counts(
@@ -99,7 +102,7 @@ static void write_row(
 	if (absent)
 		write_text(block->out, value->why);
 	fputc(',', block->out);
-	write_end(block);
+	write_end(block, socket);
 }
 
 static void write_rows(

@@ -146,6 +146,15 @@ static void show_ranges(const struct total *total, uint32_t socket, struct forma
 	ret->ranged = true;
 }
 
+static int64_t package_of(const struct uncore *handle, uint32_t socket)
+{
+	struct uncore_socket described = UNCORE_SOCKET_INIT;
+
+	if (uncore_describe_socket(handle, socket, &described) < 0)
+		return -1;
+	return described.package;
+}
+
 void total_show(const struct total *total, const struct uncore *handle, uint32_t socket,
 	struct format_socket *ret)
 {
@@ -154,6 +163,7 @@ void total_show(const struct total *total, const struct uncore *handle, uint32_t
 
 	*ret = (struct format_socket){
 		.socket = socket,
+		.package = package_of(handle, socket),
 		.window_ns = mean_of(sums->window_ns, total->runs),
 		.skew_ns = mean_of(sums->skew_ns, total->runs),
 		.repeated = total->runs > 1,
@@ -199,6 +209,7 @@ void total_show_all(
 
 	total_show(total, handle, total->n_sockets, ret);
 	ret->socket = FORMAT_ALL_SOCKETS;
+	ret->package = -1;
 	for (uint32_t i = 0; i < total->n_sockets; i++) {
 		total_show(total, handle, i, &socket);
 		add_rates(ret, &socket);

@@ -38,6 +38,7 @@ void wall_show(const uint64_t wall_ns[], uint32_t runs, struct format_socket *re
 	}
 	*ret = (struct format_socket){
 		.socket = FORMAT_ALL_SOCKETS,
+		.package = -1,
 		.n_values = 1,
 		.repeated = runs > 1,
 		.ranged = runs > 1 && sorted,

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/macro.h"
@@ -175,6 +174,41 @@ int topology_load(const char *root, struct topology *ret, struct fault *fault)
 	*ret = topology;
 	topology = (struct topology){ 0 };
 	return 0;
+}
+
+static int number_of(uint32_t package, const uint32_t *packages, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (packages[i] == package)
+			return (int)i;
+	return TOPOLOGY_NOWHERE;
+}
+
+int topology_renumber(struct topology *topology, const uint32_t *packages, unsigned n)
+{
+	uint32_t *copy = malloc(n * sizeof *copy);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, packages, n * sizeof *copy);
+	for (unsigned cpu = 0; cpu < topology->n_cpus; cpu++) {
+		int *socket = &topology->socket_of_cpu[cpu];
+
+		if (*socket >= 0)
+			*socket = number_of(topology->package_of_socket[*socket], copy, n);
+	}
+	free(topology->package_of_socket);
+	topology->package_of_socket = copy;
+	topology->n_sockets = n;
+	return 0;
+}
+
+bool topology_has_cpu(const struct topology *topology, unsigned socket)
+{
+	for (unsigned cpu = 0; cpu < topology->n_cpus; cpu++)
+		if (topology->socket_of_cpu[cpu] == (int)socket)
+			return true;
+	return false;
 }
 
 void topology_done(struct topology *topology)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which CPU belongs to which socket, from hwloc; sockets are numbered in hwloc's logical order. */
+/* Which CPU belongs to which socket, from hwloc. Sockets are numbered in hwloc's logical order,
+ * until socket-numbers.h gives them others. */
 #pragma once
 
 #include <hwloc.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/base/fault.h"
@@ -20,5 +22,14 @@ struct topology {
 
 /* Reads the machine below @root ("/": the running one). -ENODEV: no CPU found; hwloc's errno. */
 int topology_load(const char *root, struct topology *ret, struct fault *fault);
+
+/*
+ * Socket i becomes the one of packages[i], of @n different ones; all of the machine's are among
+ * them. One that the machine does not have becomes a socket without a CPU. -ENOMEM.
+ */
+int topology_renumber(struct topology *topology, const uint32_t *packages, unsigned n);
+
+/* Is a CPU of @socket online? */
+bool topology_has_cpu(const struct topology *topology, unsigned socket);
 
 void topology_done(struct topology *topology);

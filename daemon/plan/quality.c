@@ -101,6 +101,11 @@ void quality_judge(
 	uint32_t flags = (platform->standin ? PAGE_STANDIN : 0) |
 			 (asked->uncalibrated ? PAGE_UNCALIBRATED : 0);
 
+	if (!topology_has_cpu(evidence->topology, evidence->socket)) {
+		set_quality(socket, metric, PAGE_ABSENT, "no CPU of package %u is online",
+			socket->package);
+		return;
+	}
 	if (asked->absent[0] || !asked->n_terms) {
 		set_quality(socket, metric, PAGE_ABSENT, "%s", asked->absent);
 		return;

@@ -15,6 +15,7 @@
 #include "daemon/base/privilege.h"
 #include "daemon/count/tally.h"
 #include "daemon/machine/machine.h"
+#include "daemon/machine/socket-numbers.h"
 #include "daemon/plan/planner.h"
 #include "daemon/plan/platform-search.h"
 #include "daemon/read/reader-thread.h"
@@ -43,23 +44,40 @@ static int check_calibration(const struct plan *plan, struct fault *fault)
 	return 0;
 }
 
-int counters_plan(struct counters *counters, const char *root, const char *const platform_dirs[],
+static int load_topology(struct counters *counters, struct fault *fault)
+{
+	struct fault why = {};
+	int r = topology_load(counters->origin.root, &counters->topology, fault);
+
+	if (r < 0)
+		return r;
+	r = socket_numbers_apply(counters->origin.state, &counters->topology, &why);
+	if (r == -ENOMEM)
+		return fault_set(fault, r, "Out of memory.");
+	if (r < 0)
+		*new_warning(counters) = why;
+	return 0;
+}
+
+int counters_plan(struct counters *counters, const struct counters_origin *origin,
 	const struct config *config, struct fault *fault)
 {
-	_cleanup_close_ int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int root_fd = open(origin->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r;
 
 	if (root_fd < 0)
-		return fault_set(fault, -errno, "Cannot open the root directory %s: %m.", root);
-	counters->platform_dirs = platform_dirs;
-	r = platform_find(platform_dirs, root_fd, config->platform, &counters->platform, fault);
+		return fault_set(
+			fault, -errno, "Cannot open the root directory %s: %m.", origin->root);
+	counters->origin = *origin;
+	r = platform_find(
+		origin->platform_dirs, root_fd, config->platform, &counters->platform, fault);
 	for (unsigned i = 0; r >= 0 && i < config->n_calibrations; i++)
 		r = platform_calibrate(counters->platform, config->calibrations[i].metric,
 			config->calibrations[i].bytes, fault);
 	if (r < 0)
 		return r;
 	counters->is_guest = machine_is_guest(root_fd);
-	r = topology_load(root, &counters->topology, fault);
+	r = load_topology(counters, fault);
 	if (r < 0)
 		return r;
 	r = planner_make_plan(
@@ -274,6 +292,18 @@ static void give_up_calls(struct counters *counters)
 			strerror(-r));
 }
 
+/* Where there is one socket, no other can get its number. */
+static void save_numbers(struct counters *counters)
+{
+	const struct topology *topology = &counters->topology;
+	struct fault fault = {};
+
+	if (counters->origin.state &&
+		socket_numbers_save(counters->origin.state, topology, &fault) < 0 &&
+		topology->n_sockets > 1)
+		*new_warning(counters) = fault;
+}
+
 int counters_open(struct counters *counters, const struct config *config, struct fdstore *store,
 	struct fault *fault)
 {
@@ -292,6 +322,7 @@ int counters_open(struct counters *counters, const struct config *config, struct
 	if (r < 0)
 		return r;
 	hand_over(counters);
+	save_numbers(counters);
 	publication_tell_hold(
 		&counters->generation.publication, policy_hold_ns(&config->disclosure));
 	r = start_readers(counters, config, fault);

@@ -21,8 +21,16 @@
 
 enum { COUNTERS_WARNINGS_MAX = 8 }; /* one of each kind */
 
+/* Where the facts of the machine come from. All strings are borrowed. */
+struct counters_origin {
+	const char *root; /* "/": the running machine */
+	const char *const *platform_dirs;
+	const char
+		*state; /* folder of what must outlive a boot, see socket-numbers.h; NULL: none */
+};
+
 struct counters {
-	const char *const *platform_dirs; /* borrowed */
+	struct counters_origin origin;
 	struct platform *platform;
 	bool is_guest; /* a virtual machine */
 	struct topology topology;
@@ -37,11 +45,11 @@ struct counters {
 };
 
 /*
- * Recognises the machine below @root and makes the plan; opens nothing, needs no privilege.
- * @counters must be all zero. Errors of platform_find(), platform_calibrate(), topology_load(),
- * planner_make_plan().
+ * Recognises the machine and makes the plan; opens nothing, needs no privilege. @counters must be
+ * all zero. Errors of platform_find(), platform_calibrate(), topology_load(), planner_make_plan();
+ * -ENOMEM.
  */
-int counters_plan(struct counters *counters, const char *root, const char *const platform_dirs[],
+int counters_plan(struct counters *counters, const struct counters_origin *origin,
 	const struct config *config, struct fault *fault);
 
 /* Is there anything to open? 0; -ENODEV: the kernel shows nothing that could be counted. */
@@ -50,10 +58,10 @@ int counters_check(const struct counters *counters, struct fault *fault);
 /*
  * Goes on with the generation in @store, or opens the planned boxes and makes a new generation.
  * Reads every counter once, starts the readers, leaves everything that must outlive this process
- * with the service manager, and gives up all privilege. Boxes that the kernel refuses make
- * warnings. @store is empty afterwards. Errors of counters_check(); -EACCES, -EPERM: too little
- * privilege, the fault says how to give it; errno of perf_event_open(2): not one box could be
- * opened.
+ * with the service manager, saves the numbers of the sockets, and gives up all privilege. Boxes
+ * that the kernel refuses make warnings. @store is empty afterwards. Errors of counters_check();
+ * -EACCES, -EPERM: too little privilege, the fault says how to give it; errno of
+ * perf_event_open(2): not one box could be opened.
  */
 int counters_open(struct counters *counters, const struct config *config, struct fdstore *store,
 	struct fault *fault);

@@ -147,7 +147,7 @@ static int look(const struct refusing *refusing, struct fault *why)
 	int r = config_find(&refusing->origin, &refusing->config->access, &config, why);
 
 	if (r >= 0)
-		r = counters_plan(&counters, refusing->root, refusing->platform_dirs, &config, why);
+		r = counters_plan(&counters, &refusing->machine, &config, why);
 	if (r >= 0)
 		r = counters_check(&counters, why);
 	if (r >= 0 && !there_is_memory(counters.plan.n_sockets))

@@ -31,8 +31,7 @@
 struct refusing {
 	/* where it looks again */
 	struct config_origin origin;
-	const char *root;
-	const char *const *platform_dirs;
+	struct counters_origin machine;
 
 	struct config *config;     /* borrowed: as it was when uncored started */
 	struct listener *listener; /* borrowed */

@@ -15,7 +15,7 @@ static char *make(struct server *server, enum wire_topic topic, struct fault *fa
 {
 	fault->text[0] = '\0';
 	if (topic == WIRE_PLATFORMS)
-		return platform_report_json(server->counters->platform_dirs, fault);
+		return platform_report_json(server->counters->origin.platform_dirs, fault);
 	return state_json(server);
 }
 

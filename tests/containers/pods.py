@@ -3,6 +3,7 @@
 and of a pod that measures. Kubernetes itself does not run here."""
 import contextlib
 import json
+import os
 
 import fences
 import hosts
@@ -32,8 +33,11 @@ def parsed(path):
 
 
 def volumes_of(pod, container):
-    """The folders and files of the node."""
+    """The folders and files of the node, made as Kubernetes does."""
     paths = {volume["name"]: volume["hostPath"]["path"] for volume in pod["volumes"]}
+    for volume in pod["volumes"]:
+        if volume["hostPath"]["type"] == "DirectoryOrCreate":
+            os.makedirs(volume["hostPath"]["path"], exist_ok=True)
     for mount in container["volumeMounts"]:
         mode = "ro" if mount.get("readOnly") else "rw"
         yield from ("--volume", f"{paths[mount['name']]}:{mount['mountPath']}:{mode}")

@@ -102,7 +102,7 @@ static void start_counters(void)
 	snprintf(platforms, sizeof platforms, "%s/platforms", scratch_folder());
 	platform_dirs[0] = platforms;
 	counters = (struct counters){
-		.platform_dirs = platform_dirs,
+		.origin.platform_dirs = platform_dirs,
 		.plan = *machine_plan(),
 		.platform = (struct platform *)machine_plan()->platform,
 		.stopped_fd = -1,

@@ -20,7 +20,8 @@ ALIASES = {"Debian 12": "/var/run /run\n", "EL 9": "/run /var/run\n", "Fedora 42
 # What a policy says of any program. A path without a pattern has precedence, one with a pattern may not have it.
 PROGRAMS = "/usr/s?bin/.*\t--\tsystem_u:object_r:bin_t:s0\n"
 LABELS = {"/etc/uncored/uncored.conf": "uncored_conf_t", "/run/uncored": "uncored_runtime_t",
-          "/run/uncored/socket": "uncored_runtime_t", "/usr/sbin/uncored": "uncored_exec_t"}
+          "/run/uncored/socket": "uncored_runtime_t",
+          "/var/lib/uncored/state/sockets": "uncored_var_lib_t", "/usr/sbin/uncored": "uncored_exec_t"}
 
 
 class Module(unittest.TestCase):

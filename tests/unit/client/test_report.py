@@ -128,6 +128,7 @@ def array():
 def rows():
     """CSV has a line for each node, region, socket and metric"""
     files = two_nodes()
+    files["n01.json"]["regions"][0]["sockets"][0]["package"] = 8
     files["n01.json"]["regions"][1]["name"] = 'a "b", c'
     files["n01.json"]["regions"][1]["sockets"][0]["metrics"]["dram.read"] = {"absent": "no such event"}
     done = report(files, "--csv")
@@ -137,7 +138,8 @@ def rows():
     tap.equal(lines[0], {"host": "n01", "job": "77", "team": "77.0", "run": "1", "region": "solve", "ranks": "2",
                          "passages": "10", "failed": "0", "time_ns": str(4 * SECOND_NS), "socket": "0",
                          "window_ns": str(2 * SECOND_NS), "metric": "dram.read", "value": "1000", "error": "10",
-                         "unit": "bytes", "quality": ""}, "first line")
+                         "unit": "bytes", "quality": "", "package": "8"}, "first line")
+    tap.equal(lines[2]["package"], "", "package, where the report does not say it")
     odd = [line for line in lines if line["region"] == 'a "b", c']
     tap.equal((odd[0]["value"], odd[0]["quality"]), ("", "absent"), "an absent value")
     tap.equal((odd[-1]["metric"], odd[-1]["value"], odd[-1]["unit"]), ("work", "1000", "cell"), "work")

@@ -14,6 +14,7 @@ static struct json_object *check_machine(const char *machine)
 {
 	char root[512], platforms[512], *text = NULL;
 	const char *const directories[] = { platforms, NULL };
+	const struct counters_origin origin = { .root = root, .platform_dirs = directories };
 	const struct config config = {};
 	struct counters counters = {};
 	struct json_object *report;
@@ -23,7 +24,7 @@ static struct json_object *check_machine(const char *machine)
 
 	snprintf(root, sizeof root, "%s/tests/machines/%s", getenv("UNCORE_BUILD_ROOT"), machine);
 	snprintf(platforms, sizeof platforms, "%s/conf/platforms", getenv("UNCORE_SOURCE_ROOT"));
-	if (counters_plan(&counters, root, directories, &config, &fault) < 0)
+	if (counters_plan(&counters, &origin, &config, &fault) < 0)
 		fail_msg("%s", fault.text);
 	plan_report_json(&counters.plan, out);
 	fclose(out);
