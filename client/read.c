@@ -103,16 +103,39 @@ static int check_daemon(const struct uncore *handle)
 	return 0;
 }
 
-static int too_late(uint32_t socket, const struct patience *patience, uint64_t last_ns)
+/*
+ * Why the caller's own limit was too short. uncored promises a sweep to all whom budget or policy
+ * hold back. If there is no promise, or it was not kept, the reader has not come to it.
+ */
+static const char *why_not_within_limit(const struct page_wakeup *wakeup)
+{
+	if (!page_wakeup_promises(wakeup))
+		return "its budget is spent, or the site holds reads back for longer (`uncore "
+		       "info` "
+		       "says so), or its reader hangs";
+	if (page_wakeup_is_claimed(wakeup) && page_wakeup_due_ns(wakeup) > clock_now_ns())
+		return "its budget is spent, or the site holds reads back for longer (`uncore "
+		       "info` "
+		       "says so)";
+	return "its reader got no CPU time, or hangs, or a reading takes longer; look at "
+	       "`systemctl "
+	       "status uncored`";
+}
+
+static int too_late(const struct uncore *handle, uint32_t socket, const struct patience *patience,
+	uint64_t last_ns)
 {
 	double ms = (double)(last_ns - patience->begin_ns) / 1e6;
 
-	return error_say(-ETIMEDOUT, "uncored did not read socket %u within %.0f ms%s.", socket, ms,
-		patience->within_ns
-			? ", the limit that this program has set: its budget is spent, or the site "
-			  "holds reads back for longer (`uncore info` says so)"
-			: ", although it was due: its reader got no CPU time, or hangs; look at "
-			  "`systemctl status uncored`");
+	if (patience->within_ns)
+		return error_say(-ETIMEDOUT,
+			"uncored did not read socket %u within %.0f ms, the limit that this "
+			"program has set: %s.",
+			socket, ms, why_not_within_limit(&handle->wakeups[socket]));
+	return error_say(-ETIMEDOUT,
+		"uncored did not read socket %u within %.0f ms, although it was due: its reader "
+		"got no CPU time, or hangs; look at `systemctl status uncored`.",
+		socket, ms);
 }
 
 /* Waits for a sweep of @socket later than @started. Notices a daemon that has died. */
@@ -135,7 +158,7 @@ static int wait_for_sweep(const struct uncore *handle, uint32_t socket, uint32_t
 		if (r < 0)
 			return r;
 	} while (look_ns < deadline_ns(handle, socket, patience));
-	return too_late(socket, patience, last_ns);
+	return too_late(handle, socket, patience, last_ns);
 }
 
 /* One write to the doorbell. -EAGAIN: it is full. */

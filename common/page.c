@@ -209,6 +209,11 @@ bool page_wakeup_is_claimed(const struct page_wakeup *wakeup)
 	return __atomic_load_n(&wakeup->claimed, __ATOMIC_SEQ_CST);
 }
 
+bool page_wakeup_promises(const struct page_wakeup *wakeup)
+{
+	return page_wakeup_quantum(wakeup) != 0;
+}
+
 uint64_t page_wakeup_due_ns(const struct page_wakeup *wakeup)
 {
 	return __atomic_load_n(&wakeup->due_ns, __ATOMIC_RELAXED);

@@ -352,6 +352,10 @@ uint32_t page_started(const struct page_cell *cell);
 /* Is a sweep promised that begins after page_started() was called? Then nobody needs to ring. */
 bool page_wakeup_is_claimed(const struct page_wakeup *wakeup);
 
+/* Does this uncored promise a sweep to whoever has to wait for budget or interval? 0.1.0 does not,
+ * nor does it tell the quantum. */
+bool page_wakeup_promises(const struct page_wakeup *wakeup);
+
 /* When the last promised sweep is or was due, CLOCK_MONOTONIC; 0: there was none. */
 uint64_t page_wakeup_due_ns(const struct page_wakeup *wakeup);
 

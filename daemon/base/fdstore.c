@@ -11,6 +11,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "common/macro.h"
+#include "daemon/base/notify.h"
 
 /* 0: @fd is no perf event. */
 static uint64_t event_id(int fd)
@@ -129,17 +130,19 @@ void fdstore_done(struct fdstore *store)
 int fdstore_keep(const char *name, const int fds[], unsigned n_fds)
 {
 	_cleanup_free_ char *message = NULL;
-	int r;
 
 	/* FDPOLL=0: a perf event without a ring buffer polls as hung up, and systemd drops
 	 * descriptors that do (seen with systemd 252). */
 	if (asprintf(&message, "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name) < 0)
 		return -ENOMEM;
-	r = sd_pid_notify_with_fds(0, 0, message, fds, n_fds);
-	return r == 0 ? -ENOTCONN : r < 0 ? r : 0;
+	return notify_send(message, fds, n_fds);
 }
 
-void fdstore_forget(const char *name)
+int fdstore_forget(const char *name)
 {
-	sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
+	_cleanup_free_ char *message = NULL;
+
+	if (asprintf(&message, "FDSTOREREMOVE=1\nFDNAME=%s", name) < 0)
+		return -ENOMEM;
+	return notify_send(message, NULL, 0);
 }

@@ -47,8 +47,8 @@ void fdstore_drop_all(struct fdstore *store);
 void fdstore_done(struct fdstore *store);
 
 /* Hands copies of @fds to the manager, to be kept under @name, 1 to 255 printable characters except
- * ":". They outlive this process from then on. 0; -ENOTCONN: no manager; errno of sendmsg(2). */
+ * ":". They outlive this process from then on. -ENOMEM; as notify_send(). */
 int fdstore_keep(const char *name, const int fds[], unsigned n_fds);
 
-/* Has the manager close all that it keeps under @name. */
-void fdstore_forget(const char *name);
+/* Has the manager close all that it keeps under @name. -ENOMEM; as notify_send(). */
+int fdstore_forget(const char *name);

@@ -111,9 +111,8 @@ static int64_t sweep_due_ns(const struct reader *reader, uint64_t now_ns)
 	return since_ns < every_ns ? (int64_t)(every_ns - since_ns) : 0;
 }
 
-static int64_t next_timeout_ns(struct reader *reader)
+static int64_t next_timeout_ns(struct reader *reader, uint64_t now_ns)
 {
-	uint64_t now_ns = clock_now_ns();
 	int64_t claim_ns, sweep_ns = sweep_due_ns(reader, now_ns);
 
 	pthread_mutex_lock(&reader->lock);
@@ -178,12 +177,13 @@ static void answer(struct reader *reader)
 	page_let_spin(reader->sweep.cell, is_one ? spin_ns(reader) : 0);
 }
 
-/* Waits for rings. The heartbeat is not busy meanwhile. */
+/* Waits for rings. The heartbeat is not busy meanwhile, unless something that is due waits. */
 static void wait_for_rings(struct reader *reader)
 {
-	int64_t timeout_ns = next_timeout_ns(reader);
+	uint64_t now_ns = clock_now_ns();
+	int64_t timeout_ns = next_timeout_ns(reader, now_ns);
 
-	heartbeat_end(&reader->heartbeat);
+	heartbeat_rest(&reader->heartbeat, timeout_ns < 0 ? 0 : now_ns + (uint64_t)timeout_ns);
 	doorbells_wait(&reader->doorbells, timeout_ns);
 	heartbeat_begin(&reader->heartbeat, "answering rings", clock_now_ns());
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/read/reader.h"
 
+#include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -180,4 +181,13 @@ struct reader_state reader_state(struct reader *reader)
 	state.quantum = reader->options.rules.quantum;
 	pthread_mutex_unlock(&reader->lock);
 	return state;
+}
+
+/* To poll the epoll instance takes no event from the thread, and does not touch a doorbell's list
+ * of watchers. */
+bool reader_is_rung(const struct reader *reader)
+{
+	struct pollfd events = { .fd = reader->doorbells.epoll_fd, .events = POLLIN };
+
+	return poll(&events, 1, 0) > 0;
 }

@@ -111,3 +111,6 @@ void reader_move(struct reader *reader, struct page_header *page);
 void reader_set_rules(struct reader *reader, const struct reader_rules *rules);
 
 struct reader_state reader_state(struct reader *reader);
+
+/* Is there a ring, or an order, that the thread has not taken yet? Takes no lock of the reader. */
+bool reader_is_rung(const struct reader *reader);

@@ -2,12 +2,10 @@
 #include "daemon/serve/refusing.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <systemd/sd-daemon.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
@@ -15,6 +13,7 @@
 #include "daemon/base/call-filter.h"
 #include "daemon/base/log.h"
 #include "daemon/base/memfd.h"
+#include "daemon/base/notify.h"
 #include "daemon/base/privilege.h"
 #include "daemon/serve/loop.h"
 #include "daemon/serve/restart.h"
@@ -108,7 +107,7 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 
 static void say_ready(const struct refusing *refusing)
 {
-	sd_notifyf(0, "READY=1\nSTATUS=Serving nothing: %s", refusing->why.text);
+	notify_ready("Serving nothing: %s", refusing->why.text);
 }
 
 static void await_memory(struct refusing *refusing);
@@ -250,7 +249,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 {
 	(void)source;
 	(void)info;
-	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_now_ns() / 1000);
+	notify_reloading();
 	look_again(userdata);
 	say_ready(userdata);
 	return 0;
@@ -264,7 +263,7 @@ static int add_sources(struct refusing *refusing)
 	int r = loop_new(&refusing->event, on_hangup, refusing);
 
 	if (r >= 0)
-		r = sd_event_set_watchdog(refusing->event, true);
+		r = watchdog_start(&refusing->watchdog, refusing->event, NULL, 0);
 	if (r >= 0)
 		r = sd_event_add_io(refusing->event, &connections, refusing->listener->fd, EPOLLIN,
 			on_connection, refusing);
@@ -290,7 +289,7 @@ int refusing_run(struct refusing *refusing, struct fault *fault)
 		say_ready(refusing);
 		await_memory(refusing);
 		r = loop_run(refusing->event, NULL, NULL);
-		sd_notify(0, "STOPPING=1");
+		notify_stopping();
 	}
 	refusing->event = sd_event_unref(refusing->event);
 	socket_closer_done(&refusing->closer);

@@ -26,6 +26,7 @@
 #include "daemon/read/counters.h"
 #include "daemon/serve/listener.h"
 #include "daemon/serve/socket-closer.h"
+#include "daemon/serve/watchdog.h"
 #include "daemon/site/config.h"
 
 struct refusing {
@@ -41,6 +42,7 @@ struct refusing {
 	int paranoid;      /* perf_event_paranoid at that time */
 	uint64_t ended_ns; /* when a process last ended for this; CLOCK_MONOTONIC, 0: none did */
 	struct socket_closer closer;
+	struct watchdog watchdog;
 	sd_event *event; /* owned */
 	bool waits;      /* to look again when the minute is over */
 	bool awaits_memory;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/serve/reload.h"
 
-#include <inttypes.h>
 #include <string.h>
-#include <systemd/sd-daemon.h>
 
-#include "common/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/notify.h"
 #include "daemon/serve/admission.h"
 #include "daemon/serve/job-owner.h"
 #include "daemon/serve/peer.h"
@@ -41,9 +39,9 @@ static void withdraw_if_selective(struct server *server, const struct policy_acc
 		return;
 	if (job_owner_withdraw(server, server_owner(server), NULL) == 0)
 		return;
-	log_error("uncored has no memory or descriptors for another page, so it cannot withdraw "
-		  "the page that clients have: it ends, and withdraws the page when it is started "
-		  "again.");
+	log_error("uncored has no memory or descriptors for another page, or cannot leave it with "
+		  "the service manager. So it cannot withdraw the page that clients have: it ends, "
+		  "and withdraws the page when it is started again.");
 	sd_event_exit(server->event, RESTART_EXIT_STATUS);
 }
 
@@ -69,7 +67,7 @@ void reload(struct server *server)
 	const struct policy_access before = server->config->access;
 	struct fault fault;
 
-	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_now_ns() / 1000);
+	notify_reloading();
 	if (config_reload(server->config, say_kept, &fault) < 0)
 		log_error("The configuration is unchanged, because the new one is wrong: %s",
 			fault.text);

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <systemd/sd-daemon.h>
 #include <time.h>
 
+#include "daemon/base/notify.h"
 #include "daemon/serve/acceptor.h"
 #include "daemon/serve/loop.h"
 #include "daemon/serve/parking.h"
@@ -52,7 +52,7 @@ static void say_ready(const struct server *server)
 	const struct counters *counters = server->counters;
 	const char *refused = server->config->refused.text;
 
-	sd_notifyf(0, "READY=1\nSTATUS=%s%sServing %s, %u sockets, %u counter boxes.", refused,
+	notify_ready("%s%sServing %s, %u sockets, %u counter boxes.", refused,
 		*refused ? " So the configuration as it was before holds. " : "",
 		counters->platform->name, counters->plan.n_sockets, counters->plan.n_boxes);
 }
@@ -125,7 +125,7 @@ int serving_run(struct server *server, struct counters *counters, struct fault *
 	} else {
 		say_ready(server);
 		r = loop_run(server->event, at_rest, &serving);
-		sd_notify(0, "STOPPING=1");
+		notify_stopping();
 		if (r < 0)
 			fault_set(fault, r, "The event loop failed: %s.", strerror(-r));
 	}

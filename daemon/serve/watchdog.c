@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "daemon/base/log.h"
+#include "daemon/base/notify.h"
 
 enum { PINGS_PER_INTERVAL = 2, LIMITS_PER_INTERVAL = 4, US_PER_S = 1000000, NS_PER_US = 1000 };
 
@@ -21,21 +22,52 @@ uint64_t watchdog_limit_ns(const struct watchdog *watchdog)
 	return limit_ns < LIMIT_NS ? limit_ns : LIMIT_NS;
 }
 
+bool watchdog_look(struct watchdog *watchdog, uint64_t now_ns)
+{
+	bool is_rung = false;
+
+	for (unsigned i = 0; i < watchdog->n_readers; i++) {
+		const struct reader *reader = &watchdog->readers[i];
+		struct watchdog_ring *ring = &watchdog->rings[i];
+		uint32_t n_begun = heartbeat_n_begun(&reader->heartbeat);
+
+		if (!reader_is_rung(reader))
+			ring->since_ns = 0;
+		else if (!ring->since_ns || ring->n_begun != n_begun)
+			*ring = (struct watchdog_ring){ now_ns, n_begun };
+		is_rung |= ring->since_ns != 0;
+	}
+	return is_rung;
+}
+
+uint64_t watchdog_busy_ns(
+	const struct watchdog *watchdog, unsigned socket, uint64_t now_ns, const char **ret_doing)
+{
+	uint64_t busy_ns =
+		heartbeat_busy_ns(&watchdog->readers[socket].heartbeat, now_ns, ret_doing);
+	uint64_t since_ns = watchdog->rings[socket].since_ns;
+
+	if (!since_ns || now_ns - since_ns <= busy_ns)
+		return busy_ns;
+	*ret_doing = "leaving a ring unanswered";
+	return now_ns - since_ns;
+}
+
 const struct reader *watchdog_find_hanging(const struct watchdog *watchdog, uint64_t now_ns)
 {
 	const char *doing;
 
 	for (unsigned i = 0; i < watchdog->n_readers; i++)
-		if (heartbeat_busy_ns(&watchdog->readers[i].heartbeat, now_ns, &doing) >
-			watchdog_limit_ns(watchdog))
+		if (watchdog_busy_ns(watchdog, i, now_ns, &doing) > watchdog_limit_ns(watchdog))
 			return &watchdog->readers[i];
 	return NULL;
 }
 
-static void complain(const struct reader *reader, uint64_t now_ns)
+static void complain(const struct watchdog *watchdog, const struct reader *reader, uint64_t now_ns)
 {
+	unsigned socket = (unsigned)(reader - watchdog->readers);
 	const char *doing;
-	uint64_t busy_ns = heartbeat_busy_ns(&reader->heartbeat, now_ns, &doing);
+	uint64_t busy_ns = watchdog_busy_ns(watchdog, socket, now_ns, &doing);
 
 	log_error("The reader of socket %u hangs: it has been %s for %" PRIu64
 		  " s. uncored stops telling the service manager that it is alive, so that it is "
@@ -45,17 +77,19 @@ static void complain(const struct reader *reader, uint64_t now_ns)
 
 static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	const struct watchdog *watchdog = userdata;
-	uint64_t now_ns = clock_now_ns();
+	struct watchdog *watchdog = userdata;
+	uint64_t now_ns = clock_now_ns(), next_us = watchdog->interval_us / PINGS_PER_INTERVAL;
+	bool is_rung = watchdog_look(watchdog, now_ns);
 	const struct reader *hanging = watchdog_find_hanging(watchdog, now_ns);
 
 	(void)usec;
 	if (hanging)
-		complain(hanging, now_ns);
+		complain(watchdog, hanging, now_ns);
 	else
-		sd_notify(0, "WATCHDOG=1");
-	return sd_event_source_set_time_relative(
-		source, watchdog->interval_us / PINGS_PER_INTERVAL);
+		notify_alive();
+	if (is_rung && !hanging)
+		next_us = watchdog_limit_ns(watchdog) / NS_PER_US + 1;
+	return sd_event_source_set_time_relative(source, next_us);
 }
 
 int watchdog_start(struct watchdog *watchdog, sd_event *event, const struct reader readers[],

@@ -3,29 +3,51 @@
  * Tells the service manager that uncored is alive, as WatchdogSec= of its unit asks. A main thread
  * that hangs says nothing, and a main thread that finds a reader hanging keeps silent on purpose.
  * The manager then kills the process and starts another, which goes on with the same totals.
+ *
+ * A reader hangs if it is busy with one thing for too long, or late for too long with an answer
+ * that the budget put off (heartbeat.h). Nor may a ring wait for too long that it has not even
+ * taken. Nobody notes when a client rings. So where a ring waits, the main thread looks again after
+ * the limit: it hangs if the ring waits still and the reader has begun nothing meanwhile.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
 #include "daemon/read/reader.h"
 
+/* A ring that a reader has not taken. */
+struct watchdog_ring {
+	uint64_t since_ns; /* that the watchdog knows of it; 0: there is none */
+	uint32_t n_begun;  /* the reader's activities at that time */
+};
+
 struct watchdog {
 	const struct reader *readers; /* borrowed */
 	unsigned n_readers;
 	uint64_t interval_us; /* how long the manager waits for a sign of life; 0: it does not */
+	struct watchdog_ring rings[PAGE_SOCKETS_MAX];
 };
 
 /*
- * Begins to ping, twice in the interval of $WATCHDOG_USEC; without that variable @event gets no
- * timer. The watchdog must live as long as @event. Errors of sd_event_add_time_relative(3).
+ * Begins to ping, twice in the interval of $WATCHDOG_USEC, and once more where a ring waits;
+ * without that variable @event gets no timer. The watchdog must live as long as @event. Errors of
+ * sd_event_add_time_relative(3).
  */
 int watchdog_start(struct watchdog *watchdog, sd_event *event, const struct reader readers[],
 	unsigned n_readers);
 
-/* A reader that is busy with one thing for longer than this hangs. */
+/* A reader that does one thing for longer than this hangs. */
 uint64_t watchdog_limit_ns(const struct watchdog *watchdog);
+
+/* Looks which readers have a ring that they have not taken. Is there one? Takes no lock. */
+bool watchdog_look(struct watchdog *watchdog, uint64_t now_ns);
+
+/* For how long the reader of @socket has been doing one thing, and what: *@ret_doing follows "it
+ * has been ". 0: it sleeps, and nobody waits for it. Takes no lock. */
+uint64_t watchdog_busy_ns(
+	const struct watchdog *watchdog, unsigned socket, uint64_t now_ns, const char **ret_doing);
 
 /* The first reader that hangs, or NULL. Takes no lock. */
 const struct reader *watchdog_find_hanging(const struct watchdog *watchdog, uint64_t now_ns);

@@ -20,32 +20,52 @@ static void store_name(unsigned place, char ret[STORE_NAME_BYTES])
 	snprintf(ret, STORE_NAME_BYTES, "%s%u", store_prefix, place);
 }
 
-/* Without a manager, or if it has no room, the table does not outlive this process. */
-static void keep(const struct team *team)
+/* False: the manager takes no messages now. */
+static bool forget(struct team_list *list, unsigned place)
 {
 	char name[STORE_NAME_BYTES];
 
-	store_name(team->place, name);
-	fdstore_keep(name, &team->fd, 1);
+	if (!list->told[place])
+		return true;
+	store_name(place, name);
+	list->told[place] = fdstore_forget(name) == -EAGAIN;
+	return !list->told[place];
 }
 
-static void forget(unsigned place)
+/* Without a manager, or if its store is full, the table does not outlive this process. */
+static bool keep(struct team_list *list, struct team *team)
 {
 	char name[STORE_NAME_BYTES];
 
-	store_name(place, name);
-	fdstore_forget(name);
+	if (team->is_kept)
+		return true;
+	if (!forget(list, team->place))
+		return false;
+	store_name(team->place, name);
+	team->is_kept = fdstore_keep(name, &team->fd, 1) != -EAGAIN;
+	list->told[team->place] = team->is_kept;
+	return team->is_kept;
+}
+
+void team_list_tell(struct team_list *list)
+{
+	bool listens = true;
+
+	for (unsigned place = 0; place < TEAMS_MAX && listens; place++)
+		listens = list->places[place] || forget(list, place);
+	for (unsigned i = 0; i < list->n && listens; i++)
+		listens = keep(list, &list->table[i]);
 }
 
 /* --- the list --- */
 
+/* Rather one at which the manager keeps nothing. */
 static unsigned free_place(const struct team_list *list)
 {
-	unsigned place = 0;
-
-	while (list->places[place])
-		place++;
-	return place;
+	for (bool told = false;; told = true)
+		for (unsigned place = 0; place < TEAMS_MAX; place++)
+			if (!list->places[place] && list->told[place] <= told)
+				return place;
 }
 
 static struct team *insert(struct team_list *list, const struct team *team, unsigned place)
@@ -66,7 +86,7 @@ struct team *team_list_add(struct team_list *list, const struct team *team)
 {
 	struct team *added = insert(list, team, free_place(list));
 
-	keep(added);
+	team_list_tell(list);
 	return added;
 }
 
@@ -74,10 +94,10 @@ void team_list_drop(struct team_list *list, struct team *team)
 {
 	size_t at = (size_t)(team - list->table);
 
-	forget(team->place);
 	list->places[team->place] = false;
 	close_fd(&team->fd);
 	memmove(team, team + 1, (--list->n - at) * sizeof *team);
+	team_list_tell(list);
 }
 
 static bool is_of(const struct team *team, uint32_t uid, const char *name)
@@ -136,6 +156,7 @@ static void adopt(struct team_list *list, struct fdstore_item *item)
 	}
 	team.account = team.uid;
 	take_fd(&fd); /* is team.fd, too */
+	list->told[place] = true;
 	insert(list, &team, (unsigned)place);
 }
 
@@ -158,12 +179,11 @@ int team_list_new(struct fdstore *store, struct team_list **ret)
 	return 0;
 }
 
-void team_list_keep(const struct team_list *list)
+void team_list_keep(struct team_list *list)
 {
-	for (unsigned i = 0; i < list->n; i++) {
-		forget(list->table[i].place);
-		keep(&list->table[i]);
-	}
+	for (unsigned i = 0; i < list->n; i++)
+		list->table[i].is_kept = false;
+	team_list_tell(list);
 }
 
 struct team_list *team_list_free(struct team_list *list)

@@ -16,6 +16,7 @@ struct team_list {
 	struct team *table;     /* owned; by age */
 	uint64_t review_ns;     /* when uncored looks again whose time is over */
 	bool places[TEAMS_MAX]; /* taken, in the manager's store */
+	bool told[TEAMS_MAX];   /* the manager may keep something at this place */
 };
 
 /* Begins with the tables that a process before left in @store. -ENOMEM. */
@@ -23,7 +24,11 @@ int team_list_new(struct fdstore *store, struct team_list **ret);
 
 /* Leaves all tables with the service manager, if there is one; a new table is left there at
  * once. */
-void team_list_keep(const struct team_list *list);
+void team_list_keep(struct team_list *list);
+
+/* Tells the service manager what it had no room for before (notify.h): tables to keep and to
+ * forget. */
+void team_list_tell(struct team_list *list);
 
 /* Closes all tables; the manager keeps its own. @list may be NULL. Returns NULL. */
 struct team_list *team_list_free(struct team_list *list);

@@ -17,6 +17,7 @@
 struct team {
 	int fd;
 	unsigned place; /* its number in the service manager's store */
+	bool is_kept;   /* the manager has it, or there is none */
 	uint32_t uid, run, layout;
 	uint64_t account; /* that the uid belonged to at its last request; at first the uid */
 	uint64_t bytes;

@@ -130,5 +130,6 @@ uint64_t teams_review(struct team_list *list, uint64_t now_ns)
 	if (list->review_ns <= now_ns)
 		review_all(list, now_ns);
 	team_room_enforce(list, now_ns);
+	team_list_tell(list);
 	return list->review_ns < due_ns ? list->review_ns : due_ns;
 }

@@ -4,14 +4,17 @@
  * sleeps. The service manager of the test does what systemd does for WatchdogSec=.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "client/team-call.h"
 #include "common/macro.h"
 #include "common/page.h"
 #include "common/wire.h"
@@ -149,6 +152,48 @@ static void a_sweep_that_loops_in_real_time(void **state)
 	daemon_stop(&daemon_process);
 }
 
+static bool at_once(void *argument)
+{
+	(void)argument;
+	return true;
+}
+
+/* A client that sets a limit must not be told that a budget is spent. */
+static void assert_client_is_told(const struct uncore *handle)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+
+	assert_int_equal(uncore_read(handle, 0, UNCORE_FRESH, &sample), -ETIMEDOUT);
+	assert_non_null(strstr(uncore_error_text(), "set: its reader got no CPU time, or hangs"));
+	assert_null(strstr(uncore_error_text(), "budget"));
+}
+
+/* It sleeps until somebody rings, and does not come back from that. */
+static void a_reader_that_stands_still_between_sweeps(void **state)
+{
+	struct uncore *handle;
+	struct ringer ringer;
+	pid_t tid;
+
+	(void)state;
+	begin_watched();
+	assert_int_equal(uncore_open(daemon_process.socket_path, &handle), 0);
+	uncore_set_timeout(handle, 50000000);
+	ringer_connect(&ringer);
+	tid = trace_hold(&daemon_process, ring, &ringer, at_once, NULL);
+	assert_client_is_told(handle);
+	daemon_abort_when_silent(&daemon_process);
+	trace_reap(tid);
+	daemon_ended_by(&daemon_process, SIGABRT);
+	assert_true(daemon_logged(&daemon_process,
+		"The reader of socket 0 hangs: it has been leaving a ring unanswered for "));
+	assert_false(daemon_logged(&daemon_process, "The reader of socket 1 hangs"));
+	uncore_close(handle);
+	ringer_done(&ringer);
+	go_on_and_check();
+	daemon_stop(&daemon_process);
+}
+
 static void a_process_that_is_stopped(void **state)
 {
 	(void)state;
@@ -156,6 +201,56 @@ static void a_process_that_is_stopped(void **state)
 	kill(daemon_process.pid, SIGSTOP);
 	daemon_abort_when_silent(&daemon_process);
 	daemon_ended_by(&daemon_process, SIGABRT);
+	go_on_and_check();
+	daemon_stop(&daemon_process);
+}
+
+/* --- a service manager that hangs --- */
+
+enum { TABLES = 40, OF_UID_MAX = 32 };
+
+static void join_team(unsigned number)
+{
+	char name[TEAM_NAME_BYTES];
+	const struct team_wish wish = { .name = name, .layout = 7, .bytes = 1 << 20 };
+	struct team_table table;
+
+	snprintf(name, sizeof name, "table%u", number);
+	assert_int_equal(team_join(daemon_process.socket_path, &wish, &table), 0);
+	team_table_done(&table);
+}
+
+static unsigned count_kept_tables(void)
+{
+	const struct service_manager *manager = &daemon_process.manager;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < manager->n_kept; i++)
+		n += !strncmp(manager->kept[i].name, "team", 4);
+	return n;
+}
+
+/* It does not read its messages, of which its socket takes some, while tables come and go. */
+static void a_manager_that_stands_still(void **state)
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *handle;
+	unsigned n = 0;
+
+	(void)state;
+	begin_watched();
+	while (n < TABLES)
+		join_team(n++);
+	assert_int_equal(uncore_open(daemon_process.socket_path, &handle), 0);
+	assert_int_equal(uncore_read(handle, 0, UNCORE_FRESH, &sample), 0);
+	uncore_close(handle);
+	assert_true(daemon_logged(&daemon_process, "does not take the messages of uncored"));
+	while (count_kept_tables() != OF_UID_MAX && n < 100 * TABLES) {
+		manager_dispatch(&daemon_process.manager);
+		join_team(n++);
+	}
+	assert_int_equal(count_kept_tables(), OF_UID_MAX);
+	daemon_kill(&daemon_process);
 	go_on_and_check();
 	daemon_stop(&daemon_process);
 }
@@ -266,8 +361,16 @@ int main(void)
 		CASE("a sweep that loops at real-time priority is ended by RLIMIT_RTTIME, and the "
 		     "next uncored goes on exactly",
 			a_sweep_that_loops_in_real_time),
+		CASE("a reader that stands still between two sweeps is noticed, clients are not "
+		     "told of a "
+		     "budget, and the next uncored goes on exactly",
+			a_reader_that_stands_still_between_sweeps),
 		CASE("a process that is stopped is noticed, and the next uncored goes on exactly",
 			a_process_that_is_stopped),
+		CASE("a service manager that reads no messages does not hold up uncored, and gets "
+		     "the "
+		     "tables of teams later",
+			a_manager_that_stands_still),
 		CASE("idle, uncored wakes up twice in the watchdog's interval, its readers never",
 			idle_it_sleeps),
 		CASE("without a watchdog, an idle uncored never wakes up", unasked_it_says_nothing),

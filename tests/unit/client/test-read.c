@@ -658,6 +658,38 @@ static void a_reader_that_does_not_answer_is_etimedout(void **state)
 	expect_failure(link.handle, UNCORE_FRESH, -ETIMEDOUT);
 	assert_true(clock_now_ns() - begin_ns >= 20000000);
 	expect_text("socket 0 within 20 ms");
+	expect_text("its budget is spent, or the site holds reads back for longer (`uncore info` "
+		    "says so), or its reader hangs."); /* an uncored that promises nothing */
+	link_close(&link);
+}
+
+/* What the reader has promised to this user, at most 20 ms later, and what the text says. */
+static void expect_reason(struct link *link, uint64_t due_ns, const char *reason)
+{
+	if (due_ns)
+		page_wakeup_claim(&link->daemon.wakeups[0], due_ns);
+	expect_failure(link->handle, UNCORE_FRESH, -ETIMEDOUT);
+	expect_text("socket 0 within 20 ms, the limit that this program has set: ");
+	expect_text(reason);
+}
+
+static void a_reader_that_stands_still_is_told_from_a_spent_budget(void **state)
+{
+	static const char *const still = "set: its reader got no CPU time, or hangs, or a reading "
+					 "takes longer; look at `systemctl status uncored`.";
+	struct link link;
+
+	(void)state;
+	link_open(&link);
+	atomic_store(&link.daemon.deaf, true);
+	usleep(50000); /* until its thread has noticed */
+	uncore_set_timeout(link.handle, 20000000);
+	page_wakeup_tell_quantum(&link.daemon.wakeups[0], 1);
+	expect_reason(&link, 0, still);
+	expect_reason(&link, clock_now_ns() + 60000000000,
+		"set: its budget is spent, or the site "
+		"holds reads back for longer (`uncore info` says so).");
+	expect_reason(&link, clock_now_ns(), still);
 	link_close(&link);
 }
 
@@ -979,6 +1011,8 @@ int main(void)
 			the_limit_makes_room_for_what_the_site_holds_back),
 		CASE("a reader that does not answer is ETIMEDOUT",
 			a_reader_that_does_not_answer_is_etimedout),
+		CASE("a reader that stands still is told from a spent budget",
+			a_reader_that_stands_still_is_told_from_a_spent_budget),
 		CASE("a full doorbell is renewed", a_full_doorbell_is_renewed),
 		CASE("a full doorbell of an older uncored counts as rung",
 			an_older_uncored_takes_a_full_doorbell_for_rung),

@@ -16,7 +16,9 @@
 
 #include "common/macro.h"
 #include "daemon/base/memfd.h"
+#include "daemon/base/notify.h"
 #include "daemon/teams/team-room.h"
+#include "tests/harness/service-manager.h"
 #include "tests/harness/test.h"
 
 enum { ALICE = 1000, BOB = 1001, SUBORDINATE = 100000, LAYOUT = 7, MIB = 1 << 20 };
@@ -480,6 +482,49 @@ static void pass(const int fds[], const char *const names[], unsigned n)
 		close_fd(&items[i].fd); /* left in the store */
 }
 
+/* As the manager of a test keeps them; uncored was started with its socket in the environment. */
+static unsigned count_kept(const struct service_manager *manager)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < manager->n_kept; i++)
+		n += !strncmp(manager->kept[i].name, "team", 4);
+	return n;
+}
+
+/* It reads no message while tables come and go, and then all. */
+static void a_manager_that_reads_late_gets_what_is_there(void **state)
+{
+	static struct service_manager manager;
+	char path[64];
+
+	(void)state;
+	alarm(60); /* nothing here may wait for the manager */
+	snprintf(path, sizeof path, "/tmp/uncore-teams-%d", getpid());
+	manager_open(&manager, path, true);
+	setenv("NOTIFY_SOCKET", path, 1);
+	notify_ready("Serving.");
+	for (unsigned run = 0; run < 3 * TEAMS_OF_UID_MAX; run++)
+		join_new(ALICE, "job", run);
+	for (unsigned i = 0; i < TEAMS_MAX; i++) {
+		manager_dispatch(&manager);
+		team_list_tell(list);
+	}
+	assert_int_equal(list->n, TEAMS_OF_UID_MAX);
+	assert_int_equal(count_kept(&manager), TEAMS_OF_UID_MAX);
+	for (unsigned i = 0; i < list->n; i++) {
+		char name[16];
+		struct stat status;
+
+		snprintf(name, sizeof name, "team%u", list->table[i].place);
+		assert_int_equal(fstat(manager_find(&manager, name), &status), 0);
+		assert_int_equal(status.st_ino, inode_of(&list->table[i]));
+	}
+	manager_close(&manager);
+	unsetenv("NOTIFY_SOCKET");
+	alarm(0);
+}
+
 static int copy_of(const struct team *team)
 {
 	return fcntl(team->fd, F_DUPFD_CLOEXEC, 0);
@@ -593,6 +638,8 @@ int main(void)
 		TEAM_CASE("where all places are taken, the largest account gives one",
 			where_all_places_are_taken_the_largest_account_gives_one),
 		TEAM_CASE("tables come back from the store", tables_come_back_from_the_store),
+		TEAM_CASE("a service manager that reads late gets the tables that are there",
+			a_manager_that_reads_late_gets_what_is_there),
 		TEAM_CASE("what is no table is dropped", what_is_no_table_is_dropped),
 		TEAM_CASE("names of memfds are read strictly", names_of_memfds_are_read_strictly),
 	};
