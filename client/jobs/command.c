@@ -15,8 +15,8 @@ static int say(const struct job_options *options, int error, const struct job_sa
 
 	if (*said->remark && !options->quiet)
 		fprintf(stderr, "%s: %s\n", title, said->remark);
-	if (*said->error)
-		fprintf(stderr, "%s: %s\n", title, said->error);
+	if (*said->error || *said->file)
+		fprintf(stderr, "%s: %s\n", title, *said->error ? said->error : said->file);
 	return error < 0 ? EXIT_FAILED : 0;
 }
 

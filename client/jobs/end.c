@@ -145,11 +145,13 @@ static int write_record(const struct ending *ending, const struct run *run)
 	int r = run_read_text(run, &text);
 
 	if (r == 0 && to)
-		r = record_file_write(to, run, text);
+		r = record_file_write(to, run, text, ending->said->file);
 	if (r < 0) {
 		snprintf(ending->said->error, sizeof ending->said->error,
-			"%swritten into %s: %s. The next `uncore job end` of it tries again.",
-			failed, to ? to : "stdout", strerror(-r));
+			"%swritten into %.255s: %.600s. The next `uncore job end` of it tries "
+			"again.",
+			failed, to ? to : "stdout",
+			*ending->said->file ? ending->said->file : strerror(-r));
 		return r;
 	}
 	printf("%s\n", text);

@@ -11,6 +11,8 @@
 #include "client/record/member.h"
 #include "client/record/record.h"
 
+enum { RECORD_MOST_BYTES = 1 << 20 }; /* more than any record has */
+
 /* A socket that the job could use, with figures. */
 struct job_socket {
 	uint32_t socket;

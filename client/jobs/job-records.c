@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/jobs/job-time.h"
 #include "client/record/parse.h"
 #include "client/record/read.h"
 #include "client/uncore/json-files.h"
@@ -42,8 +43,31 @@ static int add(struct job_records *records, struct job_record *record)
 struct source {
 	struct job_records *records;
 	const char *name;
-	bool in_folder; /* where other JSON may lie, which is named and is no failure */
+	/* In its folder, where other JSON may lie, which is named and is no failure; NULL: the
+	 * caller named the source. */
+	const char *file;
 };
+
+/* What a file's name says of its record: ID@BEGIN.json, ID@BEGIN.2.json, ID@HOST.json; other names
+ * say nothing. A record without a begin has the time of its end. */
+static bool is_named_so(const char *file, const struct job_record *record)
+{
+	const char *at = strchr(file, '@'), *rest = at + 1;
+	char begin[JOB_TIME_MAX];
+	size_t n;
+
+	if (!at)
+		return true;
+	if (strlen(record->id) != (size_t)(at - file) ||
+		strncmp(file, record->id, strlen(record->id)) != 0)
+		return false;
+	n = strlen(record->host);
+	if (n && strncmp(rest, record->host, n) == 0 && strcmp(rest + n, ".json") == 0)
+		return true;
+	job_time_in_name(record->begin_ns ? record->begin_ns : record->end_ns, begin);
+	n = strlen(begin);
+	return strncmp(rest, begin, n) == 0 && rest[n] == '.';
+}
 
 static int parse_line(const struct source *source, const char *line, char why[MEMBER_WHY_MAX])
 {
@@ -55,6 +79,13 @@ static int parse_line(const struct source *source, const char *line, char why[ME
 	if (r == 0)
 		r = job_record_parse(json, &record, why);
 	json_object_put(json);
+	if (r == 0 && source->file && !is_named_so(source->file, &record)) {
+		snprintf(why, MEMBER_WHY_MAX,
+			"is the record of job %s on %.64s that began at %s, but its name is that "
+			"of another",
+			record.id, record.host, *record.begin ? record.begin : "no known time");
+		r = -EBADMSG;
+	}
 	if (r < 0)
 		return r;
 	if (records->id && strcmp(record.id, records->id) != 0)
@@ -75,9 +106,9 @@ static void take_text(const struct source *source, char *text)
 		if (r == 0)
 			continue;
 		fprintf(stderr, "%s: %s, line %u: it %s%s.\n", TITLE, source->name, n, why,
-			source->in_folder ? "; it is left out" : "");
-		source->records->failed |= !source->in_folder || r != -ENOMSG;
-		if (source->in_folder)
+			source->file ? "; it is left out" : "");
+		source->records->failed |= !source->file || r != -ENOMSG;
+		if (source->file)
 			return; /* no log */
 	}
 }
@@ -87,17 +118,23 @@ void job_records_take(struct job_records *records, const char *name, char *text)
 	take_text(&(struct source){ .records = records, .name = name }, text);
 }
 
-static void take_file(const char *path, bool in_folder, void *argument)
+static void take_file(const struct json_file *file, void *argument)
 {
+	const bool is_stdin = strcmp(file->path, "-") == 0;
 	const struct source source = {
 		.records = argument,
-		.name = strcmp(path, "-") == 0 ? "stdin" : path,
-		.in_folder = in_folder,
+		.name = is_stdin ? "stdin" : file->path,
+		.file = file->name,
 	};
 	_cleanup_free_ char *text = NULL;
-	int r = strcmp(path, "-") == 0 ? record_read_fd(STDIN_FILENO, &text)
-				       : record_read_text(path, &text);
+	int r;
 
+	if (file->name) {
+		take_text(&source, file->text);
+		return;
+	}
+	r = is_stdin ? record_read_fd(STDIN_FILENO, RECORD_FILE_MOST_BYTES, &text)
+		     : record_read_text(file->path, &text);
 	if (r == 0) {
 		take_text(&source, text);
 		return;
@@ -141,11 +178,18 @@ void job_records_drop_twins(struct job_records *records)
 	records->n = n;
 }
 
-void job_records_read(struct job_records *records, char **paths, int n_paths)
+void job_records_read(
+	struct job_records *records, char **paths, int n_paths, const struct trust *trust)
 {
-	const struct json_files files = { paths, n_paths };
+	const struct json_files files = {
+		.title = TITLE,
+		.paths = paths,
+		.n = n_paths,
+		.trust = trust,
+		.most_bytes = RECORD_MOST_BYTES,
+	};
 
-	if (!json_files_each(TITLE, &files, take_file, records))
+	if (!json_files_each(&files, take_file, records))
 		records->failed = true;
 	job_records_drop_twins(records);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "client/jobs/job-record.h"
+#include "client/uncore/trust.h"
 
 struct job_records {
 	const char *id; /* the job whose figures are kept; NULL: those of all */
@@ -30,9 +31,11 @@ struct job_runs {
 
 /*
  * Reads all records of files, of files *.json in folders, and of stdin ("-"), each record on a
- * line. What cannot be read is told on stderr. Records that are there twice are kept once.
+ * line. In a folder the name of a file must agree with its record. What cannot be read is told on
+ * stderr. Records that are there twice are kept once.
  */
-void job_records_read(struct job_records *records, char **paths, int n_paths);
+void job_records_read(
+	struct job_records *records, char **paths, int n_paths, const struct trust *trust);
 
 /* The same for lines of @text, which is changed, from @name. */
 void job_records_take(struct job_records *records, const char *name, char *text);

@@ -25,7 +25,7 @@ struct job_wish {
 	const char *key;         /* of the run: valid, or NULL */
 	uint32_t uid;            /* of a begin */
 	struct packages packages;
-	const char *to;   /* of an end: the folder for its file, or NULL */
+	const char *to;   /* of an end: the folder for its file (record-folder.h), or NULL */
 	const char *exit; /* of an end: plain text, or NULL */
 };
 
@@ -33,6 +33,7 @@ struct job_wish {
 struct job_said {
 	char error[RUN_WHY_MAX];  /* why it failed */
 	char remark[RUN_WHY_MAX]; /* what makes the record less than complete */
+	char file[RUN_WHY_MAX];   /* what its file lacks */
 };
 
 /* 0: the run is open, perhaps without a reading; or it was open before, with the same key. Negative

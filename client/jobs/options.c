@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/jobs/record-folder.h"
 #include "client/text.h"
 #include "client/uncore.h"
 #include "client/uncore/command.h"
@@ -20,7 +21,7 @@ static struct {
 	[JOB_END] = { "end", "uncore job end", "rteqs" },
 	[JOB_LIST] = { "list", "uncore job list", "j" },
 	[JOB_SHOW] = { "show", "uncore job show", "js" },
-	[JOB_REPORT] = { "report", "uncore job report", "oraj" },
+	[JOB_REPORT] = { "report", "uncore job report", "oraTj" },
 };
 
 const char *job_verb_title(enum job_verb verb)
@@ -45,13 +46,17 @@ static void write_help(void)
 	       "      --cpus LIST    those that the job can use, as in 0-3,8; self: those that\n"
 	       "                     this command may run on (default: all)\n\n"
 	       "end:\n"
-	       "      --to DIR       also write the record to DIR/ID@BEGIN.json\n"
+	       "      --to DIR       also write the record to DIR/ID@BEGIN.json; %%j in DIR is\n"
+	       "                     the ID\n"
 	       "      --exit TEXT    how the job ended, for the record\n"
 	       "      --run KEY      leave a run with another KEY open\n\n"
 	       "report:\n"
 	       "      --hosts LIST   the nodes that the job had; name those without a record\n"
 	       "      --run KEY      this run of several (default: the last)\n"
-	       "      --all          all runs\n\n"
+	       "      --all          all runs\n"
+	       "      --trust USER   in a DIR also believe files of USER, a name or a number; as\n"
+	       "                     often as there are such users (default: root and yourself)\n"
+	       "\n"
 	       "  -j, --json         list, show, report: JSON, see uncore-report(5)\n"
 	       "  -q, --quiet        begin, end: do not say on stderr what makes the record\n"
 	       "                     incomplete\n"
@@ -121,11 +126,18 @@ static int take_option(int letter, struct job_options *options)
 			       : complain(options, "--cpus needs a list like 0-3,8, or self");
 	case 't':
 		options->wish.to = optarg;
-		return -1;
+		return record_folder_is_valid(optarg)
+			       ? -1
+			       : complain(options, "--to needs a folder, in whose name %j is the "
+						   "job's ID, %% a %, and no other % is allowed");
 	case 'e':
 		return take_exit(optarg, options);
 	case 'o':
 		return take_hosts(optarg, options);
+	case 'T':
+		return trust_add(&options->trust, job_verb_title(options->verb), optarg)
+			       ? -1
+			       : EXIT_FAILED;
 	case 's':
 		options->wish.socket_path = optarg;
 		return -1;
@@ -173,6 +185,7 @@ static int parse_verb(int argc, char **argv, struct job_options *options)
 		{ "to", required_argument, NULL, 't' },
 		{ "exit", required_argument, NULL, 'e' },
 		{ "hosts", required_argument, NULL, 'o' },
+		{ "trust", required_argument, NULL, 'T' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "json", no_argument, NULL, 'j' },

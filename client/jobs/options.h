@@ -6,6 +6,7 @@
 
 #include "client/jobs/job.h"
 #include "client/record/hostlist.h"
+#include "client/uncore/trust.h"
 
 enum job_verb { JOB_BEGIN, JOB_END, JOB_LIST, JOB_SHOW, JOB_REPORT, JOB_VERBS };
 
@@ -17,6 +18,7 @@ struct job_options {
 	bool json;
 	bool all;              /* of a report: all runs */
 	struct hostlist hosts; /* owned; of a report */
+	struct trust trust;    /* of a report: of files in folders */
 	char **paths;
 	int n_paths;
 };

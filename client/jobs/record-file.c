@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,28 +11,25 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "client/jobs/acl.h"
 #include "client/jobs/job-json.h"
+#include "client/jobs/job-record.h"
 #include "client/jobs/job-time.h"
+#include "client/jobs/record-folder.h"
+#include "client/uncore/json.h"
 #include "common/macro.h"
 
 enum { NAME_BYTES = JOB_ID_BYTES + JOB_TIME_MAX + LAUNCH_HOST_MAX, TWINS_MOST = 100 };
 
-enum { TEXT_MOST = 1 << 20 }; /* bytes of a record */
+struct record_file {
+	const char *to;
+	const struct run *run;
+	const char *text;
+	uint32_t owner; /* of what is written there */
+	char *said;
+};
 
-/* Users may go through it, whatever the umask. */
-static int open_folder(const char *path, int *ret_fd)
-{
-	bool is_new = mkdir(path, 0711) == 0;
-	_cleanup_close_ int fd = -1;
-
-	if (!is_new && errno != EEXIST)
-		return -errno;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || (is_new && fchmod(fd, 0711) < 0))
-		return -errno;
-	*ret_fd = take_fd(&fd);
-	return 0;
-}
+/* --- its contents --- */
 
 static int write_line(int fd, const char *text)
 {
@@ -43,50 +41,129 @@ static int write_line(int fd, const char *text)
 	return (size_t)n == strlen(text) + 1 ? 0 : -ENOSPC;
 }
 
+/* --- who may read it --- */
+
+_printf_(2, 3) static void say(char said[RUN_WHY_MAX], const char *form, ...)
+{
+	size_t n = strlen(said);
+	va_list arguments;
+
+	if (n)
+		n += (size_t)snprintf(said + n, RUN_WHY_MAX - n, " ");
+	va_start(arguments, form);
+	vsnprintf(said + n, RUN_WHY_MAX - n, form, arguments);
+	va_end(arguments);
+}
+
+/* What the user owned, the user could change; what a group may read, others of the group can. */
+static void let_user_read(int fd, const struct record_file *file)
+{
+	const uint32_t known = file->run->head.uid;
+	const uint32_t uid = known == UNCORE_UNKNOWN_USER ? file->owner : known;
+	int r = acl_set(fd, 0400, uid, R_OK);
+
+	if (geteuid() == 0 && file->owner != 0)
+		say(file->said,
+			"Records in %.255s belong to user %u and not to root, as that file system "
+			"has it (root_squash): --trust %u makes reports trust them.",
+			file->to, file->owner, file->owner);
+	if (r == 0 || uid == file->owner)
+		return;
+	if (r == -EOPNOTSUPP)
+		say(file->said,
+			"The file system of %.255s has no access control lists, so user %u cannot "
+			"read the record: mount it with them (option acl), choose another --to, or "
+			"have root read records for users.",
+			file->to, uid);
+	else
+		say(file->said,
+			"User %u cannot read the record in %.255s, since its access control list "
+			"cannot be set: %s.",
+			uid, file->to, strerror(-r));
+}
+
 /* Nobody has the file yet who could write into it. */
-static int write_aside(int folder_fd, const char *name, const struct run *run, const char *text)
+static int write_aside(int folder_fd, const char *name, struct record_file *file)
 {
 	_cleanup_close_ int fd = -1;
+	struct stat status;
 	int r;
 
 	if (unlinkat(folder_fd, name, 0) < 0 && errno != ENOENT)
 		return -errno;
 	fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &status) < 0)
 		return -errno;
-	r = write_line(fd, text);
+	file->owner = status.st_uid;
+	r = write_line(fd, file->text);
 	if (r < 0)
 		return r;
-	if (run->head.uid != UNCORE_UNKNOWN_USER && fchown(fd, run->head.uid, (gid_t)-1) < 0)
-		return -errno;
-	return fchmod(fd, 0440) < 0 || fsync(fd) < 0 ? -errno : 0;
+	let_user_read(fd, file);
+	return fsync(fd) < 0 ? -errno : 0;
 }
 
-/* Does the file hold @text and nothing else? */
-static bool holds(int folder_fd, const char *name, const char *text)
-{
-	const size_t size_bytes = strlen(text) + 1;
-	_cleanup_close_ int fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	_cleanup_free_ char *held = calloc(size_bytes + 1, 1);
+/* --- its name --- */
 
-	return fd >= 0 && held && read(fd, held, size_bytes + 1) == (ssize_t)size_bytes &&
-	       strncmp(held, text, size_bytes - 1) == 0;
+static bool differ(struct json_object *a, struct json_object *b, const char *key)
+{
+	return strcmp(json_text(a, key, ""), json_text(b, key, "")) != 0;
+}
+
+static bool is_of_another_run(const char *held, const char *text)
+{
+	struct json_object *theirs = json_tokener_parse(held), *ours = json_tokener_parse(text);
+	bool is_another = json_has(theirs, "job") &&
+			  (differ(theirs, ours, "job") || differ(theirs, ours, "host") ||
+				  differ(theirs, ours, "monotonic_ns"));
+
+	json_object_put(theirs);
+	json_object_put(ours);
+	return is_another;
+}
+
+enum holder { OUR_RECORD, ANOTHER_RUN, SPOILT };
+
+/* What is there under the name already? */
+static enum holder look(int folder_fd, const char *name, const struct record_file *file)
+{
+	const char *text = file->text;
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	_cleanup_close_ int fd = openat(folder_fd, name, flags);
+	_cleanup_free_ char *held = calloc(RECORD_MOST_BYTES + 1, 1);
+	struct stat status;
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ELOOP ? SPOILT : ANOTHER_RUN;
+	if (!held || fstat(fd, &status) < 0)
+		return ANOTHER_RUN;
+	n = S_ISREG(status.st_mode) ? read(fd, held, RECORD_MOST_BYTES) : 0;
+	if (n < 0)
+		return ANOTHER_RUN;
+	if ((size_t)n == strlen(text) + 1 && strncmp(held, text, strlen(text)) == 0)
+		return status.st_uid == 0 || status.st_uid == file->owner ? OUR_RECORD : SPOILT;
+	return is_of_another_run(held, text) ? ANOTHER_RUN : SPOILT;
 }
 
 /* Gives the file that was written aside a name that no other run has: @ret_name. */
-static int name_it(int folder_fd, const char *aside, const struct run *run, const char *text,
-	char ret_name[NAME_BYTES])
+static int name_it(
+	int folder_fd, const char *aside, const struct record_file *file, char ret_name[NAME_BYTES])
 {
 	char begun[JOB_TIME_MAX], *name = ret_name, number[16] = "";
 
-	job_time_in_name(run->head.begun_real_ns, begun);
+	job_time_in_name(file->run->head.begun_real_ns, begun);
 	for (int i = 2; i < TWINS_MOST; i++) {
-		snprintf(name, NAME_BYTES, "%s@%s%s.json", run->head.id, begun, number);
+		enum holder holder;
+
+		snprintf(name, NAME_BYTES, "%s@%s%s.json", file->run->head.id, begun, number);
 		if (linkat(folder_fd, aside, folder_fd, name, 0) == 0)
 			return 0;
 		if (errno != EEXIST)
 			return -errno;
-		if (holds(folder_fd, name, text))
+		holder = look(folder_fd, name, file);
+		if (holder == OUR_RECORD)
+			return 0;
+		if (holder == SPOILT && renameat(folder_fd, aside, folder_fd, name) == 0)
 			return 0;
 		snprintf(number, sizeof number, ".%d", i);
 	}
@@ -103,11 +180,11 @@ static bool is_complete(const char *text)
 static bool leads_to_figures(int folder_fd, const char *link)
 {
 	_cleanup_close_ int fd = openat(folder_fd, link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	_cleanup_free_ char *text = calloc(TEXT_MOST + 1, 1);
+	_cleanup_free_ char *text = calloc(RECORD_MOST_BYTES + 1, 1);
 
 	if (fd < 0 && errno == ENOENT)
 		return false;
-	return fd < 0 || !text || read(fd, text, TEXT_MOST) < 0 || is_complete(text);
+	return fd < 0 || !text || read(fd, text, RECORD_MOST_BYTES) < 0 || is_complete(text);
 }
 
 /* Users do not know when their job began, but its id and where it ran. */
@@ -119,28 +196,35 @@ static int point_at(int folder_fd, const char *aside, const char *link, const ch
 	return 0;
 }
 
-static int write_in(int folder_fd, const struct run *run, const char *text)
+static int write_in(int folder_fd, struct record_file *file)
 {
 	char aside[NAME_BYTES], host[LAUNCH_HOST_MAX], name[NAME_BYTES];
 	int r;
 
 	job_host(host); /* several may share the folder */
-	snprintf(aside, sizeof aside, ".%s@%.100s", run->head.id, host);
-	r = write_aside(folder_fd, aside, run, text);
+	snprintf(aside, sizeof aside, ".%s@%.100s", file->run->head.id, host);
+	r = write_aside(folder_fd, aside, file);
 	if (r == 0)
-		r = name_it(folder_fd, aside, run, text, name);
+		r = name_it(folder_fd, aside, file, name);
 	unlinkat(folder_fd, aside, 0);
-	if (r < 0 || (!is_complete(text) && leads_to_figures(folder_fd, aside + 1)))
+	if (r < 0 || (!is_complete(file->text) && leads_to_figures(folder_fd, aside + 1)))
 		return r;
 	return point_at(folder_fd, aside, aside + 1, name);
 }
 
-int record_file_write(const char *folder, const struct run *run, const char *text)
+int record_file_write(
+	const char *to, const struct run *run, const char *text, char ret_said[RUN_WHY_MAX])
 {
+	struct record_file file = { .to = to, .run = run, .text = text, .said = ret_said };
 	_cleanup_close_ int folder_fd = -1;
-	int r = open_folder(folder, &folder_fd);
+	int r = record_folder_open(to, run, &folder_fd, ret_said);
 
-	if (r == 0)
-		r = write_in(folder_fd, run, text);
-	return r == 0 && fsync(folder_fd) < 0 ? -errno : r;
+	if (r < 0)
+		return r;
+	r = write_in(folder_fd, &file);
+	if (r == 0 && fsync(folder_fd) < 0)
+		r = -errno;
+	if (r < 0)
+		snprintf(ret_said, RUN_WHY_MAX, "%s", strerror(-r));
+	return r;
 }

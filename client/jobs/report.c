@@ -169,7 +169,7 @@ int job_report(const struct job_options *options)
 	_cleanup_(job_records_done) struct job_records records = { .id = options->wish.id };
 	_cleanup_(job_runs_done) struct job_runs runs = { .n = 0 };
 
-	job_records_read(&records, options->paths, options->n_paths);
+	job_records_read(&records, options->paths, options->n_paths, &options->trust);
 	if (job_runs_find(&records, options->wish.id, &runs) < 0) {
 		fprintf(stderr, "uncore job report: no memory for the records.\n");
 		return EXIT_FAILED;

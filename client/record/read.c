@@ -11,9 +11,7 @@
 #include "client/record/parse.h"
 #include "common/macro.h"
 
-enum { FILE_MOST_BYTES = 256 << 20 }; /* more than any record has */
-
-int record_read_fd(int fd, char **ret_text)
+int record_read_fd(int fd, size_t most_bytes, char **ret_text)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t size_bytes = 0, used = 0;
@@ -24,8 +22,6 @@ int record_read_fd(int fd, char **ret_text)
 			char *larger;
 
 			size_bytes = size_bytes ? 2 * size_bytes : 65536;
-			if (size_bytes > 2 * (size_t)FILE_MOST_BYTES)
-				return -EFBIG;
 			larger = realloc(text, size_bytes);
 			if (!larger)
 				return -ENOMEM;
@@ -35,6 +31,8 @@ int record_read_fd(int fd, char **ret_text)
 		if (n < 0)
 			return -errno;
 		used += (size_t)n;
+		if (used > most_bytes)
+			return -EFBIG;
 	} while (n);
 	for (size_t i = 0; i < used; i++)
 		if (!text[i])
@@ -54,7 +52,7 @@ int record_read_text(const char *path, char **ret_text)
 		return -errno;
 	if (S_ISDIR(status.st_mode))
 		return -EISDIR;
-	return record_read_fd(fd, ret_text);
+	return record_read_fd(fd, RECORD_FILE_MOST_BYTES, ret_text);
 }
 
 int record_read(const char *path, struct record_list *list, char ret_why[MEMBER_WHY_MAX])

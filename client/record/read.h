@@ -2,6 +2,8 @@
 /* The records that a file holds. */
 #pragma once
 
+#include <stddef.h>
+
 #include "client/record/member.h"
 #include "client/record/record.h"
 
@@ -10,4 +12,6 @@ int record_read(const char *path, struct record_list *list, char ret_why[MEMBER_
 
 /* The whole text of a file, for free(3). -EFBIG; the errors of open(2) and read(2). */
 int record_read_text(const char *path, char **ret_text);
-int record_read_fd(int fd, char **ret_text);
+int record_read_fd(int fd, size_t most_bytes, char **ret_text);
+
+enum { RECORD_FILE_MOST_BYTES = 256 << 20 }; /* more than any file has */

@@ -11,11 +11,14 @@
 #include "client/record/join-print.h"
 #include "client/record/json.h"
 #include "client/record/notes.h"
+#include "client/record/parse.h"
 #include "client/record/print.h"
 #include "client/record/read.h"
 #include "client/uncore/command.h"
 #include "client/uncore/json-files.h"
 #include "common/macro.h"
+
+static const char TITLE[] = "uncore report";
 
 /* What was read. */
 struct found {
@@ -31,17 +34,18 @@ static void found_done(struct found *found)
 /* --- reading --- */
 
 /* In a directory other JSON may lie beside the records: it is named, and no failure. */
-static void read_one(const char *path, bool in_directory, void *argument)
+static void read_one(const struct json_file *file, void *argument)
 {
 	struct found *found = argument;
 	char why[MEMBER_WHY_MAX];
-	int r = record_read(path, &found->list, why);
+	int r = file->name ? record_list_parse(file->text, &found->list, why)
+			   : record_read(file->path, &found->list, why);
 
 	if (r == 0)
 		return;
-	fprintf(stderr, "uncore report: %s %s%s.\n", path, why,
-		in_directory ? "; it is left out" : "");
-	found->failed |= !in_directory || r != -ENOMSG;
+	fprintf(stderr, "%s: %s %s%s.\n", TITLE, file->path, why,
+		file->name ? "; it is left out" : "");
+	found->failed |= !file->name || r != -ENOMSG;
 }
 
 /* --- showing --- */
@@ -108,17 +112,23 @@ static int join_and_show(const struct report_options *options, struct found *fou
 int report_files(const struct report_options *options)
 {
 	_cleanup_(found_done) struct found found = { .failed = false };
+	const struct json_files files = {
+		.title = TITLE,
+		.paths = options->paths,
+		.n = options->n_paths,
+		.trust = &options->trust,
+		.most_bytes = RECORD_FILE_MOST_BYTES,
+	};
 	int r;
 
-	if (!json_files_each("uncore report",
-		    &(struct json_files){ options->paths, options->n_paths }, read_one, &found))
+	if (!json_files_each(&files, read_one, &found))
 		found.failed = true;
 	if (!found.list.n) {
-		fprintf(stderr, "uncore report: there is no record to show.\n");
+		fprintf(stderr, "%s: there is no record to show.\n", TITLE);
 		return EXIT_FAILED;
 	}
 	r = join_and_show(options, &found);
 	if (r < 0)
-		fprintf(stderr, "uncore report: cannot join the records: %s.\n", strerror(-r));
+		fprintf(stderr, "%s: cannot join the records: %s.\n", TITLE, strerror(-r));
 	return r || found.failed ? EXIT_FAILED : 0;
 }

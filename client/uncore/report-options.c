@@ -24,6 +24,8 @@ static void write_help(void)
 	       "of all nodes, each node, and how far the nodes differ.\n\n"
 	       "      --hosts LIST  the nodes that the job had, as Slurm writes them\n"
 	       "                    (n[01-03,7],login1); name those that left no file\n"
+	       "      --trust USER  in a DIR also believe files of USER, a name or a number; as\n"
+	       "                    often as there are such users (default: root and yourself)\n"
 	       "      --nodes       each region of each node, however many there are\n\n"
 	       "With or without FILE:\n\n"
 	       "      --csv         a line for each node, region, socket and metric\n"
@@ -69,6 +71,8 @@ static int take_option(int letter, struct report_options *options)
 		return take_hosts(optarg, options);
 	case 'u':
 		return take_user(optarg, options);
+	case 't':
+		return trust_add(&options->trust, "uncore report", optarg) ? -1 : EXIT_FAILED;
 	case 'n':
 		options->nodes = true;
 		return -1;
@@ -101,8 +105,8 @@ static int check(const struct report_options *options)
 	if (options->n_paths && of_kept)
 		return complain("--keep, --running and --user are about the jobs that uncored "
 				"keeps: leave out FILE");
-	if (!options->n_paths && (options->nodes || options->hosts.n_names))
-		return complain("--hosts and --nodes need a FILE or DIR");
+	if (!options->n_paths && (options->nodes || options->hosts.n_names || options->trust.n))
+		return complain("--hosts, --nodes and --trust need a FILE or DIR");
 	return -1;
 }
 
@@ -110,6 +114,7 @@ int report_options_parse(int argc, char **argv, struct report_options *ret)
 {
 	static const struct option names[] = {
 		{ "hosts", required_argument, NULL, 'o' },
+		{ "trust", required_argument, NULL, 't' },
 		{ "nodes", no_argument, NULL, 'n' },
 		{ "keep", no_argument, NULL, 'k' },
 		{ "running", no_argument, NULL, 'r' },

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "client/record/hostlist.h"
+#include "client/uncore/trust.h"
 
 enum report_output { REPORT_TABLE, REPORT_JSON, REPORT_CSV };
 
@@ -12,6 +13,7 @@ struct report_options {
 	enum report_output output;
 	bool nodes;
 	struct hostlist hosts;
+	struct trust trust; /* of files in folders */
 	bool keep, running;
 	uint32_t uid; /* UNCORE_UNKNOWN_USER: the caller's */
 	char **paths;

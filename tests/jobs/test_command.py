@@ -47,7 +47,7 @@ def written():
         begin = record["begin"].replace("-", "").replace(":", "")
         tap.equal(path.name, f"12@{begin}.json", "name")
         status = path.stat()
-        tap.equal((stat.S_IMODE(status.st_mode), status.st_uid), (0o440, NOBODY), "mode and owner")
+        tap.equal((stat.S_IMODE(status.st_mode), status.st_uid), (0o440, 0), "mode and owner")
         tap.equal(stat.S_IMODE(here.records.stat().st_mode), 0o711, "mode of the folder")
         tap.equal(json.loads(path.read_text(encoding="utf-8")), record, "file")
         tap.equal((record["record"], record["job"], record["run"], record["uid"], record["exit"]),

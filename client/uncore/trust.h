@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whose files a report believes that it finds in a folder: root's, the caller's, and those of users
+ * whom the caller names.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TRUST_USERS_MAX = 64 };
+
+struct trust {
+	uint32_t n;
+	uint32_t uids[TRUST_USERS_MAX];
+};
+
+/* @user: a name or a number. False: this machine has no such user, or there are too many, and
+ * @title has said so on stderr. */
+bool trust_add(struct trust *trust, const char *title, const char *user);
+
+bool trust_has(const struct trust *trust, uint32_t uid);
