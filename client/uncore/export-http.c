@@ -1,203 +1,97 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A server of one request: systemd accepts connections, and starts this for each of them. The time
- * for each step is bounded, so a client that is slow, or says nothing, does not keep a process.
- */
 #include "client/uncore/export-http.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "client/uncore/command.h"
-#include "client/uncore/export-prometheus.h"
-#include "client/uncore/export-reading.h"
-#include "client/uncore/http-request.h"
-#include "common/clock.h"
+#include "client/uncore/http-server.h"
 #include "common/macro.h"
+#include "common/number.h"
 
-enum { CONNECTION = STDIN_FILENO, DRAIN_MAX = 65536 };
-static const uint64_t STEP_NS = UINT64_C(5000000000), DRAIN_NS = UINT64_C(1000000000);
+/* Any longer, and a scrape each minute would start a process. */
+static const uint64_t IDLE_NS = UINT64_C(60000000000);
 
-struct answer {
-	enum http_status status;
-	bool without_body;
-	char *body; /* owned */
-	size_t n_bytes;
+enum { FIRST_PASSED_FD = 3 };
+
+/* The descriptors that were passed. */
+struct passed {
+	int first;
+	unsigned n;
 };
 
-static void answer_done(struct answer *answer)
+static uint64_t number_in(const char *variable)
 {
-	free(take_ptr(answer->body));
+	const char *text = getenv(variable);
+	uint64_t value;
+
+	return text && number_parse_whole(text, 10, INT32_MAX, &value) ? value : 0;
 }
 
-/* --- bytes, in time --- */
-
-static bool wait_until_ready(short events, uint64_t deadline_ns)
+static struct passed find_passed(void)
 {
-	struct pollfd connection = { .fd = CONNECTION, .events = events };
-	uint64_t now_ns = clock_now_ns();
+	uint64_t n = number_in("LISTEN_FDS");
 
-	if (now_ns >= deadline_ns)
+	if (n && number_in("LISTEN_PID") == (uint64_t)getpid())
+		return (struct passed){ FIRST_PASSED_FD, (unsigned)n };
+	return (struct passed){ STDIN_FILENO, 1 };
+}
+
+/* SO_TYPE, SO_ACCEPTCONN; -1: it is no socket. */
+static int ask(int fd, int option)
+{
+	int value;
+
+	return getsockopt(fd, SOL_SOCKET, option, &value, &(socklen_t){ sizeof value }) == 0 ? value
+											     : -1;
+}
+
+/* Notes listening sockets in @server, a connection in *@ret_fd; false: there is something else. */
+static bool take_passed(struct http_server *server, struct passed passed, int *ret_fd)
+{
+	*ret_fd = -1;
+	if (passed.n > HTTP_LISTENERS_MAX)
 		return false;
-	return poll(&connection, 1, 1 + (int)((deadline_ns - now_ns) / 1000000)) != 0;
-}
-
-/* Bytes received; 0: the client has ended; -ETIMEDOUT; another negative errno. */
-static ssize_t receive(char *buffer, size_t n_bytes, uint64_t deadline_ns)
-{
-	ssize_t n;
-
-	do {
-		if (!wait_until_ready(POLLIN, deadline_ns))
-			return -ETIMEDOUT;
-		n = recv(CONNECTION, buffer, n_bytes, MSG_DONTWAIT);
-	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
-	return n < 0 ? -errno : n;
-}
-
-/* What cannot be sent in time, or to a client that has gone, is dropped. */
-static void send_all(const char *bytes, size_t n_bytes, uint64_t deadline_ns)
-{
-	while (n_bytes && wait_until_ready(POLLOUT, deadline_ns)) {
-		ssize_t n = send(CONNECTION, bytes, n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			return;
-		bytes += n < 0 ? 0 : n;
-		n_bytes -= n < 0 ? 0 : (size_t)n;
+	for (int fd = passed.first; fd < passed.first + (int)passed.n; fd++) {
+		if (ask(fd, SO_TYPE) != SOCK_STREAM)
+			return false;
+		if (ask(fd, SO_ACCEPTCONN) == 1 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+			server->listeners[server->n_listeners++] = fd;
+		else
+			*ret_fd = fd;
 	}
+	return *ret_fd < 0 || passed.n == 1;
 }
 
-/* Closing a connection whose bytes were not all read resets it, and the answer could be lost. */
-static void drain(void)
+static int serve(struct http_server *server, int fd, const struct export_options *options)
 {
-	uint64_t deadline_ns = clock_deadline_ns(DRAIN_NS);
-	char buffer[4096];
-	ssize_t n = 1;
+	int r = export_body_init(&server->body, options);
 
-	shutdown(CONNECTION, SHUT_WR);
-	for (size_t total = 0; n > 0 && total < DRAIN_MAX; total += (size_t)n)
-		n = receive(buffer, sizeof buffer, deadline_ns);
+	if (r == 0)
+		r = http_server_run(server, fd);
+	if (r < 0)
+		fprintf(stderr, "uncore export: cannot serve: %s.\n", strerror(-r));
+	export_body_done(&server->body);
+	return r < 0 ? EXIT_FAILED : 0;
 }
 
-/* --- the request --- */
-
-/* False: the client has gone, and wants no answer. */
-static bool receive_request(struct answer *ret)
+int export_http(const struct export_options *options)
 {
-	uint64_t deadline_ns = clock_deadline_ns(STEP_NS);
-	char head[HTTP_HEAD_MAX];
-	size_t used = 0;
+	_cleanup_free_ struct http_server *server = calloc(1, sizeof *server);
+	int fd;
 
-	while (!http_request_is_whole(head, used)) {
-		ssize_t n;
-
-		if (used == sizeof head) {
-			ret->status = HTTP_HEAD_TOO_LARGE;
-			return true;
-		}
-		n = receive(head + used, sizeof head - used, deadline_ns);
-		if (n == -ETIMEDOUT)
-			ret->status = HTTP_REQUEST_TIMEOUT;
-		if (n <= 0)
-			return n == -ETIMEDOUT;
-		used += (size_t)n;
-	}
-	ret->status = http_request_judge(head, used, &ret->without_body);
-	return true;
-}
-
-/* --- the answer --- */
-
-static const char *phrase_of(enum http_status status)
-{
-	static const struct {
-		enum http_status status;
-		const char *phrase;
-	} phrases[] = {
-		{ HTTP_OK, "OK" },
-		{ HTTP_BAD_REQUEST, "Bad Request" },
-		{ HTTP_NOT_FOUND, "Not Found" },
-		{ HTTP_METHOD_NOT_ALLOWED, "Method Not Allowed" },
-		{ HTTP_REQUEST_TIMEOUT, "Request Timeout" },
-		{ HTTP_HEAD_TOO_LARGE, "Request Header Fields Too Large" },
-		{ HTTP_VERSION_NOT_SUPPORTED, "HTTP Version Not Supported" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(phrases); i++)
-		if (phrases[i].status == status)
-			return phrases[i].phrase;
-	return "";
-}
-
-static void write_metrics(FILE *out, const char *socket_path)
-{
-	_cleanup_(export_reading_done) struct export_reading reading;
-
-	export_reading_take(socket_path, true, &reading);
-	export_prometheus(out, &reading);
-}
-
-static int make_body(const char *socket_path, struct answer *answer)
-{
-	FILE *out = open_memstream(&answer->body, &answer->n_bytes);
-
-	if (!out)
-		return -ENOMEM;
-	if (answer->status == HTTP_OK)
-		write_metrics(out, socket_path);
-	else
-		fprintf(out, "%s. The counters are at /metrics.\n", phrase_of(answer->status));
-	return fclose(out) == EOF ? -ENOMEM : 0;
-}
-
-static void send_answer(const struct answer *answer)
-{
-	uint64_t deadline_ns = clock_deadline_ns(STEP_NS);
-	char head[512];
-	int n = snprintf(head, sizeof head,
-		"HTTP/1.1 %d %s\r\n"
-		"Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
-		"Content-Length: %zu\r\n"
-		"%sConnection: close\r\n\r\n",
-		(int)answer->status, phrase_of(answer->status), answer->n_bytes,
-		answer->status == HTTP_METHOD_NOT_ALLOWED ? "Allow: GET, HEAD\r\n" : "");
-
-	send_all(head, (size_t)n, deadline_ns);
-	if (!answer->without_body)
-		send_all(answer->body, answer->n_bytes, deadline_ns);
-	drain();
-}
-
-static bool is_connection(void)
-{
-	int type;
-
-	return getsockopt(CONNECTION, SOL_SOCKET, SO_TYPE, &type, &(socklen_t){ sizeof type }) ==
-		       0 &&
-	       type == SOCK_STREAM;
-}
-
-int export_http(const char *socket_path)
-{
-	_cleanup_(answer_done) struct answer answer = { .body = NULL };
-
-	if (!is_connection()) {
-		fputs("uncore export: with --http, standard input is a connection: systemd passes "
-		      "one to a service of a socket with Accept=yes.\n",
-			stderr);
-		return EXIT_USAGE;
-	}
-	if (!receive_request(&answer))
-		return 0;
-	if (make_body(socket_path, &answer) < 0) {
+	if (!server) {
 		fputs("uncore export: out of memory.\n", stderr);
 		return EXIT_FAILED;
 	}
-	send_answer(&answer);
-	return 0;
+	server->idle_ns = IDLE_NS;
+	if (take_passed(server, find_passed(), &fd))
+		return serve(server, fd, options);
+	fprintf(stderr,
+		"uncore export: with --http a service manager passes 1 to %d listening sockets, or "
+		"one connection, and none was found: see uncore-export(1).\n",
+		HTTP_LISTENERS_MAX);
+	return EXIT_USAGE;
 }

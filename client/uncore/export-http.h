@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
+struct export_options;
+
 /*
- * Answers one request on the connection that is standard input, and returns the exit status. What
- * the client does is no failure: it may be slow, send anything or go away. Takes 16 seconds at
- * most.
+ * Answers requests for the metrics and returns the exit status. A service manager passes either
+ * listening sockets, as sd_listen_fds(3) says or one as standard input, or a single connection.
+ * What clients do is no failure: they may be slow, send anything or go away.
  */
-int export_http(const char *socket_path);
+int export_http(const struct export_options *options);

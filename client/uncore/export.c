@@ -112,6 +112,6 @@ int command_export(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (options.http)
-		return export_http(options.socket_path);
+		return export_http(&options);
 	return options.clustercockpit ? export_bandwidths(&options) : export_once(&options);
 }

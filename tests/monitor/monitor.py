@@ -19,6 +19,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import socket
@@ -45,6 +46,8 @@ SECONDS = 30  # more than anything takes on a busy machine
 EXPORTER = int(re.search(r"^ListenStream=127\.0\.0\.1:(\d+)$",
                          (SOURCE / "systemd/uncore-export-http.socket").read_text(encoding="ascii"), re.MULTILINE)[1])
 NODE_EXPORTER, PROMETHEUS = 9100, 9090
+BACKLOG = int(re.search(r"^Backlog=(\d+)$", (SOURCE / "systemd/uncore-export-http.socket").read_text(encoding="ascii"),
+                        re.MULTILINE)[1])
 CLONE_NEWNET = 0x40000000
 SIOCSIFFLAGS, IFF_UP, IFREQ_BYTES = 0x8914, 1, 40
 LOG_BYTES = 4000
@@ -94,27 +97,29 @@ def query(expression):
     return json.loads(get(PROMETHEUS, "/api/v1/query?" + urllib.parse.urlencode({"query": expression})))["data"]["result"]
 
 
-class Acceptor(threading.Thread):
-    """What systemd does for a socket with Accept=yes: a process for each connection."""
+class Activator(threading.Thread):
+    """What systemd does for a socket with Accept=no: when somebody is in its queue, it starts a process for all."""
 
     def __init__(self, start):
         super().__init__(daemon=True)
         self.start_service = start
-        self.listener = socket.create_server(("127.0.0.1", EXPORTER), backlog=64)
+        self.listener = socket.create_server(("127.0.0.1", EXPORTER), backlog=BACKLOG)
         self.services = []
+        self.ending = threading.Event()
 
     def run(self):
-        with contextlib.suppress(OSError):  # it is closed
-            while True:
-                connection, _ = self.listener.accept()
-                with connection:
-                    self.services.append(self.start_service(connection))
+        while not self.ending.is_set():
+            if select.select([self.listener], [], [], 0.05)[0]:
+                self.services.append(self.start_service(self.listener))
+                self.services[-1].wait()
 
     def close(self):
-        """Waits for all services: none may take longer than it says. Returns their exit statuses."""
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
+        """Ends the process that runs. Returns the exit statuses of all."""
+        self.ending.set()
+        for service in self.services[-1:]:
+            service.terminate()
         self.join()
+        self.listener.close()
         return [service.wait(SECONDS) for service in self.services]
 
 
@@ -131,7 +136,7 @@ class Node:
             os.chown(self.folder / name, NOBODY, NOBODY)
         self.socket = self.folder / "socket"
         self.text_file = self.folder / "textfile/uncore.prom"
-        self.uncored = self.acceptor = None
+        self.uncored = self.activator = None
         self.others = []
         Node.alive.append(self)
 
@@ -167,16 +172,18 @@ class Node:
         tap.equal((done.returncode, done.stderr), (0, ""), "status and complaints of uncore export")
         return done.stdout
 
-    def accept(self, uid=NOBODY):
-        """Serves HTTP from now on."""
-        def start_service(connection):
-            return subprocess.Popen([UNCORE, "export", "--http"], stdin=connection, stdout=subprocess.DEVNULL,
+    def serve_http(self, *words, uid=NOBODY):
+        """Serves HTTP from now on, as the unit does."""
+        def start_service(listener):
+            pass_it = f"exec 3<&{listener.fileno()}; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$@\""
+            return subprocess.Popen(["sh", "-c", pass_it, "sh", UNCORE, "export", "--http", *words],
+                                    pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL, env={"UNCORE_SOCKET": str(self.socket)}, cwd="/",
                                     **as_user(uid))
 
-        self.acceptor = Acceptor(start_service)
-        self.acceptor.start()
-        return self.acceptor
+        self.activator = Activator(start_service)
+        self.activator.start()
+        return self.activator
 
     # --- collectors ---
 
@@ -204,14 +211,14 @@ class Node:
         if self not in Node.alive:
             return
         Node.alive.remove(self)
-        statuses = self.acceptor.close() if self.acceptor else []
+        statuses = self.activator.close() if self.activator else []
         for process in self.others:
             processes.kill(process)  # they would take seconds to write all that they have
         if self.uncored:
             self.stop_uncored()
         left = processes.end_leftovers()
         shutil.rmtree(self.folder)
-        tap.equal((set(statuses) - {0}, left), (set(), []), "failures of services, and processes left behind")
+        tap.equal((set(statuses) - {0, -signal.SIGTERM}, left), (set(), []), "failures of services, and processes left behind")
 
     def logs(self):
         return [f"{path.name}:\n{path.read_text(errors='replace')[-LOG_BYTES:]}"

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`uncore export --http`, a process for each connection: what it answers to good, slow, long and hostile requests."""
+"""`uncore export --http`, one process for all connections: what it answers to good, slow, long and hostile requests."""
 import contextlib
+import os
+import signal
 import socket
+import subprocess
 import threading
+import time
 
-from monitor import EXPORTER, SECONDS, Case, get, run_cases, value_of
+from monitor import BACKLOG, EXPORTER, SECONDS, UNCORE, Case, get, run_cases, value_of
+from processes import as_user
 
 GET = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 MOST_BYTES = 1 << 20
@@ -35,7 +40,7 @@ class Http(Case):
     def setUp(self):
         super().setUp()
         self.node.start_uncored()
-        self.node.accept()
+        self.node.serve_http()
 
     def ask(self, request):
         with connect() as connection:
@@ -116,7 +121,8 @@ class Http(Case):
                 self.assertEqual(status_of(receive(connection)), "HTTP/1.1 408 Request Timeout")
             stop.set()
             dripper.join()
-            self.assertEqual([service.wait(SECONDS) for service in self.node.acceptor.services], [0] * 8)
+            deaf.settimeout(SECONDS)
+            self.assertTrue(receive(deaf))
 
     def test_endless(self):
         """a client that never stops sending is ended"""
@@ -125,15 +131,167 @@ class Http(Case):
                 connection.sendall(b"X" * 65536)
 
     def test_crowd(self):
-        """thirty clients at once are all answered"""
+        """a hundred clients at once are all answered, by one process"""
         answers = []
-        clients = [threading.Thread(target=lambda: answers.append(self.ask(GET))) for _ in range(30)]
+        clients = [threading.Thread(target=lambda: answers.append(self.ask(GET))) for _ in range(100)]
         for client in clients:
             client.start()
         for client in clients:
             client.join()
         self.assertEqual({status_of(answer) for answer in answers}, {"HTTP/1.1 200 OK"})
-        self.assertEqual(len(answers), 30)
+        self.assertEqual(len(answers), 100)
+        self.assertEqual(len(self.node.activator.services), 1)
+
+    def test_one_reading(self):
+        """one reading answers all scrapes within a second, and a later one has another"""
+        def sweeps():
+            return value_of(get(EXPORTER, "/metrics"), "uncore_sweeps_total", socket="0")
+
+        first, begun = sweeps(), time.monotonic()
+        readings = {sweeps() for _ in range(20)}
+        self.assertLessEqual(len(readings | {first}), 1 + int(time.monotonic() - begun) + 1)
+        time.sleep(1.1)
+        self.assertGreater(sweeps(), max(readings))
+
+    def test_hung(self):
+        """while uncored does not answer, slow clients are ended all the same; who asked is answered when it goes on"""
+        self.node.uncored.send_signal(signal.SIGSTOP)
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.node.uncored.send_signal, signal.SIGCONT)
+            asking = [stack.enter_context(connect()) for _ in range(10)]
+            for connection in asking:
+                connection.sendall(GET)
+            silent = stack.enter_context(connect())
+            self.assertEqual(status_of(receive(silent)), "HTTP/1.1 408 Request Timeout")
+            self.node.uncored.send_signal(signal.SIGCONT)
+            for connection in asking:
+                self.assertEqual(status_of(receive(connection)), "HTTP/1.1 200 OK")
+
+
+class Flooded(Case):
+    title = "HTTP, flooded: "
+
+    def setUp(self):
+        super().setUp()
+        self.node.start_uncored()
+        self.node.serve_http()
+        self.scrape()
+
+    def scrape(self):
+        """Must succeed. Returns how long it took."""
+        begun = time.monotonic()
+        self.assertEqual(value_of(get(EXPORTER, "/metrics"), "uncore_up"), 1)
+        return time.monotonic() - begun
+
+    def assert_at_once(self):
+        """The kernel has a client whose first packet it dropped try again after a second."""
+        took = [self.scrape() for _ in range(5)]
+        self.assertLess(min(took), 1, took)
+
+    def test_many(self):
+        """after 10,000 connections, silent and not, the next scrape is served at once, by the same process"""
+        silent = []
+        for number in range(10000):
+            connection = connect()
+            if number % 3:
+                silent.append(connection)
+                silent[:-50] = []
+            else:
+                connection.sendall(GET)
+                connection.close()
+        self.assert_at_once()
+        self.assertEqual(len(self.node.activator.services), 1)
+
+    def test_full(self):
+        """with a full queue, of clients that have gone and that are silent, the next scrape is served at once"""
+        service = self.node.activator.services[0]
+        os.kill(service.pid, signal.SIGSTOP)
+        with contextlib.ExitStack() as stack:
+            for number in range(BACKLOG):
+                connection = connect()
+                if number % 8 == 0:
+                    stack.callback(connection.close)
+                else:
+                    connection.close()
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(("127.0.0.1", EXPORTER))  # there is no place in the queue for it any more
+            os.kill(service.pid, signal.SIGCONT)
+            self.assert_at_once()
+            self.assertEqual(len(self.node.activator.services), 1)
+
+    def test_killed(self):
+        """where the process dies, those in the queue are served by the next one"""
+        service = self.node.activator.services[0]
+        os.kill(service.pid, signal.SIGSTOP)
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(connect()) for _ in range(50)]
+            for client in clients:
+                client.sendall(GET)
+            service.terminate()
+            os.kill(service.pid, signal.SIGCONT)
+            self.assertEqual({status_of(receive(client)) for client in clients}, {"HTTP/1.1 200 OK"})
+
+
+class Passed(Case):
+    title = "HTTP, as a service manager passes it: "
+
+    def setUp(self):
+        super().setUp()
+        self.node.start_uncored()
+
+    def start(self, passed, fd=0, **environment):
+        """With @passed as descriptor @fd."""
+        move = f"exec {fd}<&{passed.fileno()}; test $LISTEN_FDS && export LISTEN_PID=$$; exec \"$@\""
+        return subprocess.Popen(["sh", "-c", move, "sh", UNCORE, "export", "--http"], pass_fds=[passed.fileno()],
+                                stdin=subprocess.DEVNULL, env={"UNCORE_SOCKET": str(self.node.socket), **environment},
+                                **as_user())
+
+    def assert_served(self, client):
+        client.sendall(GET)
+        self.assertEqual(status_of(receive(client)), "HTTP/1.1 200 OK")
+
+    def test_inetd(self):
+        """a connection as standard input is served, and the process ends with it"""
+        near, far = socket.socketpair()
+        with near, far, self.start(far) as service:
+            far.close()
+            self.assert_served(near)
+            near.close()
+            self.assertEqual(service.wait(SECONDS), 0)
+
+    def test_wait(self):
+        """a listening socket as standard input is served"""
+        with socket.create_server(("127.0.0.1", EXPORTER)) as listener, self.start(listener) as service:
+            for _ in range(3):
+                with connect() as client:
+                    self.assert_served(client)
+            service.terminate()
+
+    def test_two(self):
+        """two listening sockets are both served"""
+        with socket.create_server(("127.0.0.1", EXPORTER)) as listener:
+            with socket.create_server(("127.0.0.2", EXPORTER)) as other:
+                pass_both = (f"exec 3<&{listener.fileno()} 4<&{other.fileno()}; export LISTEN_PID=$$ LISTEN_FDS=2; "
+                             'exec "$@"')
+                with subprocess.Popen(["sh", "-c", pass_both, "sh", UNCORE, "export", "--http"],
+                                      pass_fds=[listener.fileno(), other.fileno()], stdin=subprocess.DEVNULL,
+                                      env={"UNCORE_SOCKET": str(self.node.socket)}, **as_user()) as service:
+                    for address in ("127.0.0.1", "127.0.0.2"):
+                        with socket.create_connection((address, EXPORTER), timeout=SECONDS) as client:
+                            self.assert_served(client)
+                    service.terminate()
+
+    def test_other(self):
+        """LISTEN_FDS of another process is not believed"""
+        near, far = socket.socketpair()
+        with near, far, subprocess.Popen([UNCORE, "export", "--http"], stdin=far,
+                                         env={"UNCORE_SOCKET": str(self.node.socket), "LISTEN_FDS": "1",
+                                              "LISTEN_PID": "1"}, **as_user()) as service:
+            far.close()
+            self.assert_served(near)
+            near.close()
+            self.assertEqual(service.wait(SECONDS), 0)
 
 
 def drip(connection, stop):
@@ -147,7 +305,7 @@ class Down(Case):
 
     def test_down(self):
         """a scrape succeeds and says that there are no values"""
-        self.node.accept()
+        self.node.serve_http()
         text = get(EXPORTER, "/metrics")
         self.assertEqual(value_of(text, "uncore_up"), 0)
         self.assertEqual(value_of(text, "uncore_down_info", reason="no_answer"), 1)

@@ -26,7 +26,7 @@ class Http(Case):
     def test_generations(self):
         """a new generation of uncored is a reset of its counters, and no rate is negative"""
         self.node.start_uncored()
-        self.node.accept()
+        self.node.serve_http()
         self.node.start_prometheus(EXPORTER)
         wait_for('up{job="uncore"} == 1', "the target is up")
         wait_for(f"rate({READ}[1m]) > 0", "rates")
@@ -50,7 +50,7 @@ class Http(Case):
     def test_refused(self):
         """a policy that refuses the exporter shows as its reason, and values come back with the permission"""
         self.node.start_uncored("[access]\nusers = 4711\n")
-        self.node.accept()
+        self.node.serve_http()
         self.node.start_prometheus(EXPORTER)
         wait_for('uncore_down_info{reason="refused"} == 1', "the reason")
         wait_for('up{job="uncore"} == 1', "the target itself is up")
@@ -61,7 +61,7 @@ class Http(Case):
     def test_panels(self):
         """every panel of the dashboard has data, where there is something to show"""
         self.node.start_uncored("[disclosure]\nquantum = 4096\n", all_metrics_platform(self.node.folder / "platforms"))
-        self.node.accept()
+        self.node.serve_http()
         self.node.start_prometheus(EXPORTER)
         expressions = expressions_of("uncore-prometheus")
         expressions.remove('uncore_down_info{instance=~"$instance"}')

@@ -109,7 +109,7 @@ class Policy(Case):
     def test_held_back(self):
         """a scrape does not wait for a minute's interval: it gets the last sweep, and its time"""
         self.node.start_uncored("[disclosure]\nmin_interval_ms = 60000\n")
-        self.node.accept()
+        self.node.serve_http()
         first, second = (get(EXPORTER, "/metrics") for _ in range(2))
         for name in ("uncore_sweeps_total", "uncore_sweep_time_seconds"):
             self.assertIsNotNone(value_of(first, name, socket="0"))

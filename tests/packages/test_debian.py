@@ -26,7 +26,7 @@ CONTENTS = {
         "/usr/share/uncored/slurm/epilog", "/usr/share/uncored/slurm/prolog",
         "/usr/share/uncored/uncored-paranoid.conf", LINTIAN],
     "uncore-tools": [
-        UNIT + "uncore-export-http.socket", UNIT + "uncore-export-http@.service",
+        UNIT + "uncore-export-http.socket", UNIT + "uncore-export-http.service",
         UNIT + "uncore-export-textfile.service", UNIT + "uncore-export-textfile.timer", "/usr/bin/uncore",
         "/usr/lib/sysusers.d/uncore-export.conf", MAN + "1/uncore.1.gz", MAN + "1/uncore-export.1.gz",
         MAN + "5/uncore-report.5.gz", MAN + "7/uncore-numbers.7.gz", "/usr/share/uncored/grafana/*.json",
@@ -123,12 +123,12 @@ class Installed(Built):
             self.machine.run(f"debian/tests/{name}", cwd="/tmp/source", AUTOPKGTEST_TMP=folder)
 
     def test_c_upgrade(self):
-        """An upgrade restarts the daemon if it runs, leaves sockets and exporters alone, and keeps the configuration"""
+        """An upgrade restarts the daemon and the exporter's port if they run, and keeps socket and configuration"""
         self.machine.record_systemd()
         config = self.machine.path("/etc/uncored/uncored.conf")
         config.write_text("# of the site\n", encoding="ascii")
         self.install(*CONTENTS)
-        tap.equal(self.machine.asked(), ["start uncored.socket", "try-restart uncored.service"], "systemd was asked")
+        tap.equal(self.machine.asked(), ["start uncored.socket", "try-restart uncore-export-http.socket", "try-restart uncored.service"], "systemd was asked")
         tap.equal(config.read_text(encoding="ascii"), "# of the site\n", "configuration")
 
     def test_d_remove(self):
@@ -142,7 +142,7 @@ class Installed(Built):
             self.machine.path(name).touch()
         self.machine.run("dpkg", "--remove", *CONTENTS)
         stopped = sorted(name for line in self.machine.asked() for name in line.removeprefix("stop ").split())
-        tap.equal(stopped, ["uncore-export-http.socket", "uncore-export-textfile.service",
+        tap.equal(stopped, ["uncore-export-http.service", "uncore-export-http.socket", "uncore-export-textfile.service",
                             "uncore-export-textfile.timer", "uncored.socket"], "stopped")
         tap.equal([self.machine.path(name).exists() for name in (EXPORTED, KEPT)], [False, True], "files exist")
         tap.check("uncore" not in agents.read_text(encoding="ascii"), "pmcd.conf still names the agent")

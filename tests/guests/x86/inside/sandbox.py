@@ -17,6 +17,9 @@ MACHINE = "icelake-sp"
 MOST_EXPOSURE = 1.0
 LINGER_S = 3600
 LINGERING = 16
+PORT = ("127.0.0.1", 10470)
+FLOOD = 2000  # systemd's limit for such a socket would be 200 in two seconds
+KILLS = 8  # and 5 starts in ten seconds for a service
 
 
 def open_lingering():
@@ -107,6 +110,12 @@ def exporter_pid():
     return run("pgrep", "-u", "uncore-export", "-x", "uncore", check=False).stdout.strip()
 
 
+def scrape():
+    with socket.create_connection(PORT, timeout=COMMAND_S) as connection:
+        connection.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+        return connection.makefile("rb").read().decode()
+
+
 class Export(Shipped):
     """The units of `uncore export`, which nothing has enabled."""
 
@@ -129,9 +138,9 @@ class Export(Shipped):
         self.assertEqual((path.owner(), path.stat().st_mode & 0o777), ("uncore-export", 0o644))
 
     def test_port(self):
-        """the port answers with the counters, out of a sandbox"""
+        """the port answers with the counters, out of a sandbox, and one process serves all"""
         run("systemctl", "start", "uncore-export-http.socket")
-        with socket.create_connection(("127.0.0.1", 10470), timeout=COMMAND_S) as connection:
+        with socket.create_connection(PORT, timeout=COMMAND_S) as connection:
             wait_until(exporter_pid, "the service runs")
             status = pathlib.Path(f"/proc/{exporter_pid()}/status").read_text()
             connection.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
@@ -139,6 +148,31 @@ class Export(Shipped):
         self.assertIn("\nuncore_up 1\n", answer)
         self.assertIn("Seccomp:\t2", status)
         self.assertIn("CapBnd:\t0000000000000000", status)
+        pid = exporter_pid()
+        self.assertIn("\nuncore_up 1\n", scrape())
+        self.assertEqual(exporter_pid(), pid)
+
+    def test_flood(self):
+        """no number of connections stops the port"""
+        run("systemctl", "start", "uncore-export-http.socket")
+        for number in range(FLOOD):
+            with socket.create_connection(PORT, timeout=COMMAND_S) as connection:
+                if number % 2:
+                    connection.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+        self.assertIn("\nuncore_up 1\n", scrape())
+        self.assertEqual(run("systemctl", "is-active", "uncore-export-http.socket").stdout.strip(), "active")
+
+    def test_killed(self):
+        """however often its process is killed, the port is served again, and who waits is answered"""
+        run("systemctl", "start", "uncore-export-http.socket")
+        for _ in range(KILLS):
+            self.assertIn("\nuncore_up 1\n", scrape())
+            os.kill(int(exporter_pid()), signal.SIGSTOP)
+            with socket.create_connection(PORT, timeout=COMMAND_S) as waiting:
+                waiting.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+                os.kill(int(exporter_pid()), signal.SIGKILL)
+                self.assertIn("\nuncore_up 1\n", waiting.makefile("rb").read().decode())
+        self.assertEqual(run("systemctl", "is-active", "uncore-export-http.socket").stdout.strip(), "active")
 
 
 class Attacked(Shipped):
