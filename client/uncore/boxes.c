@@ -96,25 +96,32 @@ static bool same_kind(const struct box *a, const struct box *b)
 	       strcmp(a->kind, b->kind) == 0;
 }
 
+/* As the kernel writes it: with zeros in front where it has them. */
+static void print_number(const char *before, const struct box *box)
+{
+	printf("%s%.*s", before, box->number_length, box->name + box->number_at);
+}
+
 /* "0..3,5": the numbers of all boxes like @boxes[first], in their order. */
 static void print_numbers(const struct box boxes[], size_t first, size_t n)
 {
-	uint64_t from = number_of(&boxes[first]), to = from;
-	bool comma = false;
+	const struct box *from = &boxes[first], *to = from;
 
+	print_number("", from);
 	for (size_t i = first + 1; i <= n; i++) {
-		if (i < n && !same_kind(&boxes[first], &boxes[i]))
+		const struct box *next = &boxes[i];
+
+		if (i < n && !same_kind(&boxes[first], next))
 			continue;
-		if (i < n && number_of(&boxes[i]) == to + 1) {
-			to++;
+		if (i < n && number_of(next) == number_of(to) + 1) {
+			to = next;
 			continue;
 		}
-		printf(comma ? ",%" PRIu64 : "%" PRIu64, from);
-		if (to > from)
-			printf("..%" PRIu64, to);
-		comma = true;
+		if (to != from)
+			print_number("..", to);
 		if (i < n)
-			from = to = number_of(&boxes[i]);
+			print_number(",", next);
+		from = to = next;
 	}
 }
 

@@ -506,6 +506,22 @@ static const char whole_state[] =
 	"\"refusals\":{\"access.group\":2,\"access.users\":0,\"protocol.message\":1},\"warnings\":["
 	"\"a warning\"]}";
 
+static void info_writes_the_numbers_of_boxes_as_the_kernel_does(void **state)
+{
+	static const char report[] = "{\"sockets\":[{\"socket\":0,\"boxes\":["
+				     "{\"pmu\":\"nest_mcs01_imc\",\"cpu\":0,\"events\":[]},"
+				     "{\"pmu\":\"nest_mcs02_imc\",\"cpu\":0,\"events\":[]},"
+				     "{\"pmu\":\"nest_mcs05_imc\",\"cpu\":0,\"events\":[]},"
+				     "{\"pmu\":\"uncore_imc_9\",\"cpu\":0,\"events\":[]},"
+				     "{\"pmu\":\"uncore_imc_10\",\"cpu\":0,\"events\":[]}]}]}";
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &(struct fake_options){ .report = report }, "info");
+	expect(&outcome, 0, "socket 0: nest_mcs01..02,05_imc on CPU 0");
+	expect(&outcome, 0, "socket 0: uncore_imc_9..10 on CPU 0");
+}
+
 static void info_lays_out_the_whole_state(void **state)
 {
 	struct outcome outcome;
@@ -634,6 +650,8 @@ int main(void)
 		CASE("wrong options are refused", wrong_options_are_refused),
 		CASE("help and version are there", help_and_version_are_there),
 		CASE("info lays out the whole state", info_lays_out_the_whole_state),
+		CASE("info writes the numbers of boxes as the kernel does",
+			info_writes_the_numbers_of_boxes_as_the_kernel_does),
 		CASE("info says that a stand-in counts no memory traffic",
 			info_says_that_a_stand_in_counts_no_memory_traffic),
 		CASE("info passes JSON on", info_passes_json_on),
