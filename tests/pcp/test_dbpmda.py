@@ -106,7 +106,7 @@ class Script:
         self.assert_lines('tier="dram"', self.spoken.to("label item uncore.dram.read"))
         for i in range(n_sockets()):
             self.assert_lines(f"package={i}\nsocket={i}", self.spoken.to("label instances 470.0"))
-            self.assert_lines(f'channel="standin0"\nsocket={i}\ntier="dram"',
+            self.assert_lines(f'channel="standin0"\npackage={i}\nsocket={i}\ntier="dram"',
                               self.spoken.to("label instances 470.1"))
 
     def assert_lines(self, expected, text):

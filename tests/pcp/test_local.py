@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Without any pmcd: a program loads the shared object itself (PM_CONTEXT_LOCAL)."""
+import os
+
 from harness import DOMAIN, Case, n_sockets, run_cases
 from reading import TRY_AGAIN_WORDS, values_of
 from test_metrics import METRICS
@@ -59,6 +61,25 @@ class Local(Case):
         self.assertIn(TRY_AGAIN_WORDS, values["uncore.dram.read"])
         self.assertEqual(values["uncore.daemon.up"], 0)
         self.assertIn(self.pcp.env["UNCORE_SOCKET"], values["uncore.daemon.reason"])
+
+    def test_missing_package(self):
+        """with the first package missing, the second is still socket1, and there is no socket0"""
+        if n_sockets() < 2:
+            self.skipTest("needs two CPUs")
+        offline = " ".join(str(cpu) for cpu in range(0, os.cpu_count(), 2))
+        machines = [self.pcp.make_machine(text) for text in ("packages = 3 5\n", f"packages = 3 5\noffline = {offline}\n")]
+        state = self.pcp.folder / "numbers"
+        state.mkdir()
+        for machine in machines:
+            self.pcp.stop_uncored()
+            self.pcp.start_uncored(machine=machine, state=state)
+        values = self.values("uncore.dram.read", "uncore.sample.sweeps", "uncore.channel.read")
+        labels = self.local("pminfo", "-l", "uncore.dram.read", "uncore.channel.read").stdout
+        self.pcp.stop_uncored()
+        self.pcp.start_uncored()
+        self.assertEqual([list(values[f"uncore.{name}"]) for name in ("dram.read", "sample.sweeps", "channel.read")],
+                         [["socket1"], ["socket1"], ["socket1/standin0"]])
+        self.assertEqual(labels.count('"package":5'), 2, labels)
 
 
 if __name__ == "__main__":
