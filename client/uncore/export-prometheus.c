@@ -26,6 +26,18 @@ static void counter(struct exposition *exposition, const char *name, const char 
 	exposition_family(exposition, &(struct exposition_family){ name, "counter", help });
 }
 
+/* A series of socket @i begins. */
+static void begin_of_socket(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t i)
+{
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+
+	exposition_begin(exposition);
+	exposition_number(exposition, "socket", i);
+	if (uncore_describe_socket(reading->handle, i, &socket) == 0)
+		exposition_number(exposition, "package", socket.package);
+}
+
 /* --- what the sockets moved --- */
 
 /* The end of the counter's name. Prometheus has seconds only. */
@@ -70,8 +82,7 @@ static void write_metric(
 			tell_absent(exposition, reading, i, m);
 			continue;
 		}
-		exposition_begin(exposition);
-		exposition_number(exposition, "socket", i);
+		begin_of_socket(exposition, reading, i);
 		write_value(exposition, unit, value->count);
 	}
 }
@@ -86,52 +97,53 @@ static void write_metrics(struct exposition *exposition, const struct export_rea
 /* --- how good the values are --- */
 
 /* The flag 1 << @bit of a value: 0, what it has; and when it last had it. */
-static void write_flag(struct exposition *exposition, const char *metric, uint32_t socket,
-	unsigned bit, uint64_t value)
+static void write_flag(struct exposition *exposition, const struct export_reading *reading,
+	uint32_t i, uint32_t m, unsigned bit, uint64_t value)
 {
 	char word[FORMAT_QUALITY_MAX];
 
 	uncore_quality_words(1U << bit, word, sizeof word);
-	exposition_begin(exposition);
-	exposition_number(exposition, "socket", socket);
-	exposition_label(exposition, "metric", metric);
+	begin_of_socket(exposition, reading, i);
+	exposition_label(exposition, "metric", uncore_metric_name(reading->handle, m));
 	exposition_label(exposition, "flag", word);
 	exposition_count(exposition, value);
 }
 
-static void write_flags(struct exposition *exposition, const char *metric, uint32_t socket,
-	const struct uncore_value *value)
+static void write_flags(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t i, uint32_t m)
 {
+	const uint32_t quality = reading->samples[i].values[m].quality;
 	bool known = true;
 
 	/* All flags that this release does not know have one word, and no series may come twice. */
 	for (unsigned bit = 0; known && (1U << bit) < UNCORE_ABSENT; bit++) {
-		if (!(value->quality & 1U << bit))
+		if (!(quality & 1U << bit))
 			continue;
-		write_flag(exposition, metric, socket, bit, 1);
+		write_flag(exposition, reading, i, m, bit, 1);
 		known = (1U << bit) <= UNCORE_STANDIN;
 	}
 }
 
-static void write_raised(struct exposition *exposition, const char *metric, uint32_t socket,
-	const struct uncore_value *value)
+static void write_raised(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t i, uint32_t m)
 {
+	const struct uncore_value *value = &reading->samples[i].values[m];
+
 	for (unsigned bit = 0; bit < UNCORE_PASSING_MAX; bit++)
 		if (value->raised[bit])
-			write_flag(exposition, metric, socket, bit, value->raised[bit]);
+			write_flag(exposition, reading, i, m, bit, value->raised[bit]);
 }
 
 static void write_of_each_value(struct exposition *exposition, const struct export_reading *reading,
-	void (*write)(struct exposition *exposition, const char *metric, uint32_t socket,
-		const struct uncore_value *value))
+	void (*write)(struct exposition *exposition, const struct export_reading *reading,
+		uint32_t i, uint32_t m))
 {
 	for (uint32_t m = 0; m < reading->machine.n_metrics; m++) {
-		const char *metric = uncore_metric_name(reading->handle, m);
-
-		for (uint32_t i = 0; !format_is_check(metric) && i < reading->machine.n_sockets;
-			i++)
+		if (format_is_check(uncore_metric_name(reading->handle, m)))
+			continue;
+		for (uint32_t i = 0; i < reading->machine.n_sockets; i++)
 			if (!(reading->samples[i].values[m].quality & UNCORE_ABSENT))
-				write(exposition, metric, i, &reading->samples[i].values[m]);
+				write(exposition, reading, i, m);
 	}
 }
 
@@ -157,10 +169,9 @@ static void write_packages(struct exposition *exposition, const struct export_re
 	for (uint32_t i = 0; i < reading->machine.n_sockets; i++) {
 		if (uncore_describe_socket(reading->handle, i, &socket) < 0)
 			continue;
-		exposition_begin(exposition);
-		exposition_number(exposition, "socket", i);
-		exposition_number(exposition, "package", socket.package);
-		exposition_number(exposition, "cpu", socket.cpu);
+		begin_of_socket(exposition, reading, i);
+		if (socket.cpu != UINT32_MAX)
+			exposition_number(exposition, "cpu", socket.cpu);
 		exposition_count(exposition, 1);
 	}
 }
@@ -171,15 +182,13 @@ static void write_sweeps(struct exposition *exposition, const struct export_read
 
 	counter(exposition, "uncore_sweeps_total", "How often the socket's counters were read.");
 	for (uint32_t i = 0; i < n; i++) {
-		exposition_begin(exposition);
-		exposition_number(exposition, "socket", i);
+		begin_of_socket(exposition, reading, i);
 		exposition_count(exposition, reading->samples[i].sweep);
 	}
 	gauge(exposition, "uncore_sweep_time_seconds",
 		"When the socket's counters were read last, since 1970.");
 	for (uint32_t i = 0; i < n; i++) {
-		exposition_begin(exposition);
-		exposition_number(exposition, "socket", i);
+		begin_of_socket(exposition, reading, i);
 		exposition_seconds(exposition, reading->epoch_ns + reading->samples[i].end_ns);
 	}
 }

@@ -23,7 +23,7 @@ static void scrape(const struct daemon_process *daemon, struct scrape *ret)
 
 	run_uncore(&run, (const char *[]){ "export", "--socket", daemon->socket_path, NULL });
 	assert_int_equal(run.status, 0);
-	at = strstr(run.output, "uncore_dram_read_bytes_total{socket=\"0\"} ");
+	at = strstr(run.output, "uncore_dram_read_bytes_total{socket=\"0\",package=\"0\"} ");
 	if (!at)
 		fail_msg("no value in:\n%s", run.output);
 	assert_int_equal(sscanf(strchr(at, ' '), "%" SCNu64, &ret->bytes), 1);

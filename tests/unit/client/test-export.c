@@ -14,12 +14,13 @@ static void every_value_is_a_series(void **state)
 	(void)state;
 	run_with(&outcome, NULL, "export");
 	expect(&outcome, 0, "\nuncore_up 1\n");
-	expect(&outcome, 0, "\nuncore_dram_read_bytes_total{socket=\"0\"} 1000\n");
-	expect(&outcome, 0, "\nuncore_dram_read_bytes_total{socket=\"1\"} 2000\n");
-	expect(&outcome, 0, "\nuncore_dram_write_bytes_total{socket=\"1\"} 4000\n");
-	expect(&outcome, 0, "\nuncore_clock_seconds_total{socket=\"0\"} 0.000003000\n");
+	expect(&outcome, 0, "\nuncore_dram_read_bytes_total{socket=\"0\",package=\"0\"} 1000\n");
+	expect(&outcome, 0, "\nuncore_dram_read_bytes_total{socket=\"1\",package=\"2\"} 2000\n");
+	expect(&outcome, 0, "\nuncore_dram_write_bytes_total{socket=\"1\",package=\"2\"} 4000\n");
+	expect(&outcome, 0,
+		"\nuncore_clock_seconds_total{socket=\"0\",package=\"0\"} 0.000003000\n");
 	expect(&outcome, 0, "\nuncore_info{platform=\"icelake-sp\",generation=\"");
-	expect(&outcome, 0, "\nuncore_sweeps_total{socket=\"0\"} 1\n");
+	expect(&outcome, 0, "\nuncore_sweeps_total{socket=\"0\",package=\"0\"} 1\n");
 	assert_int_equal(count(&outcome, "# TYPE uncore_dram_read_bytes_total counter\n"), 1);
 	assert_null(strcasestr(outcome.text, "nan"));
 }
@@ -46,11 +47,15 @@ static void flags_of_a_newer_uncored_have_one_series(void **state)
 		&(struct fake_options){ .quality = UNCORE_PARTIAL | 0x300000 | UNCORE_STANDIN },
 		"export");
 	expect(&outcome, 0,
-		"uncore_quality{socket=\"1\",metric=\"dram.read\",flag=\"partial\"} 1\n");
+		"uncore_quality{socket=\"1\",package=\"2\",metric=\"dram.read\",flag=\"partial\"} "
+		"1\n");
 	expect(&outcome, 0,
-		"uncore_quality{socket=\"1\",metric=\"dram.read\",flag=\"standin\"} 1\n");
+		"uncore_quality{socket=\"1\",package=\"2\",metric=\"dram.read\",flag=\"standin\"} "
+		"1\n");
 	assert_int_equal(
-		count(&outcome, "socket=\"1\",metric=\"dram.read\",flag=\"unknown\"} 1\n"), 1);
+		count(&outcome,
+			"socket=\"1\",package=\"2\",metric=\"dram.read\",flag=\"unknown\"} 1\n"),
+		1);
 }
 
 static void a_refused_user_gets_the_reason(void **state)
