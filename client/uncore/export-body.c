@@ -5,17 +5,15 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 
-#include "client/uncore/export-options.h"
 #include "client/uncore/export-prometheus.h"
-#include "client/uncore/export-reading.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
 static const uint64_t FRESH_NS = UINT64_C(1000000000);
 
-int export_body_init(struct export_body *body, const struct export_options *options)
+int export_body_init(struct export_body *body, const struct export_wish *wish)
 {
-	*body = (struct export_body){ .options = options };
+	*body = (struct export_body){ .wish = *wish };
 	body->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return body->done_fd < 0 ? -errno : 0;
 }
@@ -41,7 +39,7 @@ static void *make_text(void *argument)
 	struct export_body *body = argument;
 	_cleanup_(export_reading_done) struct export_reading reading;
 
-	export_reading_take(body->options->socket_path, true, &reading);
+	export_reading_take(&body->wish, &reading);
 	if (write_text(body, &reading) < 0)
 		free(take_ptr(body->next_text));
 	eventfd_write(body->done_fd, 1);

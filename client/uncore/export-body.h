@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct export_options;
+#include "client/uncore/export-reading.h"
 
 struct export_body {
-	const struct export_options *options; /* borrowed */
-	int done_fd;                          /* readable: export_body_finish() is next */
+	struct export_wish wish;
+	int done_fd; /* readable: export_body_finish() is next */
 	bool is_busy;
 	pthread_t thread;
 	uint64_t made_ns; /* when .text was complete */
@@ -25,7 +25,7 @@ struct export_body {
 };
 
 /* 0, or a negative errno. */
-int export_body_init(struct export_body *body, const struct export_options *options);
+int export_body_init(struct export_body *body, const struct export_wish *wish);
 
 /* Is .text at most a second old? */
 bool export_body_is_fresh(const struct export_body *body);

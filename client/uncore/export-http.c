@@ -65,9 +65,9 @@ static bool take_passed(struct http_server *server, struct passed passed, int *r
 	return *ret_fd < 0 || passed.n == 1;
 }
 
-static int serve(struct http_server *server, int fd, const struct export_options *options)
+static int serve(struct http_server *server, int fd, const struct export_wish *wish)
 {
-	int r = export_body_init(&server->body, options);
+	int r = export_body_init(&server->body, wish);
 
 	if (r == 0)
 		r = http_server_run(server, fd);
@@ -77,7 +77,7 @@ static int serve(struct http_server *server, int fd, const struct export_options
 	return r < 0 ? EXIT_FAILED : 0;
 }
 
-int export_http(const struct export_options *options)
+int export_http(const struct export_wish *wish)
 {
 	_cleanup_free_ struct http_server *server = calloc(1, sizeof *server);
 	int fd;
@@ -88,7 +88,7 @@ int export_http(const struct export_options *options)
 	}
 	server->idle_ns = IDLE_NS;
 	if (take_passed(server, find_passed(), &fd))
-		return serve(server, fd, options);
+		return serve(server, fd, wish);
 	fprintf(stderr,
 		"uncore export: with --http a service manager passes 1 to %d listening sockets, or "
 		"one connection, and none was found: see uncore-export(1).\n",

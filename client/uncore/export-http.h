@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-struct export_options;
+struct export_wish;
 
 /*
  * Answers requests for the metrics and returns the exit status. A service manager passes either
  * listening sockets, as sd_listen_fds(3) says or one as standard input, or a single connection.
  * What clients do is no failure: they may be slow, send anything or go away.
  */
-int export_http(const struct export_options *options);
+int export_http(const struct export_wish *wish);

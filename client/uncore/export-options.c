@@ -17,6 +17,7 @@ static void write_help(void)
 	       "collector\n"
 	       "      --http            answer requests for /metrics on the listening sockets, or\n"
 	       "                        the connection, that systemd or inetd passes\n"
+	       "      --channels        also print the counters of each memory channel\n"
 	       "      --clustercockpit  print the bandwidth of each socket during one second, in\n"
 	       "                        InfluxDB's line protocol, as ClusterCockpit reads it\n"
 	       "      --every SECONDS   with --clustercockpit: that of each SECONDS, 1 to %d, for "
@@ -50,6 +51,8 @@ static int check(const struct export_options *options)
 {
 	if (options->http && (options->clustercockpit || options->output_path))
 		return complain("--http answers with text for Prometheus, on its connection");
+	if (options->wish.channels && options->clustercockpit)
+		return complain("--clustercockpit has the bandwidth of sockets, not of channels");
 	if (options->every_s && !options->clustercockpit)
 		return complain("--every goes with --clustercockpit; for Prometheus use a timer");
 	return -1;
@@ -63,15 +66,18 @@ static int take_option(int letter, struct export_options *options)
 		options->output_path = optarg;
 		break;
 	case 'p':
-		options->http = true;
+		options->http = options->wish.hurried = true;
 		break;
 	case 'c':
 		options->clustercockpit = true;
 		break;
+	case 'n':
+		options->wish.channels = true;
+		break;
 	case 'e':
 		return take_every(options);
 	case 's':
-		options->socket_path = optarg;
+		options->wish.socket_path = optarg;
 		break;
 	case 'h':
 		write_help();
@@ -88,6 +94,7 @@ int export_options_parse(int argc, char **argv, struct export_options *ret)
 	static const struct option names[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "http", no_argument, NULL, 'p' },
+		{ "channels", no_argument, NULL, 'n' },
 		{ "clustercockpit", no_argument, NULL, 'c' },
 		{ "every", required_argument, NULL, 'e' },
 		{ "socket", required_argument, NULL, 's' },
@@ -96,7 +103,7 @@ int export_options_parse(int argc, char **argv, struct export_options *ret)
 	};
 	int letter, status = -1;
 
-	*ret = (struct export_options){ .socket_path = NULL };
+	*ret = (struct export_options){ .every_s = 0 };
 	while (status < 0 && (letter = getopt_long(argc, argv, "o:h", names, NULL)) != -1)
 		status = take_option(letter, ret);
 	if (status >= 0)

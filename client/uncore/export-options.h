@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "client/uncore/export-reading.h"
+
 struct export_options {
-	const char *socket_path;
+	struct export_wish wish;
 	const char *output_path; /* NULL: stdout */
 	uint64_t every_s;        /* 0: once */
 	bool http;

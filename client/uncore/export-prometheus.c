@@ -94,6 +94,55 @@ static void write_metrics(struct exposition *exposition, const struct export_rea
 			write_metric(exposition, reading, m);
 }
 
+/* --- what their channels moved --- */
+
+/* The next series is one of this channel; false: its value is absent, and a comment says why. */
+static bool begin_channel(struct exposition *exposition, const struct export_reading *reading,
+	const struct uncore_channel *channel, const struct uncore_channel_value *value)
+{
+	char text[2 * UNCORE_TEXT_MAX];
+
+	if (value->quality & UNCORE_ABSENT) {
+		snprintf(text, sizeof text, "%s of channel %s of socket %" PRIu32 " is absent: %s",
+			uncore_metric_name(reading->handle, channel->metric), channel->name,
+			channel->socket, uncore_why(reading->handle, value->why));
+		exposition_comment(exposition, text);
+		return false;
+	}
+	begin_of_socket(exposition, reading, channel->socket);
+	exposition_label(exposition, "channel", channel->name);
+	return true;
+}
+
+static void write_channels_of(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t m)
+{
+	const char *metric = uncore_metric_name(reading->handle, m);
+	const char *unit = uncore_metric_unit(reading->handle, m);
+	char name[EXPOSITION_NAME_MAX], help[UNCORE_TEXT_MAX];
+
+	snprintf(help, sizeof help, "channel_%s", metric);
+	exposition_name(help, ending_of(unit), name);
+	snprintf(help, sizeof help, "%s of everything that the memory channel did, for all users.",
+		metric);
+	counter(exposition, name, help);
+	for (uint32_t c = 0; c < reading->machine.n_channels; c++) {
+		struct uncore_channel channel = UNCORE_CHANNEL_INIT;
+
+		if (uncore_describe_channel(reading->handle, c, &channel) == 0 &&
+			channel.metric == m &&
+			begin_channel(exposition, reading, &channel, &reading->channels[c]))
+			write_value(exposition, unit, reading->channels[c].count);
+	}
+}
+
+static void write_channels(struct exposition *exposition, const struct export_reading *reading)
+{
+	for (uint32_t m = 0; reading->channels && m < reading->machine.n_metrics; m++)
+		if (!format_is_check(uncore_metric_name(reading->handle, m)))
+			write_channels_of(exposition, reading, m);
+}
+
 /* --- how good the values are --- */
 
 /* The flag 1 << @bit of a value: 0, what it has; and when it last had it. */
@@ -302,6 +351,7 @@ void export_prometheus(FILE *out, const struct export_reading *reading)
 		return;
 	write_info(&exposition, reading);
 	write_metrics(&exposition, reading);
+	write_channels(&exposition, reading);
 	write_quality(&exposition, reading);
 	write_packages(&exposition, reading);
 	write_sweeps(&exposition, reading);

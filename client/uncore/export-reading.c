@@ -8,6 +8,7 @@
 
 #include "client/renew.h"
 #include "common/clock.h"
+#include "common/macro.h"
 
 /*
  * So long a machine may be too busy to answer. Prometheus gives up a scrape after ten seconds, by
@@ -19,9 +20,8 @@ static const uint64_t PATIENCE_NS = UINT64_C(5000000000);
 static const uint64_t HELD_NS = UINT64_C(1000000000);
 
 struct attempt {
-	const char *socket_path;
+	const struct export_wish *wish;
 	uint64_t begun_ns, deadline_ns;
-	bool hurried;
 };
 
 static uint64_t left_ns(const struct attempt *attempt)
@@ -47,19 +47,22 @@ static int fail(struct export_reading *reading, int error, const char *failure)
 
 static int connect_within(const struct attempt *attempt, struct export_reading *reading)
 {
-	int r = uncore_open_within(attempt->socket_path, left_ns(attempt), &reading->handle);
+	int r = uncore_open_within(attempt->wish->socket_path, left_ns(attempt), &reading->handle);
 
 	if (r < 0)
 		return r;
 	return uncore_describe(reading->handle, &reading->machine);
 }
 
-static int make_room(struct export_reading *reading)
+static int make_room(const struct attempt *attempt, struct export_reading *reading)
 {
 	uint32_t n = reading->machine.n_sockets;
 
 	reading->samples = calloc(n + 1, sizeof *reading->samples);
-	if (!reading->samples)
+	if (attempt->wish->channels)
+		reading->channels =
+			calloc(reading->machine.n_channels + 1, sizeof *reading->channels);
+	if (!reading->samples || (attempt->wish->channels && !reading->channels))
 		return fail(reading, -ENOMEM, "There is no memory for a reading.");
 	for (uint32_t i = 0; i < n; i++)
 		reading->samples[i].size = sizeof reading->samples[i];
@@ -112,13 +115,33 @@ static int read_hurriedly(const struct attempt *attempt, const struct export_rea
 	return read_fresh(reading);
 }
 
+/* The sweep that has just been taken, or a later one: a sample and its channels are of one sweep.
+ */
+static int read_channels(struct export_reading *reading)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < reading->machine.n_sockets; i++) {
+		struct uncore_socket socket = UNCORE_SOCKET_INIT;
+
+		r = uncore_describe_socket(reading->handle, i, &socket);
+		if (r == 0)
+			r = uncore_read_channels(reading->handle, i, UNCORE_CACHED,
+				&reading->samples[i], &reading->channels[socket.first_channel],
+				socket.n_channels);
+	}
+	return r < 0 ? r : 0;
+}
+
 static int read_all(const struct attempt *attempt, struct export_reading *reading)
 {
 	int r = uncore_describe_daemon(reading->handle, &reading->daemon);
 
 	if (r == 0)
-		r = attempt->hurried ? read_hurriedly(attempt, reading)
-				     : read_patiently(attempt, reading);
+		r = attempt->wish->hurried ? read_hurriedly(attempt, reading)
+					   : read_patiently(attempt, reading);
+	if (r == 0 && reading->channels)
+		r = read_channels(reading);
 	if (r == 0)
 		r = uncore_describe_daemon(reading->handle, &reading->daemon);
 	reading->epoch_ns = epoch_ns();
@@ -133,18 +156,17 @@ static int try_once(const struct attempt *attempt, struct export_reading *readin
 		.daemon = UNCORE_DAEMON_INIT };
 	r = connect_within(attempt, reading);
 	if (r == 0)
-		r = make_room(reading);
+		r = make_room(attempt, reading);
 	if (r == 0)
 		r = read_all(attempt, reading);
 	return r;
 }
 
-void export_reading_take(const char *socket_path, bool hurried, struct export_reading *ret)
+void export_reading_take(const struct export_wish *wish, struct export_reading *ret)
 {
-	struct attempt attempt = { .socket_path = socket_path,
+	struct attempt attempt = { .wish = wish,
 		.begun_ns = clock_now_ns(),
-		.deadline_ns = clock_deadline_ns(PATIENCE_NS),
-		.hurried = hurried };
+		.deadline_ns = clock_deadline_ns(PATIENCE_NS) };
 	int r = try_once(&attempt, ret);
 
 	if (ret->handle && renew_may_help(r)) {
@@ -159,7 +181,7 @@ void export_reading_take(const char *socket_path, bool hurried, struct export_re
 void export_reading_done(struct export_reading *reading)
 {
 	uncore_close(reading->handle);
-	free(reading->samples);
+	free(take_ptr(reading->samples));
+	free(take_ptr(reading->channels));
 	reading->handle = NULL;
-	reading->samples = NULL;
 }

@@ -17,12 +17,19 @@ struct export_reading {
 	struct uncore_daemon daemon;
 	struct uncore_sample *samples; /* one for each socket; owned */
 	uint64_t epoch_ns;             /* adds up with CLOCK_MONOTONIC to the time since 1970 */
+	/* As uncore_describe_channel() numbers them; NULL: nobody wants them. Owned. */
+	struct uncore_channel_value *channels;
 };
 
-/*
- * Takes a fresh reading over a connection of its own. @hurried: somebody waits, and goes away after
- * some seconds. The last sweeps then do where the site's interval holds a fresh one back for
- * longer; they are no older than that interval.
- */
-void export_reading_take(const char *socket_path, bool hurried, struct export_reading *ret);
+struct export_wish {
+	const char *socket_path;
+	bool channels;
+	/* Somebody waits, and goes away after some seconds. The last sweeps then do where the
+	 * site's interval holds a fresh one back for longer; they are at most as old as that
+	 * interval is long. */
+	bool hurried;
+};
+
+/* Takes a fresh reading over a connection of its own. */
+void export_reading_take(const struct export_wish *wish, struct export_reading *ret);
 void export_reading_done(struct export_reading *reading);

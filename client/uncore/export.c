@@ -65,7 +65,7 @@ static int export_once(const struct export_options *options)
 {
 	_cleanup_(export_reading_done) struct export_reading now;
 
-	export_reading_take(options->socket_path, false, &now);
+	export_reading_take(&options->wish, &now);
 	return put(options, &(struct document){ .now = &now });
 }
 
@@ -90,12 +90,12 @@ static int export_bandwidths(const struct export_options *options)
 	unsigned now = 0;
 	int status;
 
-	export_reading_take(options->socket_path, false, &readings[now]);
+	export_reading_take(&options->wish, &readings[now]);
 	tick_ns = clock_now_ns() + period_ns;
 	do {
 		wait_for(&tick_ns, period_ns);
 		now ^= 1;
-		export_reading_take(options->socket_path, false, &readings[now]);
+		export_reading_take(&options->wish, &readings[now]);
 		status = put(options,
 			&(struct document){ .before = &readings[now ^ 1], .now = &readings[now] });
 		export_reading_done(&readings[now ^ 1]);
@@ -112,6 +112,6 @@ int command_export(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (options.http)
-		return export_http(&options);
+		return export_http(&options.wish);
 	return options.clustercockpit ? export_bandwidths(&options) : export_once(&options);
 }

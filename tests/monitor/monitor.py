@@ -140,10 +140,10 @@ class Node:
         self.others = []
         Node.alive.append(self)
 
-    def start_uncored(self, config="", platforms=SOURCE / "conf/platforms"):
+    def start_uncored(self, config="", platforms=SOURCE / "conf/platforms", machine="standin"):
         (self.folder / "uncored.conf").write_text(config, encoding="ascii")
         self.uncored = self.start([UNCORED, "--config", self.folder / "uncored.conf", "--platforms", platforms, "--root",
-                                   BUILD / "tests/machines/standin", "--socket", self.socket])
+                                   BUILD / "tests/machines" / machine, "--socket", self.socket])
         wait_until(self.answers, SECONDS, "uncored answers")
 
     def answers(self):
@@ -236,8 +236,10 @@ def all_metrics_platform(folder):
     """A folder with a stand-in platform that has every metric of all platforms."""
     names = {name for path in (SOURCE / "conf/platforms").glob("*.conf")
              for name in re.findall(r"^\[([a-z.]+)\]$", path.read_text(encoding="utf-8"), re.MULTILINE)} - {"platform"}
-    sections = [f"[{name}]\npmu = uncore_standin_clock\nevent = sysfs:cpu_clock\nbytes = 1\n"
-                + ("unit = ns\n" if name == "clock" else "") + "source = a test\nconfidence = low\n"
+    sections = [f"[{name}]\npmu = uncore_standin_0\nevent = raw:event=0x0\nbytes = 1\n"
+                + ("unit = ns\n" if name == "clock" else "")
+                + ("channel = standin\n" if name in ("dram.read", "hbm.read") else "")
+                + "source = a test\nconfidence = low\n"
                 for name in sorted(names)]
     folder.mkdir()
     (folder / "standin.conf").write_text("[platform]\ntitle = Has everything\nvendor = Standin\nstandin = yes\n"

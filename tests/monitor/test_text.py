@@ -65,6 +65,21 @@ class Text(Case):
             self.assertLessEqual(least, grown)
             self.assertLessEqual(grown, most)
 
+    def test_channels(self):
+        """with --channels each channel is a series, and those of a socket add up to it"""
+        self.node.start_uncored(machine="standin-wide")
+        for name in DRAM:
+            self.assertNotIn(name.replace("uncore_", "uncore_channel_"), names_of(self.node.export()))
+        text = self.node.export("--channels")
+        for name in DRAM:
+            for i in range(2):
+                of_socket = [value for (its_name, labels), value in series_of(text).items()
+                             if its_name == name.replace("uncore_", "uncore_channel_") and ("socket", str(i)) in labels]
+                self.assertEqual(len(of_socket), 48)
+                self.assertEqual(sum(of_socket), value_of(text, name, socket=str(i)))
+        done = promtool("check", "metrics", text=text)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
     def test_absent(self):
         """a metric that the machine does not have is no series, and a comment says why"""
         self.node.start_uncored()
@@ -91,11 +106,12 @@ class Policy(Case):
     def test_quantum(self):
         """values are rounded, and a metric and a comment say so"""
         self.node.start_uncored(f"[disclosure]\nquantum = {MIB}\n")
-        text = self.node.export()
+        text = self.node.export("--channels")
         self.assertEqual(value_of(text, "uncore_quantum_bytes"), MIB)
         self.assertIn(f"The site has uncored round values down to multiples of {MIB} bytes.", comments_of(text))
-        counts = [value for (name, _), value in series_of(text).items() if name in DRAM]
-        self.assertTrue(counts)
+        counts = [value for (name, _), value in series_of(text).items() if name.endswith(("read_bytes_total",
+                                                                                         "write_bytes_total"))]
+        self.assertEqual(len(counts), 8)  # of two sockets, with a channel each
         self.assertEqual({count % MIB for count in counts}, {0})
 
     def test_interval(self):
@@ -109,10 +125,13 @@ class Policy(Case):
     def test_held_back(self):
         """a scrape does not wait for a minute's interval: it gets the last sweep, and its time"""
         self.node.start_uncored("[disclosure]\nmin_interval_ms = 60000\n")
-        self.node.serve_http()
-        first, second = (get(EXPORTER, "/metrics") for _ in range(2))
+        self.node.serve_http("--channels")
+        first = get(EXPORTER, "/metrics")
+        time.sleep(1.1)  # for more than a second, no text serves a second time
+        second = get(EXPORTER, "/metrics")
         for name in ("uncore_sweeps_total", "uncore_sweep_time_seconds"):
             self.assertIsNotNone(value_of(first, name, socket="0"))
+        self.assertEqual(*(value_of(text, "uncore_channel_dram_read_bytes_total", socket="0") for text in (first, second)))
         self.assertEqual(*(value_of(text, "uncore_sweeps_total", socket="0") for text in (first, second)))
         self.assertAlmostEqual(*(value_of(text, "uncore_sweep_time_seconds", socket="0") for text in (first, second)),
                                places=2)  # clocks are adjusted
@@ -207,12 +226,12 @@ class Files(Case):
     def test_names(self):
         """rules and the dashboard for Prometheus name only metrics that the exporter has"""
         self.node.start_uncored(platforms=all_metrics_platform(self.node.folder / "platforms"))
-        had = names_of(self.node.export()) | {"uncore_down_info", "uncore_quality_raised_sweep"}
+        had = names_of(self.node.export("--channels")) | {"uncore_down_info", "uncore_quality_raised_sweep"}
         named = set(re.findall(r"(?<!:)\buncore_\w+", RULES.read_text(encoding="ascii")))
         for expression in expressions_of("uncore-prometheus"):
             named |= set(re.findall(r"uncore_\w+", expression))
         self.assertGreater(len(named), 8)
-        recorded = {"uncore_dram_bytes"}
+        recorded = {"uncore_dram_bytes", "uncore_read_bytes"}
         self.assertEqual(named - had - recorded, set())
 
     def test_expressions(self):

@@ -25,6 +25,24 @@ static void every_value_is_a_series(void **state)
 	assert_null(strcasestr(outcome.text, "nan"));
 }
 
+static void channels_are_series_only_where_somebody_wants_them(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, NULL, "export");
+	assert_null(strstr(outcome.text, "channel"));
+	run_with(&outcome, NULL, "export --channels");
+	expect(&outcome, 0,
+		"\nuncore_channel_dram_read_bytes_total{socket=\"0\",package=\"0\",channel="
+		"\"imc0\"} 10\n");
+	expect(&outcome, 0,
+		"\nuncore_channel_dram_read_bytes_total{socket=\"1\",package=\"2\",channel="
+		"\"imc2\"} 12\n");
+	assert_int_equal(count(&outcome, "\nuncore_channel_"), 6);
+	expect(&outcome, 0, "\nuncore_dram_read_bytes_total{socket=\"1\"} 2000\n");
+}
+
 static void an_absent_value_is_a_comment_and_no_series(void **state)
 {
 	struct outcome outcome;
@@ -150,7 +168,8 @@ static void options_that_make_no_sense_are_refused(void **state)
 {
 	static const char *const bad[] = { "export --every 5", "export --clustercockpit --every 0",
 		"export --clustercockpit --every 3601", "export --http -o x", "export x",
-		"export --http --clustercockpit", "export --nonsense", "export --http </dev/null" };
+		"export --http --clustercockpit", "export --channels --clustercockpit",
+		"export --nonsense", "export --http </dev/null" };
 	struct outcome outcome;
 
 	(void)state;
@@ -209,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		cmocka_unit_test(every_value_is_a_series),
+		cmocka_unit_test(channels_are_series_only_where_somebody_wants_them),
 		cmocka_unit_test(an_absent_value_is_a_comment_and_no_series),
 		cmocka_unit_test(flags_of_a_newer_uncored_have_one_series),
 		cmocka_unit_test(a_refused_user_gets_the_reason),

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/uncore/export-options.h"
 #include "client/uncore/http-server.h"
 #include "common/clock.h"
 #include "common/macro.h"
@@ -40,12 +39,12 @@ static void listen_at_any_port(struct service *ret, uint64_t idle_ns)
 static void serve(const struct service *service)
 {
 	static struct http_server server;
-	struct export_options options = { .socket_path = "/nonexistent/socket" };
+	struct export_wish wish = { .socket_path = "/nonexistent/socket", .hurried = true };
 	int r;
 
 	server.listeners[server.n_listeners++] = service->listener;
 	server.idle_ns = service->idle_ns;
-	r = export_body_init(&server.body, &options);
+	r = export_body_init(&server.body, &wish);
 	if (r == 0)
 		r = http_server_run(&server, -1);
 	export_body_done(&server.body);
