@@ -108,5 +108,6 @@ int export_options_parse(int argc, char **argv, struct export_options *ret)
 		status = take_option(letter, ret);
 	if (status >= 0)
 		return status;
+	ret->wish.report = UNCORE_WITH_JSON && !ret->clustercockpit;
 	return optind < argc ? complain("it takes options only") : check(ret);
 }

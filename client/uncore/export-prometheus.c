@@ -13,6 +13,7 @@
 
 #include "client/format.h"
 #include "client/uncore/export-reading.h"
+#include "client/uncore/export-refusals.h"
 #include "client/uncore/exposition.h"
 #include "common/macro.h"
 
@@ -267,6 +268,14 @@ static void write_policy(struct exposition *exposition, const struct export_read
 	exposition_seconds(exposition, daemon->min_interval_ns);
 }
 
+static void write_refusals(struct exposition *exposition, const struct export_reading *reading)
+{
+	if (reading->report)
+		export_refusals(exposition, reading->report);
+	else if (*reading->failure)
+		exposition_comment(exposition, reading->failure);
+}
+
 static void write_daemon(struct exposition *exposition, const struct export_reading *reading)
 {
 	const struct uncore_daemon *daemon = &reading->daemon;
@@ -357,4 +366,5 @@ void export_prometheus(FILE *out, const struct export_reading *reading)
 	write_sweeps(&exposition, reading);
 	write_policy(&exposition, reading);
 	write_daemon(&exposition, reading);
+	write_refusals(&exposition, reading);
 }

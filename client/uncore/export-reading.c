@@ -148,6 +148,13 @@ static int read_all(const struct attempt *attempt, struct export_reading *readin
 	return r;
 }
 
+/* It is taken after the reading, which succeeds without it. */
+static void take_report(const struct attempt *attempt, struct export_reading *reading)
+{
+	if (attempt->wish->report && uncore_info(attempt->wish->socket_path, &reading->report) < 0)
+		fail(reading, 0, uncore_error_text());
+}
+
 static int try_once(const struct attempt *attempt, struct export_reading *reading)
 {
 	int r;
@@ -159,6 +166,8 @@ static int try_once(const struct attempt *attempt, struct export_reading *readin
 		r = make_room(attempt, reading);
 	if (r == 0)
 		r = read_all(attempt, reading);
+	if (r == 0)
+		take_report(attempt, reading);
 	return r;
 }
 
@@ -183,5 +192,6 @@ void export_reading_done(struct export_reading *reading)
 	uncore_close(reading->handle);
 	free(take_ptr(reading->samples));
 	free(take_ptr(reading->channels));
+	free(take_ptr(reading->report));
 	reading->handle = NULL;
 }

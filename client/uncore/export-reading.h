@@ -11,7 +11,7 @@ enum { EXPORT_FAILURE_MAX = 512 };
 
 struct export_reading {
 	int error;                        /* 0; else negative, and only .failure is valid */
-	char failure[EXPORT_FAILURE_MAX]; /* a sentence; "": there is a reading */
+	char failure[EXPORT_FAILURE_MAX]; /* a sentence: why there is no reading, or no .report */
 	struct uncore *handle;
 	struct uncore_machine machine;
 	struct uncore_daemon daemon;
@@ -19,11 +19,12 @@ struct export_reading {
 	uint64_t epoch_ns;             /* adds up with CLOCK_MONOTONIC to the time since 1970 */
 	/* As uncore_describe_channel() numbers them; NULL: nobody wants them. Owned. */
 	struct uncore_channel_value *channels;
+	char *report; /* of uncored, JSON; NULL: there is none, or nobody wants it. Owned. */
 };
 
 struct export_wish {
 	const char *socket_path;
-	bool channels;
+	bool channels, report;
 	/* Somebody waits, and goes away after some seconds. The last sweeps then do where the
 	 * site's interval holds a fresh one back for longer; they are at most as old as that
 	 * interval is long. */

@@ -103,6 +103,17 @@ class Policy(Case):
         for line in self.node.export("--clustercockpit", uid=NOBODY).splitlines():
             self.assertTrue(line.startswith("#"))
 
+    def test_refusals(self):
+        """refusals are counted by rule"""
+        def refused(rule):
+            return value_of(self.node.export(uid=ALICE), "uncore_refusals_total", rule=rule)
+
+        self.node.start_uncored(f"[access]\nusers = {ALICE}\n")
+        before = refused("access.users")
+        self.node.export(uid=NOBODY)
+        wait_until(lambda: refused("access.users") > before, SECONDS, "the refusal is counted, in uncored's next report")
+        self.assertEqual(refused("access.group"), 0)
+
     def test_quantum(self):
         """values are rounded, and a metric and a comment say so"""
         self.node.start_uncored(f"[disclosure]\nquantum = {MIB}\n")

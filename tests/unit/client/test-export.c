@@ -101,6 +101,25 @@ static void without_uncored_there_is_no_answer(void **state)
 	assert_null(strstr(outcome.text, "\nmem_bw"));
 }
 
+static void refusals_are_told_by_rule(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome,
+		&(struct fake_options){
+			.report = "{\"refusals\":{\"access.group\":2,\"protocol.message\":0}}" },
+		"export");
+	expect(&outcome, 0, "\nuncore_refusals_total{rule=\"access.group\"} 2\n");
+	expect(&outcome, 0, "\nuncore_refusals_total{rule=\"protocol.message\"} 0\n");
+	run_with(&outcome, NULL, "export"); /* an uncored whose report has none */
+	expect(&outcome, 0, "\nuncore_up 1\n");
+	assert_null(strstr(outcome.text, "uncore_refusals"));
+	run_with(&outcome, &(struct fake_options){ .report = "{\"refusals\":[7]" }, "export");
+	expect(&outcome, 0, "\nuncore_up 1\n");
+	assert_null(strstr(outcome.text, "uncore_refusals"));
+}
+
 static void an_older_uncored_tells_no_quantum(void **state)
 {
 	struct outcome outcome;
@@ -233,6 +252,7 @@ int main(void)
 		cmocka_unit_test(flags_of_a_newer_uncored_have_one_series),
 		cmocka_unit_test(a_refused_user_gets_the_reason),
 		cmocka_unit_test(without_uncored_there_is_no_answer),
+		cmocka_unit_test(refusals_are_told_by_rule),
 		cmocka_unit_test(an_older_uncored_tells_no_quantum),
 		cmocka_unit_test(a_restart_is_gone_through),
 		cmocka_unit_test(clustercockpit_gets_read_and_write_in_megabytes_a_second),
