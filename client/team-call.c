@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "client/call.h"
 #include "client/internal.h"
+#include "common/clock.h"
 
 /* Without these a peer could take memory away that is mapped here. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
@@ -15,6 +17,9 @@ enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
 /* All ranks of a job come at once, on a machine that is busy with starting them: 576 on two CPUs
  * beside other programs did not get through within a second. One that gave up would be alone. */
 #define JOIN_WITHIN_NS 10000000000U
+/* Between two attempts, where uncored ended in the middle of one. */
+#define PAUSE_LEAST_NS 1000000
+#define PAUSE_MOST_NS  100000000
 
 /* --- answers --- */
 
@@ -102,10 +107,41 @@ static int say_name(const char *name)
 		name, TEAM_NAME_BYTES - 1);
 }
 
-int team_join(const char *socket_path, const struct team_wish *wish, struct team_table *ret)
+static int join_once(struct call *call, const union wire_message *request, struct team_table *ret)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
+	int r = call_greet(call, &packet);
+
+	if (r < 0)
+		return r;
+	wire_packet_done(&packet); /* the page is not wanted here */
+	r = explain(call_ask(call, request, WIRE_TABLE, &packet), call);
+	return r < 0 ? r : take_table(call, &packet, ret);
+}
+
+/* uncored ended or was killed before it answered: the next one answers at the same socket. */
+static bool is_cut_off(int r)
+{
+	return r == -ECONNRESET || r == -ENOTCONN;
+}
+
+/* False: the time is over. */
+static bool try_again(struct call *call, long *pause_ns)
+{
+	const struct timespec pause = { .tv_nsec = *pause_ns };
+
+	if (clock_now_ns() >= call->deadline_ns)
+		return false;
+	call_done(call);
+	nanosleep(&pause, NULL);
+	*pause_ns = 2 * *pause_ns < PAUSE_MOST_NS ? 2 * *pause_ns : PAUSE_MOST_NS;
+	return true;
+}
+
+int team_join(const char *socket_path, const struct team_wish *wish, struct team_table *ret)
+{
 	_cleanup_(call_done) struct call call = call_to(socket_path, JOIN_WITHIN_NS);
+	long pause_ns = PAUSE_LEAST_NS;
 	union wire_message request;
 	int r;
 
@@ -117,12 +153,10 @@ int team_join(const char *socket_path, const struct team_wish *wish, struct team
 	request.team.layout = wish->layout;
 	if (!take_name(wish->name, request.team.name))
 		return say_name(wish->name);
-	r = call_greet(&call, &packet);
-	if (r < 0)
-		return r;
-	wire_packet_done(&packet); /* the page is not wanted here */
-	r = explain(call_ask(&call, &request, WIRE_TABLE, &packet), &call);
-	return r < 0 ? r : take_table(&call, &packet, ret);
+	do
+		r = join_once(&call, &request, ret);
+	while (is_cut_off(r) && try_again(&call, &pause_ns));
+	return r;
 }
 
 /* What is not taken goes with the connection. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,9 @@
 
 enum { BYTES = 65536 };
 
-/* --- a daemon for one connection --- */
+/* --- a daemon that answers one connection --- */
+
+static unsigned n_cut; /* connections before, which it closes instead */
 
 struct impostor {
 	char directory[32], path[64];
@@ -46,9 +49,14 @@ static void answer(struct impostor *impostor, int client)
 	}
 }
 
-static void *serve(void *argument)
+/* Closes at the HELLO or at the request. */
+static bool is_cut(const struct impostor *impostor, unsigned i)
 {
-	struct impostor *impostor = argument;
+	return i < n_cut && (i % 2 || impostor->asked.header.opcode != WIRE_HELLO);
+}
+
+static void serve_one(struct impostor *impostor, unsigned i)
+{
 	_cleanup_close_ int client = accept4(impostor->listener, NULL, NULL, SOCK_CLOEXEC);
 	struct wire_packet packet;
 
@@ -56,8 +64,16 @@ static void *serve(void *argument)
 		impostor->asked = packet.message;
 		impostor->n_asked++;
 		wire_packet_done(&packet);
+		if (is_cut(impostor, i))
+			return;
 		answer(impostor, client);
 	}
+}
+
+static void *serve(void *impostor)
+{
+	for (unsigned i = 0; i <= n_cut; i++)
+		serve_one(impostor, i);
 	return NULL;
 }
 
@@ -260,6 +276,30 @@ static void another_answer_is_refused(void **state)
 	end(&impostor);
 }
 
+/* As where uncored is killed, and the service manager starts the next one. */
+static void a_join_that_was_cut_off_is_tried_again(void **state)
+{
+	struct impostor impostor;
+	struct team_table table;
+
+	(void)state;
+	n_cut = 5;
+	begin(&impostor, sealed(BYTES));
+	assert_int_equal(team_join(impostor.path, &wish, &table), 0);
+	end(&impostor);
+	assert_int_equal(impostor.n_asked, 3 * 2 + 2 + 2);
+	assert_int_equal(impostor.asked.team.run, 2);
+	assert_int_equal(table.run, 3);
+	team_table_done(&table);
+	n_cut = 1; /* that looks once */
+	begin(&impostor, sealed(BYTES));
+	assert_int_equal(team_look(impostor.path, &choice, NULL, &table), -ECONNRESET);
+	assert_int_equal(team_join(impostor.path, &wish, &table), 0);
+	end(&impostor);
+	team_table_done(&table);
+	n_cut = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -273,6 +313,8 @@ int main(void)
 			a_table_that_can_only_be_read_is_refused),
 		CASE("the reason is said", the_reason_is_said),
 		CASE("another answer is refused", another_answer_is_refused),
+		CASE("a join that was cut off is tried again",
+			a_join_that_was_cut_off_is_tried_again),
 	};
 
 	return cmocka_run_group_tests_name("team-call", cases, NULL, NULL);
