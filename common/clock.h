@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The one clock of page, library and tables of teams: the node's CLOCK_MONOTONIC; and the CPU time
- * of a thread. Both in ns. Only differences of clock_now_ns() may go to the kernel, which waits by
- * the clock of the process.
+ * The one clock of page, library and tables of teams: the node's CLOCK_MONOTONIC; the time of day;
+ * and the CPU time of a thread. All in ns. Only differences of clock_now_ns() may go to the kernel,
+ * which waits by the clock of the process.
  */
 #pragma once
 
@@ -19,6 +19,15 @@ static inline uint64_t clock_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec - clock_ahead_ns;
+}
+
+/* CLOCK_REALTIME: to show, and to compare with what other processes left. */
+static inline uint64_t clock_wall_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
 /* CPU time that the calling thread has used. */

@@ -131,8 +131,8 @@ static void parse_origin(
 	record->rows = "job";
 	snprintf(record->job, sizeof record->job, "%.63s", ret->id);
 	snprintf(record->regions[0].name, RECORD_NAME_BYTES, "%.63s", ret->id);
-	record->begun_s = ret->begin_ns / 1000000000;
-	record->ended_s = ret->end_ns / 1000000000;
+	record->begun_ns = ret->begin_ns;
+	record->ended_ns = ret->end_ns;
 }
 
 /* Of a record without figures, the platform is nothing to compare. */

@@ -82,6 +82,18 @@ static void print_dead(FILE *out, const struct record *record)
 			n, record->n_members);
 }
 
+/* Nobody knows more than how many they are. */
+static void print_not_joined(FILE *out, const struct record *record)
+{
+	const uint32_t n = record_count_not_joined(record);
+
+	if (n && *record->host)
+		fprintf(out,
+			" %" PRIu32 " of the %" PRIu32 " processes that the launcher announced on "
+			"this node did not join: they began no region, or are reported alone.\n",
+			n, record->n_expected);
+}
+
 static bool is_shown(const struct columns *columns, const struct record *record, uint32_t metric)
 {
 	return columns->has_metric[metric] || format_is_check(record->metrics[metric]);
@@ -166,6 +178,7 @@ void footnotes_print(FILE *out, const struct record *record)
 	print_meanings(out, record);
 	print_cost(out, record);
 	print_dead(out, record);
+	print_not_joined(out, record);
 	if (*record->failure) {
 		fprintf(out, " Last failure: ");
 		text_print_plain(out, record->failure);

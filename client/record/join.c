@@ -95,18 +95,18 @@ static int join_head(const struct record *record, bool first, struct record *tot
 		memcpy(total->command, record->command, sizeof total->command);
 		memcpy(total->version, record->version, sizeof total->version);
 		total->run = record->run;
-		total->begun_s = record->begun_s;
-		total->ended_s = record->ended_s;
+		total->begun_ns = record->begun_ns;
+		total->ended_ns = record->ended_ns;
 		total->n_expected = record->n_expected;
 	} else {
 		join_text(total->team, record->team, "");
 		join_text(total->job, record->job, "");
 		join_text(total->command, record->command, "several commands");
 		join_text(total->version, record->version, "");
-		if (record->begun_s < total->begun_s)
-			total->begun_s = record->begun_s;
-		if (record->ended_s > total->ended_s)
-			total->ended_s = record->ended_s;
+		if (record->begun_ns < total->begun_ns)
+			total->begun_ns = record->begun_ns;
+		if (record->ended_ns > total->ended_ns)
+			total->ended_ns = record->ended_ns;
 		total->n_expected = total->n_expected && record->n_expected
 					    ? total->n_expected + record->n_expected
 					    : 0;

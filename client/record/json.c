@@ -198,25 +198,33 @@ void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX])
 		*ret_text = '\0';
 }
 
-/* Both as text and as a number, null where the time is not known. */
-static void time_json(struct jsonwriter *json, const char *key, const char *key_s, int64_t seconds)
+static void number_or_null(struct jsonwriter *json, const char *key, bool is_known, int64_t number)
 {
+	if (is_known)
+		jsonwriter_signed(json, key, number);
+	else
+		jsonwriter_text(json, key, NULL);
+}
+
+struct time_keys {
+	const char *text, *s, *ns;
+};
+
+/* As text and as numbers, null where the time is not known. */
+static void time_json(struct jsonwriter *json, const struct time_keys *keys, int64_t time_ns)
+{
+	const int64_t seconds = time_ns / 1000000000;
 	char text[RECORD_TIME_MAX];
 
 	record_time(seconds, text);
-	jsonwriter_text_or_null(json, key, text);
-	if (*text)
-		jsonwriter_signed(json, key_s, seconds);
-	else
-		jsonwriter_text(json, key_s, NULL);
+	jsonwriter_text_or_null(json, keys->text, text);
+	number_or_null(json, keys->s, *text, seconds);
+	number_or_null(json, keys->ns, *text, time_ns);
 }
 
 static void rank_json(struct jsonwriter *json, int64_t rank)
 {
-	if (rank >= 0)
-		jsonwriter_signed(json, "rank", rank);
-	else
-		jsonwriter_text(json, "rank", NULL);
+	number_or_null(json, "rank", rank >= 0, rank);
 }
 
 /* A process alone has a pid and a rank; a team has members. */
@@ -249,16 +257,18 @@ static void note_json(struct jsonwriter *json, const struct record *record)
 
 static void team_json(struct jsonwriter *json, const struct record *record)
 {
+	static const struct time_keys begun = { "begun", "begun_s", "begun_ns" };
+	static const struct time_keys ended = { "ended", "ended_s", "ended_ns" };
+
 	jsonwriter_text_or_null(json, "team", record->team);
+	jsonwriter_text_or_null(json, "step", *record->team ? record->team : record->step);
 	jsonwriter_number(json, "run", record->run);
 	jsonwriter_text_or_null(json, "job", record->job);
 	jsonwriter_text_or_null(json, "command", record->command);
-	time_json(json, "begun", "begun_s", record->begun_s);
-	time_json(json, "ended", "ended_s", record->ended_s);
-	if (record->n_expected)
-		jsonwriter_number(json, "expected", record->n_expected);
-	else
-		jsonwriter_text(json, "expected", NULL);
+	time_json(json, &begun, record->begun_ns);
+	time_json(json, &ended, record->ended_ns);
+	number_or_null(json, "expected", record->n_expected, record->n_expected);
+	number_or_null(json, "not_joined", record->n_expected, record_count_not_joined(record));
 	jsonwriter_array(json, "members");
 	for (uint32_t i = 0; i < record->n_members; i++) {
 		jsonwriter_object(json, NULL);

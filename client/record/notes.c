@@ -36,7 +36,7 @@ static const char *host_of(const struct record *record)
 static bool is_twin(const struct record *a, const struct record *b)
 {
 	return strcmp(a->host, b->host) == 0 && strcmp(a->team, b->team) == 0 &&
-	       strcmp(a->job, b->job) == 0 && a->run == b->run && a->begun_s == b->begun_s &&
+	       strcmp(a->job, b->job) == 0 && a->run == b->run && a->begun_ns == b->begun_ns &&
 	       a->n_members == b->n_members &&
 	       (!a->n_members || a->members[0].pid == b->members[0].pid);
 }

@@ -22,7 +22,7 @@ enum {
 /* 1e18 ns are 31 years. Sums of many stay in range. */
 static const uint64_t COST_MOST = 1000000000000000000U;
 
-static const int64_t SECONDS_MOST = 253402300799; /* the end of the year 9999 */
+static const int64_t SECONDS_MOST = 9223372035; /* of the year 2262: in ns they fit into 63 bits */
 
 /* --- parts --- */
 
@@ -140,18 +140,29 @@ static void parse_regions(
 	}
 }
 
+/* 0: not known. Older releases wrote seconds alone. */
+static int64_t parse_time(
+	struct members *members, struct json_object *object, const char *key_s, const char *key_ns)
+{
+	const int64_t seconds = members_number_or(members, object, key_s, SECONDS_MOST, 0);
+
+	return members_number_or(
+		members, object, key_ns, SECONDS_MOST * 1000000000, seconds * 1000000000);
+}
+
 static void parse_process(struct members *members, struct json_object *object, struct record *ret)
 {
 	members_free_text(members, object, "host", MEMBERS_TEXT(ret->host));
 	members_free_text(members, object, "team", MEMBERS_TEXT(ret->team));
+	members_free_text(members, object, "step", MEMBERS_TEXT(ret->step));
 	members_free_text(members, object, "job", MEMBERS_TEXT(ret->job));
 	members_free_text(members, object, "command", MEMBERS_TEXT(ret->command));
 	members_free_text(members, object, "version", MEMBERS_TEXT(ret->version));
 	members_free_text(members, object, "platform", MEMBERS_TEXT(ret->platform));
 	members_free_text(members, object, "failure", MEMBERS_TEXT(ret->failure));
 	members_free_text(members, object, "warning", MEMBERS_TEXT(ret->warning));
-	ret->begun_s = members_number_or(members, object, "begun_s", SECONDS_MOST, 0);
-	ret->ended_s = members_number_or(members, object, "ended_s", SECONDS_MOST, 0);
+	ret->begun_ns = parse_time(members, object, "begun_s", "begun_ns");
+	ret->ended_ns = parse_time(members, object, "ended_s", "ended_ns");
 	ret->run = (uint32_t)members_number(members, object, "run", UINT32_MAX);
 	ret->n_expected = (uint32_t)members_number_or(members, object, "expected", UINT32_MAX, 0);
 }

@@ -58,6 +58,11 @@ void record_list_done(struct record_list *list)
 	list->records = NULL;
 }
 
+uint32_t record_count_not_joined(const struct record *record)
+{
+	return record->n_members < record->n_expected ? record->n_expected - record->n_members : 0;
+}
+
 void record_warn(struct record *record, const char *format, ...)
 {
 	size_t used = strlen(record->warning);

@@ -90,15 +90,16 @@ struct record_cost {
 struct record {
 	char host[256];                 /* "": several, joined */
 	char team[128];                 /* "": a process alone */
+	char step[128];                 /* of a process alone: its job step's team; or "" */
 	char job[64];                   /* the batch system's name of the job, or "" */
 	char command[256];              /* of the reporting process */
 	const char *rows;               /* what the table calls its rows; NULL: "region" */
 	char version[32];               /* of uncored that wrote the record */
 	char platform[UNCORE_NAME_MAX]; /* "": never connected */
 	uint64_t generation[2];
-	int64_t begun_s, ended_s; /* CLOCK_REALTIME, seconds: first join, end or present */
-	uint32_t run;             /* of this team: 1, 2, ... */
-	uint32_t n_expected;      /* members that the launcher announced; 0: not known */
+	int64_t begun_ns, ended_ns; /* CLOCK_REALTIME: first join, end or present; 0: not known */
+	uint32_t run;               /* of this team: 1, 2, ... */
+	uint32_t n_expected;        /* members that the launcher announced; 0: not known */
 	uint32_t n_members;
 	struct record_member *members; /* owned */
 	struct record_cost cost;
@@ -129,6 +130,9 @@ void record_list_cut(struct record_list *list, uint32_t n);
 
 /* Frees what @list owns, and empties it. */
 void record_list_done(struct record_list *list);
+
+/* Of the members that the launcher announced; 0 also where it announced none. */
+uint32_t record_count_not_joined(const struct record *record);
 
 /* Adds a sentence to what limits the record; cut where there is no room. */
 _printf_(2, 3) void record_warn(struct record *record, const char *format, ...);

@@ -12,12 +12,21 @@
 #include "client/region/passage.h"
 #include "client/region/regions.h"
 #include "client/region/report.h"
+#include "common/clock.h"
 
 static pid_t loaded_by;
+static uint64_t loaded_ns;
 
 __attribute__((constructor)) static void note_process(void)
 {
 	loaded_by = getpid();
+	loaded_ns = clock_wall_ns();
+}
+
+/* When this process came. Nobody knows when a forked child did: later than its parent. */
+static uint64_t came_ns(void)
+{
+	return getpid() == loaded_by ? loaded_ns : UINT64_MAX;
 }
 
 _public_ int uncore_region_report(const char *path)
@@ -26,7 +35,7 @@ _public_ int uncore_region_report(const char *path)
 
 	if (!regions)
 		return regions_no_memory();
-	return path ? report_write_json(regions, path) : report_write_table(regions);
+	return path ? report_write_json(regions, path, came_ns()) : report_write_table(regions);
 }
 
 /* --- at exit --- */

@@ -10,12 +10,14 @@
 #include "client/record/json.h"
 #include "client/record/print.h"
 #include "client/region/launch.h"
+#include "client/region/report-place.h"
 #include "client/region/snapshot.h"
 
 static int take(const struct regions *regions, struct record *ret)
 {
 	int r = snapshot(regions->team.table, ret);
 
+	strcpy(ret->step, regions->team.step);
 	if (*regions->team.why_alone)
 		record_warn(ret,
 			"This process is reported alone, without the others of its job step: %s",
@@ -24,22 +26,6 @@ static int take(const struct regions *regions, struct record *ret)
 }
 
 /* --- where it goes --- */
-
-/* By one call, if the stream takes all: the tables of several processes do not mix then. */
-static int write_at_once(int fd, const char *text, size_t size_bytes)
-{
-	while (size_bytes) {
-		ssize_t n = write(fd, text, size_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		size_bytes -= (size_t)n;
-	}
-	return 0;
-}
 
 static int print_to_text(const struct record *record, char **ret_text, size_t *ret_size_bytes)
 {
@@ -63,28 +49,14 @@ int report_write_table(const struct regions *regions)
 	if (r == 0 && fflush(stderr) == EOF)
 		r = -errno;
 	if (r == 0)
-		r = write_at_once(fileno(stderr), text, size_bytes);
+		r = report_write_all(fileno(stderr), text, size_bytes);
 	return r < 0 ? error_say(r, "Cannot write the report to stderr: %m.") : 0;
 }
 
-static int write_file(const char *path, const char *text)
-{
-	FILE *out = fopen(path, "we");
-	int r = 0;
-
-	if (!out)
-		return -errno;
-	if (fprintf(out, "%s\n", text) < 0)
-		r = -errno;
-	if (fclose(out) == EOF && r == 0)
-		r = -errno;
-	return r;
-}
-
-int report_write_json(const struct regions *regions, const char *path)
+int report_write_json(const struct regions *regions, const char *path, uint64_t loaded_ns)
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
-	_cleanup_free_ char *expanded = NULL, *text = NULL;
+	_cleanup_free_ char *expanded = NULL, *elsewhere = NULL, *text = NULL;
 	int r = launch_expand(path, &expanded);
 
 	if (r < 0)
@@ -96,8 +68,9 @@ int report_write_json(const struct regions *regions, const char *path)
 	if (r == 0)
 		r = record_json(&record, &text);
 	if (r == 0)
-		r = write_file(expanded, text);
+		r = report_place(expanded, text, loaded_ns, &elsewhere);
 	if (r < 0)
 		return error_say(r, "Cannot write the report to %s: %m.", expanded);
+	report_say_where(expanded, elsewhere);
 	return 0;
 }

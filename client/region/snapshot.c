@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "client/region/cell.h"
 #include "client/region/killed.h"
@@ -252,8 +251,8 @@ static void fill_team(const struct table_header *header, struct record *record)
 	strcpy(record->version, UNCORE_VERSION);
 	record->run = LOAD(header->run);
 	record->n_expected = LOAD(header->n_expected);
-	record->begun_s = (int64_t)(LOAD(header->begun_ns) / 1000000000U);
-	record->ended_s = ended_ns ? (int64_t)(ended_ns / 1000000000U) : (int64_t)time(NULL);
+	record->begun_ns = (int64_t)LOAD(header->begun_ns);
+	record->ended_ns = (int64_t)(ended_ns ? ended_ns : clock_wall_ns());
 }
 
 static void warn_of_sockets(const struct table *table, struct record *record)

@@ -53,14 +53,6 @@ static uint32_t await_ending(struct table *table)
 	return ending_now(table);
 }
 
-static uint64_t wall_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static bool is_member_left(const struct team *team)
 {
 	return member_look_for_dead(&team->member);
@@ -100,7 +92,7 @@ static bool end(struct team *team)
 		r = now == ENDED ? 0 : end_unless(team, now, is_member_left);
 	}
 	if (r == 1)
-		__atomic_store_n(&team->table->header.ended_ns, wall_ns(), __ATOMIC_RELAXED);
+		__atomic_store_n(&team->table->header.ended_ns, clock_wall_ns(), __ATOMIC_RELAXED);
 	return r == 1;
 }
 
@@ -115,15 +107,15 @@ static uint32_t sampling_wish(void)
 	return text && number_parse_whole(text, 10, UINT32_MAX, &every) ? (uint32_t)every : 0;
 }
 
-/* Members that come at once all write the same, but for the command. */
-static void describe(struct team *team, const char *name)
+/* Members that come at once all write the same, but for the command and the time. */
+static void describe(struct team *team, const char *name, uint64_t begun_ns)
 {
 	struct table_header *header = &team->table->header;
 	char job[LAUNCH_JOB_MAX], host[LAUNCH_HOST_MAX];
 	uint64_t none = 0;
 
 	if (!__atomic_compare_exchange_n(
-		    &header->begun_ns, &none, wall_ns(), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		    &header->begun_ns, &none, begun_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
 	launch_host(host);
 	launch_job(job);
@@ -215,25 +207,31 @@ static int be_alone(struct team *team)
 	return member_join(&team->member, team->table, MEMBER_ALONE);
 }
 
+/* A process that is alone in spite of its job step began when it came, and not when it gave up:
+ * otherwise its team may have ended by then. */
+static int begin_alone(struct team *team, uint64_t came_ns)
+{
+	int r;
+
+	if (*team->step)
+		snprintf(team->why_alone, sizeof team->why_alone, "%s", uncore_error_text());
+	r = be_alone(team);
+	if (r < 0)
+		return r;
+	describe(team, "", came_ns);
+	return 0;
+}
+
 int team_begin(struct team *ret)
 {
-	char name[TEAM_NAME_BYTES];
-	int r = -ENOENT;
+	const uint64_t came_ns = clock_wall_ns();
 
 	*ret = (struct team){ .kept.fd = -1 };
-	job_step_name(name);
-	if (*name) {
-		r = join(ret, name);
-		if (r < 0)
-			snprintf(ret->why_alone, sizeof ret->why_alone, "%s", uncore_error_text());
-	}
-	if (r < 0) {
-		*name = '\0';
-		r = be_alone(ret);
-	}
-	if (r >= 0)
-		describe(ret, name);
-	return r < 0 ? r : 0;
+	job_step_name(ret->step);
+	if (!*ret->step || join(ret, ret->step) < 0)
+		return begin_alone(ret, came_ns);
+	describe(ret, ret->step, clock_wall_ns());
+	return 0;
 }
 
 /* --- leaving --- */

@@ -19,6 +19,8 @@ struct team {
 	struct table *table;    /* owned */
 	struct team_table kept; /* as uncored handed it out; .fd -1: of this process alone */
 	struct member member;
+	char step[TEAM_NAME_BYTES]; /* the job step's name, also of a process alone; "": it has none
+				     */
 	char why_alone[TABLE_FAILURE_BYTES]; /* a sentence, where there is a job step all the same
 					      */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/uncore/json-files.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +16,18 @@
 
 enum { WHY_MAX = 128 };
 
+/* NAME.json; or NAME.json.2, of a report that found that name taken. */
 static int is_json(const struct dirent *entry)
 {
-	size_t n = strlen(entry->d_name);
+	const char *name = entry->d_name;
+	size_t n = strlen(name), end = n;
 
-	return n > strlen(".json") && strcmp(entry->d_name + n - strlen(".json"), ".json") == 0;
+	while (end && isdigit((unsigned char)name[end - 1]))
+		end--;
+	if (end < n && end && name[end - 1] == '.')
+		n = end - 1;
+	return n > strlen(".json") &&
+	       strncmp(name + n - strlen(".json"), ".json", strlen(".json")) == 0;
 }
 
 /* --- a file in a folder --- */

@@ -16,6 +16,8 @@
 #include "client/record/print.h"
 #include "client/region/job-step.h"
 #include "client/region/launch.h"
+#include "client/region/report-head.h"
+#include "client/region/report-place.h"
 #include "client/uncore.h"
 #include "client/uncore/child.h"
 #include "client/uncore/command.h"
@@ -81,24 +83,21 @@ static int print_table(const struct record *record)
 	return ferror(stderr) ? -EIO : 0;
 }
 
-static int write_file(const struct record *record, const char *template)
+static int write_file(const struct record *record, const char *template, uint64_t since_ns)
 {
-	_cleanup_free_ char *path = NULL, *text = NULL;
-	_cleanup_file_ FILE *out = NULL;
+	_cleanup_free_ char *path = NULL, *text = NULL, *elsewhere = NULL;
 	int r = launch_expand(template, &path);
 
 	if (r == 0)
 		r = record_json(record, &text);
-	if (r < 0)
-		return r;
-	out = fopen(path, "we");
-	if (!out)
-		return -errno;
-	return fprintf(out, "%s\n", text) < 0 || fflush(out) == EOF ? -errno : 0;
+	if (r == 0)
+		r = report_place(path, text, since_ns, &elsewhere);
+	if (r == 0)
+		report_say_where(path, elsewhere);
+	return r;
 }
 
-/* A later run of the team replaces the file of an earlier one, as in the job itself. */
-static int report(const struct kept *kept)
+static int report(const struct kept *kept, uint64_t since_ns)
 {
 	const char *template = getenv("UNCORE_REPORT");
 	int r;
@@ -113,7 +112,7 @@ static int report(const struct kept *kept)
 	}
 	if (!template || !*template)
 		return print_table(&kept->record);
-	r = write_file(&kept->record, template);
+	r = write_file(&kept->record, template, since_ns);
 	if (r == 0)
 		return 0;
 	fprintf(stderr, "uncore run: cannot write the report to %s: %s. The report follows.\n",
@@ -143,14 +142,14 @@ static int await_end(const struct kept_choice *choice, struct kept_list *ret)
 	return r;
 }
 
-static void report_rest(const char *name)
+static void report_rest(const char *name, uint64_t since_ns)
 {
 	const struct kept_choice choice = { .uid = UNCORE_UNKNOWN_USER, .name = name };
 	struct kept_list list;
 	int r = await_end(&choice, &list);
 
 	for (uint32_t i = 0; i < list.n && r == 0; i++)
-		r = report(&list.teams[i]);
+		r = report(&list.teams[i], since_ns);
 	if (r == 0)
 		r = kept_forget(&choice, &list);
 	/* Without uncored, or with an older one, each process has reported for itself. */
@@ -167,7 +166,8 @@ static void name_team(char ret_name[TEAM_NAME_BYTES])
 	const char *own = getenv("UNCORE_TEAM");
 	char value[64];
 
-	snprintf(value, sizeof value, "run-%d-%lld", (int)getpid(), (long long)time(NULL));
+	snprintf(value, sizeof value, REPORT_HEAD_UNNAMED "%d-%lld", (int)getpid(),
+		(long long)time(NULL));
 	if (!own || !*own)
 		setenv("UNCORE_TEAM", value, 1);
 	job_step_name(ret_name);
@@ -204,6 +204,7 @@ static int run(char **command, int *ret_status)
 
 int command_run(int argc, char **argv)
 {
+	const uint64_t since_ns = clock_wall_ns();
 	char name[TEAM_NAME_BYTES];
 	int status = parse_options(argc, argv), r;
 
@@ -213,6 +214,6 @@ int command_run(int argc, char **argv)
 	r = run(argv + optind, &status);
 	if (r < 0)
 		return cannot_run(argv[optind], r);
-	report_rest(name);
+	report_rest(name, since_ns);
 	return status_of(status);
 }

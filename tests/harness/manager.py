@@ -2,7 +2,7 @@
 """manager.py [--no-store] SOCKET COMMAND...: the part of a service manager that uncored talks to.
 
 Listens on SOCKET, and runs COMMAND with it and all descriptors that COMMAND has left here; runs it again when a signal
-has ended it. Says on stdout what happens. SIGTERM ends both.
+has ended it. Says on stdout what happens. SIGTERM ends both, SIGUSR1 ends COMMAND and runs it again.
 """
 import array
 import os
@@ -29,7 +29,7 @@ def listen(path):
 
 class Manager:
     def __init__(self, path, command, keeps):
-        self.command, self.keeps = command, keeps
+        self.command, self.keeps, self.again = command, keeps, False
         self.store = [("uncored.socket", listen(path).detach())]
         self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.notify_path = f"{path}.notify"
@@ -71,10 +71,16 @@ class Manager:
                 os.close(entry[1])
                 self.store.remove(entry)
 
+    def end(self, pid, again):
+        self.again = again
+        os.kill(pid, signal.SIGTERM)
+
     def run_once(self):
-        """Returns how it ended, as os.wait() says it."""
+        """Returns whether to run it again, and its status."""
+        self.again = False
         pid = self.start()
-        signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGTERM))
+        signal.signal(signal.SIGTERM, lambda *_: self.end(pid, False))
+        signal.signal(signal.SIGUSR1, lambda *_: self.end(pid, True))
         ended = os.pidfd_open(pid)
         with selectors.DefaultSelector() as selector:
             selector.register(self.notify, selectors.EVENT_READ)
@@ -85,16 +91,17 @@ class Manager:
                     self.hear()
                 elif ended in ready:
                     os.close(ended)
-                    return os.waitpid(pid, 0)[1]
+                    status = os.waitpid(pid, 0)[1]
+                    return self.again or os.WIFSIGNALED(status), status
 
 
 def main():
     keeps = sys.argv[1] != "--no-store"
     path, *command = sys.argv[1 if keeps else 2:]
     manager = Manager(pathlib.Path(path), command, keeps)
-    while os.WIFSIGNALED(status := manager.run_once()):
+    while (ended := manager.run_once())[0]:
         print("uncored is away", flush=True)
-    sys.exit(os.waitstatus_to_exitcode(status))
+    sys.exit(os.waitstatus_to_exitcode(ended[1]))
 
 
 if __name__ == "__main__":

@@ -90,6 +90,10 @@ class KeptUncored(Uncored):
     def kill(self):
         os.kill(self.pid, signal.SIGKILL)
 
+    def restart(self):
+        """As an administrator does it."""
+        self.process.send_signal(signal.SIGUSR1)
+
 
 @contextlib.contextmanager
 def serving(config="", kind=Uncored):
@@ -148,6 +152,12 @@ def wait_until(condition, what, process=None):
         tap.check(time.monotonic() < deadline, f"waited in vain for {what}")
         tap.check(process is None or process.poll() is None, f"there is no {what}")
         time.sleep(0.005)
+
+
+def reports_at(path):
+    """All that were put there: at the name itself, and with a number behind it."""
+    path = pathlib.Path(path)
+    return [read_report(found) for found in sorted(path.parent.glob(path.name + "*"))]
 
 
 def read_report(path):

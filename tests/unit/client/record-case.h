@@ -68,8 +68,8 @@ static inline void record_case_init(struct record *ret, uint32_t n_regions)
 		.version = "0.2.0",
 		.platform = "icelake-sp",
 		.generation = { 0x0123456789abcdef, 1 },
-		.begun_s = 1795408200,
-		.ended_s = 1795408260,
+		.begun_ns = 1795408200123456789,
+		.ended_ns = 1795408260000000001,
 		.run = 1,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(record_case_metrics); i++)

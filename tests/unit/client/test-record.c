@@ -105,7 +105,7 @@ static void each_member_is_read_back(void **state)
 	assert_string_equal(read.version, "0.2.0");
 	assert_string_equal(read.platform, "icelake-sp");
 	assert_true(read.generation[0] == 0x0123456789abcdef && read.generation[1] == 1);
-	assert_true(read.begun_s == 1795408200 && read.ended_s == 1795408260);
+	assert_true(read.begun_ns == 1795408200123456789 && read.ended_ns == 1795408260000000001);
 	assert_true(read.run == 2 && read.n_expected == 4 && read.n_members == 4);
 	assert_true(read.members[3].died && read.members[3].rank == 3 &&
 		    read.members[3].pid == 103 && !read.members[2].died);

@@ -289,9 +289,9 @@ static void write_all_kinds(struct fake_daemon *daemon)
 static void another_writer_would_write_the_same_report(void **state)
 {
 	static const char *const keys[] = { "schema", "version", "platform", "generation", "pid",
-		"host", "rank", "note", "failure", "team", "run", "job", "command", "begun",
-		"begun_s", "ended", "ended_s", "expected", "members", "cost", "metrics",
-		"regions" };
+		"host", "rank", "note", "failure", "team", "step", "run", "job", "command", "begun",
+		"begun_s", "begun_ns", "ended", "ended_s", "ended_ns", "expected", "not_joined",
+		"members", "cost", "metrics", "regions" };
 	struct json_object_iterator at, end;
 	struct fake_daemon daemon;
 	struct json_object *report;
