@@ -9,6 +9,7 @@
 #include "client/jobs/job-reading.h"
 #include "client/jobs/job-time.h"
 #include "client/jobs/job.h"
+#include "client/jobs/waiting.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -34,6 +35,7 @@ static int end_incomplete(struct folder *folder, struct run *run)
 /* The next end of the job writes its record. */
 static int put_aside(struct folder *folder, const char *id, struct run *run)
 {
+	const bool was_ended = run->fd >= 0 && !run_is_open(run);
 	int r = 0;
 
 	if (run->fd < 0) {
@@ -45,7 +47,10 @@ static int put_aside(struct folder *folder, const char *id, struct run *run)
 	} else if (run_is_open(run)) {
 		r = end_incomplete(folder, run);
 	}
-	return r < 0 ? r : folder_park(folder, id, run);
+	if (r < 0)
+		return r;
+	folder->counts.n_ended += !was_ended;
+	return folder_park(folder, id, run);
 }
 
 /* --- the new run --- */
@@ -164,7 +169,7 @@ static int take_reading(
 	return r;
 }
 
-int job_begin(const struct job_wish *wish, struct job_said *ret_said)
+static int begin(const struct job_wish *wish, struct folder *folder, struct job_said *said)
 {
 	struct run_head head = {
 		.state = RUN_BEGINNING,
@@ -174,27 +179,41 @@ int job_begin(const struct job_wish *wish, struct job_said *ret_said)
 		.packages = wish->packages,
 	};
 	bool is_reached = false;
-	_cleanup_(folder_close) struct folder folder;
 	_cleanup_(run_close) struct run run = { .fd = -1 };
+	int r;
+
+	strcpy(head.id, wish->id);
+	strcpy(head.key, wish->key ? wish->key : "");
+	r = begin_in(folder, wish, &head, &run);
+	if (r == IS_OPEN_ALREADY) {
+		snprintf(said->remark, sizeof said->remark,
+			"Job %s is open already, with this run: its first begin counts.", wish->id);
+		is_reached = true;
+	} else if (r == 0) {
+		r = take_reading(&run, wish, said, &is_reached);
+	}
+	run_close(&run); /* an end need not wait for what follows */
+	if (r < 0)
+		return r;
+	if (is_reached)
+		job_owner_follow(folder, wish->socket_path, said);
+	return 0;
+}
+
+int job_begin(const struct job_wish *wish, struct job_said *ret_said)
+{
+	_cleanup_(folder_close) struct folder folder;
+	_cleanup_(waiting_done) struct waiting waiting;
 	int r = folder_open(wish->folder_path, &folder);
 
 	*ret_said = (struct job_said){ .error = "" };
-	strcpy(head.id, wish->id);
-	strcpy(head.key, wish->key ? wish->key : "");
 	if (r == 0)
-		r = begin_in(&folder, wish, &head, &run);
-	if (r == IS_OPEN_ALREADY) {
-		snprintf(ret_said->remark, sizeof ret_said->remark,
-			"Job %s is open already, with this run: its first begin counts.", wish->id);
-		job_owner_follow(&folder, wish->socket_path, ret_said);
-		return 0;
-	}
-	if (r == 0)
-		r = take_reading(&run, wish, ret_said, &is_reached);
-	run_close(&run); /* an end need not wait for what follows */
+		r = begin(wish, &folder, ret_said);
 	if (r < 0)
-		return job_say_folder(wish, r, ret_said);
-	if (is_reached)
-		job_owner_follow(&folder, wish->socket_path, ret_said);
-	return 0;
+		job_say_folder(wish, r, ret_said);
+	waiting_init(&waiting, wish->spool_path);
+	if (folder.counts.n_ended)
+		waiting_try_folder(&waiting, &folder);
+	waiting_try_spool(&waiting, wish->id);
+	return r;
 }

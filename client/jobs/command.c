@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "client/jobs/job.h"
+#include "client/jobs/journal.h"
 #include "client/jobs/list.h"
 #include "client/jobs/options.h"
 #include "client/jobs/report.h"
@@ -11,12 +12,15 @@
 
 static int say(const struct job_options *options, int error, const struct job_said *said)
 {
-	const char *title = job_verb_title(options->verb);
+	const char *title = job_verb_title(options->verb),
+		   *what = *said->error ? said->error : said->file;
 
 	if (*said->remark && !options->quiet)
 		fprintf(stderr, "%s: %s\n", title, said->remark);
-	if (*said->error || *said->file)
-		fprintf(stderr, "%s: %s\n", title, *said->error ? said->error : said->file);
+	if (*what) {
+		fprintf(stderr, "%s: %s\n", title, what);
+		journal_tell(title, options->wish.id, what);
+	}
 	return error < 0 ? EXIT_FAILED : 0;
 }
 

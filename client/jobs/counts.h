@@ -28,12 +28,13 @@ struct counts_row {
 struct counts {
 	char magic[8];
 	uint64_t epoch; /* another one: the file was made anew, and knows nothing of older jobs */
-	uint32_t is_changing; /* n_open, n_runs and n_parked are wrong if nobody is at work */
+	uint32_t is_changing; /* numbers of runs are wrong if nobody is at work */
 	uint32_t n_rows;
 	uint32_t n_runs;   /* files: of open jobs, and of ended ones that wait for being written */
 	uint32_t n_parked; /* of these, the ones whose ID was begun again */
 	uint64_t n_written;
 	struct counts_row rows[COUNTS_ROWS_MAX];
+	uint32_t n_ended; /* of n_runs, those that have ended; older releases do not count them */
 };
 
 /* What a job keeps of the counts from its begin. */

@@ -9,7 +9,7 @@
 #include "client/jobs/job-reading.h"
 #include "client/jobs/job-time.h"
 #include "client/jobs/job.h"
-#include "client/jobs/record-file.h"
+#include "client/jobs/waiting.h"
 #include "common/clock.h"
 #include "common/macro.h"
 
@@ -22,6 +22,8 @@ static const uint64_t PATIENCE_NS = JOB_PATIENCE_NS + JOB_PATIENCE_NS / 2;
 
 struct ending {
 	const struct job_wish *wish;
+	struct waiting *waiting;
+	uint32_t n_ended; /* runs that wait, before this one has ended */
 	struct job_end end;
 	struct job_reading reading;
 	struct job_said *said;
@@ -38,14 +40,17 @@ static int end_run(const struct ending *ending, struct folder *folder, struct ru
 	if (*view.why)
 		snprintf(ending->said->remark, sizeof ending->said->remark, "%.*s", RUN_WHY_MAX - 1,
 			view.why);
+	strcpy(run->head.to, ending->wish->to ? ending->wish->to : "");
 	r = job_json(&view, &text);
 	if (r == 0)
 		r = folder_begin_change(folder);
 	if (r == 0)
 		r = run_end(run, text);
-	if (r == 0)
-		counts_close(&folder->counts, &run->head.packages);
-	return r < 0 ? r : folder_end_change(folder);
+	if (r < 0)
+		return r;
+	counts_close(&folder->counts, &run->head.packages);
+	folder->counts.n_ended++;
+	return folder_end_change(folder);
 }
 
 /* Was the last run of the ID written, so that this end may repeat one that was killed? */
@@ -74,6 +79,7 @@ static int end_without_begin(
 		return r;
 	snprintf(ending->said->remark, sizeof ending->said->remark, "%s", why);
 	folder->counts.n_runs++;
+	folder->counts.n_ended++;
 	return folder_end_change(folder);
 }
 
@@ -94,8 +100,8 @@ static int decide_without(const struct ending *ending, struct folder *folder, st
 		return r;
 	run_close(ret);
 	return end_without_begin(ending, folder,
-		"There is no begin of this job on this host: it was not called, or was killed, or "
-		"the host was booted since.",
+		"There is no begin of this job on this host: it was not called, or failed, or was "
+		"killed, or the host was booted since.",
 		ret);
 }
 
@@ -120,7 +126,7 @@ static int decide(const struct ending *ending, struct folder *folder, struct run
 	return r;
 }
 
-static int decide_in(const struct ending *ending, struct folder *folder, struct run *ret)
+static int decide_in(struct ending *ending, struct folder *folder, struct run *ret)
 {
 	const uint64_t deadline_ns = clock_deadline_ns(PATIENCE_NS);
 	int r;
@@ -130,6 +136,7 @@ static int decide_in(const struct ending *ending, struct folder *folder, struct 
 		r = folder_lock(folder, deadline_ns);
 		if (r < 0)
 			return r;
+		ending->n_ended = folder->counts.n_ended;
 		r = decide(ending, folder, ret);
 		folder_unlock(folder);
 	} while (job_may_retry(r, deadline_ns));
@@ -138,45 +145,97 @@ static int decide_in(const struct ending *ending, struct folder *folder, struct 
 
 /* --- writing it --- */
 
-static int write_record(const struct ending *ending, const struct run *run)
+static void say_refused(const struct ending *ending, const char *to, int kept)
 {
-	_cleanup_free_ char *text = NULL;
-	const char *to = ending->wish->to, *failed = "The record of the job cannot be ";
-	int r = run_read_text(run, &text);
+	const char *open_jobs = ending->wish->folder_path, *spool = ending->wish->spool_path;
+	char where[256];
 
-	if (r == 0 && to)
-		r = record_file_write(to, run, text, ending->said->file);
+	if (kept == 0)
+		snprintf(where, sizeof where, "%.200s", spool);
+	else
+		snprintf(where, sizeof where, "%.60s until the next boot (%.60s: %s)", open_jobs,
+			spool ? spool : "no folder", strerror(-kept));
+	snprintf(ending->said->error, sizeof ending->said->error,
+		"The record of the job cannot be written into %.200s: %.400s. It waits in %s. Each "
+		"`uncore job begin` and `uncore job end` tries again.",
+		to, ending->said->file, where);
+}
+
+/* True in *@ret_is_safe: the record is in its folder, or waits on the disk. */
+static int write_file(
+	const struct ending *ending, const struct run *run, const char *text, bool *ret_is_safe)
+{
+	int r = 0, kept = 0;
+
+	if (*run->head.to)
+		r = waiting_write(ending->waiting, run, text, ending->said->file);
 	if (r < 0) {
-		snprintf(ending->said->error, sizeof ending->said->error,
-			"%swritten into %.255s: %.600s. The next `uncore job end` of it tries "
-			"again.",
-			failed, to ? to : "stdout",
-			*ending->said->file ? ending->said->file : strerror(-r));
-		return r;
+		kept = waiting_keep(ending->waiting, run, text);
+		say_refused(ending, run->head.to, kept);
 	}
-	printf("%s\n", text);
-	if (fflush(stdout) == EOF) {
-		r = errno ? -errno : -EIO;
-		snprintf(ending->said->error, sizeof ending->said->error,
-			"%sprinted: %s. The next `uncore job end` of it tries again.", failed,
-			strerror(-r));
-	}
+	*ret_is_safe = kept == 0;
 	return r;
 }
 
-/* What is not noted is written again by the next end, and is the same then. */
-static int write_and_note(const struct ending *ending, struct folder *folder, const struct run *run)
+static int print(const struct ending *ending, const char *text)
 {
-	int r = write_record(ending, run);
+	int r;
 
-	if (r < 0)
-		return r;
-	r = folder_lock(folder, clock_deadline_ns(JOB_PATIENCE_NS));
+	printf("%s\n", text);
+	if (fflush(stdout) != EOF)
+		return 0;
+	r = errno ? -errno : -EIO;
+	if (!*ending->said->error)
+		snprintf(ending->said->error, sizeof ending->said->error,
+			"The record of the job cannot be printed: %s. The next `uncore job end` of "
+			"it tries again.",
+			strerror(-r));
+	return r;
+}
+
+static int note_written(const struct ending *ending, struct folder *folder, const struct run *run)
+{
+	int r = folder_lock(folder, clock_deadline_ns(JOB_PATIENCE_NS));
+
 	if (r == 0) {
 		r = folder_note_written(folder, run);
 		folder_unlock(folder);
 	}
 	return r < 0 ? job_say_folder(ending->wish, r, ending->said) : 0;
+}
+
+/* The folder of this end counts, also for a run that another one has ended. */
+static int send_to(const struct ending *ending, struct run *run)
+{
+	const char *to = ending->wish->to;
+
+	if (!to || strcmp(run->head.to, to) == 0)
+		return 0;
+	strcpy(run->head.to, to);
+	return run_keep_head(run);
+}
+
+/* What is not noted is written again by the next end, and is the same then. */
+static int write_and_note(const struct ending *ending, struct folder *folder, struct run *run)
+{
+	_cleanup_free_ char *text = NULL;
+	bool is_safe = false;
+	int r = send_to(ending, run), printed;
+
+	if (r == 0)
+		r = run_read_text(run, &text);
+	if (r < 0)
+		return job_say_folder(ending->wish, r, ending->said);
+	r = write_file(ending, run, text, &is_safe);
+	printed = print(ending, text);
+	if (r == 0)
+		r = printed;
+	if (is_safe && printed == 0) {
+		int noted = note_written(ending, folder, run);
+
+		return r < 0 ? r : noted;
+	}
+	return r;
 }
 
 static int write_parked(const struct ending *ending, struct folder *folder, const char *name)
@@ -193,6 +252,7 @@ static int write_parked(const struct ending *ending, struct folder *folder, cons
 		     : write_and_note(ending, folder, &run);
 }
 
+/* One that cannot be written keeps none of the others. */
 static int write_all_parked(const struct ending *ending, struct folder *folder)
 {
 	struct folder_names names;
@@ -200,51 +260,101 @@ static int write_all_parked(const struct ending *ending, struct folder *folder)
 
 	if (r < 0)
 		return job_say_folder(ending->wish, r, ending->said);
-	for (size_t i = 0; r == 0 && i < names.n; i++)
-		r = write_parked(ending, folder, names.names[i]);
+	for (size_t i = 0; i < names.n; i++) {
+		int written = write_parked(ending, folder, names.names[i]);
+
+		r = r < 0 ? r : written;
+	}
 	folder_names_done(&names);
 	return r;
 }
 
-/* --- the whole --- */
-
-static int end_in(const struct ending *ending, struct folder *folder)
+/* Nothing is known of the job then, and nothing can be kept for a repeated end. */
+static int end_without_room(const struct ending *ending)
 {
-	_cleanup_(run_close) struct run run = { .fd = -1 };
-	int r = decide_in(ending, folder, &run), parked;
+	_cleanup_free_ char *text = NULL;
+	struct run run = { .fd = -1 };
+	char why[RUN_WHY_MAX];
+	bool is_safe;
+	int r, printed;
 
+	snprintf(why, sizeof why,
+		"%.400s has no room for the job, so there is no reading of its begin.",
+		ending->wish->folder_path);
+	r = job_unbegun(ending->wish, why, &run.head, &text);
 	if (r < 0)
 		return job_say_folder(ending->wish, r, ending->said);
-	if (ending->reading.is_reached)
+	r = write_file(ending, &run, text, &is_safe);
+	printed = print(ending, text);
+	if (r == 0 && printed == 0)
+		strcpy(ending->said->error, why);
+	return r < 0 ? r : printed;
+}
+
+/* --- the whole --- */
+
+/* @decided: what decide_in() returned. */
+static int write_own(
+	const struct ending *ending, struct folder *folder, struct run *run, int decided)
+{
+	if (decided == -ENOSPC)
+		return end_without_room(ending);
+	if (decided != IS_ANOTHER_RUN)
+		return write_and_note(ending, folder, run);
+	snprintf(ending->said->remark, sizeof ending->said->remark,
+		"Job %s is open with another run, which stays open.", run->head.id);
+	return 0;
+}
+
+static int write_all(
+	const struct ending *ending, struct folder *folder, struct run *run, int decided)
+{
+	int parked = 0, own;
+
+	if (ending->n_ended)
+		waiting_try_folder(ending->waiting, folder);
+	waiting_try_spool(ending->waiting, ending->wish->id);
+	if (decided < 0 && decided != -ENOSPC)
+		return job_say_folder(ending->wish, decided, ending->said);
+	if (folder->counts.n_parked)
+		parked = write_all_parked(ending, folder);
+	own = write_own(ending, folder, run, decided);
+	return parked < 0 ? parked : own;
+}
+
+static int decide_by_reading(struct ending *ending, struct folder *folder, struct run *ret)
+{
+	int r;
+
+	job_reading_take(
+		&(struct job_reading_wish){
+			.socket_path = ending->wish->socket_path,
+			.deadline_ns = ending->end.ns + JOB_PATIENCE_NS,
+		},
+		&ending->reading);
+	r = decide_in(ending, folder, ret);
+	if (r >= 0 && ending->reading.is_reached)
 		job_owner_follow(folder, ending->wish->socket_path, ending->said);
-	if (r == IS_ANOTHER_RUN)
-		snprintf(ending->said->remark, sizeof ending->said->remark,
-			"Job %s is open with another run, which stays open.", run.head.id);
-	if (folder->counts.n_parked && (parked = write_all_parked(ending, folder)) < 0)
-		return parked;
-	return r == IS_ANOTHER_RUN ? 0 : write_and_note(ending, folder, &run);
+	job_reading_done(&ending->reading);
+	return r;
 }
 
 int job_end(const struct job_wish *wish, struct job_said *ret_said)
 {
+	_cleanup_(waiting_done) struct waiting waiting;
 	struct ending ending = {
 		.wish = wish,
+		.waiting = &waiting,
 		.end = { .real_ns = job_time_now_ns(), .ns = clock_now_ns(), .exit = wish->exit },
 		.said = ret_said,
 	};
 	_cleanup_(folder_close) struct folder folder;
+	_cleanup_(run_close) struct run run = { .fd = -1 };
 	int r = folder_open(wish->folder_path, &folder);
 
 	*ret_said = (struct job_said){ .error = "" };
-	if (r < 0)
-		return job_say_folder(wish, r, ret_said);
-	job_reading_take(
-		&(struct job_reading_wish){
-			.socket_path = wish->socket_path,
-			.deadline_ns = ending.end.ns + JOB_PATIENCE_NS,
-		},
-		&ending.reading);
-	r = end_in(&ending, &folder);
-	job_reading_done(&ending.reading);
-	return r;
+	if (r == 0)
+		r = decide_by_reading(&ending, &folder, &run);
+	waiting_init(&waiting, wish->spool_path);
+	return write_all(&ending, &folder, &run, r);
 }

@@ -89,9 +89,22 @@ void folder_names_done(struct folder_names *names)
 	*names = (struct folder_names){ .n = 0 };
 }
 
+typedef bool (*is_wanted_fn)(const char *name, const char *id);
+
+static bool has_an_id(const char *name, const char *id)
+{
+	(void)id;
+	return job_id_is_valid(name);
+}
+
+static bool is_any_run(const char *name, const char *id)
+{
+	return job_id_is_valid(name) || is_parked(name, id);
+}
+
 /* Takes the names that are wanted out of the entries. */
-static int take_names(
-	struct dirent *const entries[], int n, const char *id, struct folder_names *names)
+static int take_names(struct dirent *const entries[], int n, is_wanted_fn is_wanted, const char *id,
+	struct folder_names *names)
 {
 	names->names = calloc((size_t)n + 1, sizeof *names->names);
 	if (!names->names)
@@ -99,7 +112,7 @@ static int take_names(
 	for (int i = 0; i < n; i++) {
 		const char *name = entries[i]->d_name;
 
-		if (id ? !is_parked(name, id) : !job_id_is_valid(name))
+		if (!is_wanted(name, id))
 			continue;
 		names->names[names->n] = strdup(name);
 		if (!names->names[names->n++])
@@ -108,7 +121,8 @@ static int take_names(
 	return 0;
 }
 
-int folder_list(const struct folder *folder, const char *id, struct folder_names *ret)
+static int list(const struct folder *folder, is_wanted_fn is_wanted, const char *id,
+	struct folder_names *ret)
 {
 	struct dirent **entries;
 	int n = scandirat(folder->fd, ".", &entries, NULL, alphasort), r;
@@ -116,11 +130,21 @@ int folder_list(const struct folder *folder, const char *id, struct folder_names
 	*ret = (struct folder_names){ .n = 0 };
 	if (n < 0)
 		return -errno;
-	r = take_names(entries, n, id, ret);
+	r = take_names(entries, n, is_wanted, id, ret);
 	free_names(entries, n);
 	if (r < 0)
 		folder_names_done(ret);
 	return r;
+}
+
+int folder_list(const struct folder *folder, const char *id, struct folder_names *ret)
+{
+	return list(folder, id ? is_parked : has_an_id, id, ret);
+}
+
+int folder_list_all(const struct folder *folder, struct folder_names *ret)
+{
+	return list(folder, is_any_run, NULL, ret);
 }
 
 /* --- counting anew --- */
@@ -138,6 +162,8 @@ static void count_run(struct folder *folder, const char *name)
 		counts_open(&folder->counts, &(struct packages){ .n = 0 });
 	else if (run_is_open(&run))
 		counts_open(&folder->counts, &run.head.packages);
+	else
+		folder->counts.n_ended++;
 	run_close(&run);
 }
 
@@ -159,7 +185,7 @@ static int count_anew(struct folder *folder, bool all_new)
 		return -errno;
 	if (all_new)
 		forget_written(folder, entries, n);
-	counts->n_runs = counts->n_parked = 0;
+	counts->n_runs = counts->n_parked = counts->n_ended = 0;
 	for (uint32_t i = 0; i < counts->n_rows; i++)
 		counts->rows[i].n_open = 0;
 	for (int i = 0; i < n; i++) {
@@ -168,6 +194,7 @@ static int count_anew(struct folder *folder, bool all_new)
 		if (is_parked(entries[i]->d_name, NULL)) {
 			counts->n_runs++;
 			counts->n_parked++;
+			counts->n_ended++;
 		}
 	}
 	free_names(entries, n);
@@ -289,6 +316,14 @@ static int keep_written(struct folder *folder, const char *id, const struct stat
 	return renameat(folder->fd, id, folder->fd, name) < 0 ? -errno : 0;
 }
 
+/* An older release may not have counted it as ended. */
+static void uncount_ended(struct counts *counts)
+{
+	counts->n_runs--;
+	if (counts->n_ended)
+		counts->n_ended--;
+}
+
 int folder_note_written(struct folder *folder, const struct run *run)
 {
 	const char *id = run->head.id;
@@ -308,10 +343,10 @@ int folder_note_written(struct folder *folder, const struct run *run)
 	park_name(id, &status, name);
 	if (is_latest) {
 		r = keep_written(folder, id, &status);
-		folder->counts.n_runs--;
+		uncount_ended(&folder->counts);
 	} else if (unlinkat(folder->fd, name, 0) == 0) {
-		folder->counts.n_runs--;
 		folder->counts.n_parked--;
+		uncount_ended(&folder->counts);
 	}
 	return r < 0 ? r : folder_end_change(folder);
 }

@@ -75,4 +75,7 @@ struct folder_names {
 
 /* The runs of @id that are parked; NULL: all files that have an ID for a name. Sorted. */
 int folder_list(const struct folder *folder, const char *id, struct folder_names *ret);
+
+/* All runs, those that are parked, too. */
+int folder_list_all(const struct folder *folder, struct folder_names *ret);
 void folder_names_done(struct folder_names *names);

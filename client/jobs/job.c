@@ -53,38 +53,49 @@ int job_say_folder(const struct job_wish *wish, int error, struct job_said *said
 	return error;
 }
 
-int job_make_ended(
-	struct folder *folder, const struct job_wish *wish, const char *why, struct run *ret)
+int job_unbegun(const struct job_wish *wish, const char *why, struct run_head *ret, char **ret_text)
 {
-	_cleanup_free_ char *text = NULL;
-	struct run_head head = {
-		.state = RUN_BEGINNING,
-		.uid = UNCORE_UNKNOWN_USER,
-		.begun_real_ns = job_time_now_ns(),
-	};
 	struct run run = { .fd = -1 };
 	struct job_view view;
 	int r;
 
-	strcpy(head.id, wish->id);
-	strcpy(head.key, wish->key ? wish->key : "");
-	r = run_create(folder->fd, FOLDER_NEW, &head, &run);
-	if (r < 0)
-		return r;
+	run.head.state = RUN_ENDED;
+	run.head.uid = UNCORE_UNKNOWN_USER;
+	run.head.begun_real_ns = job_time_now_ns();
+	strcpy(run.head.id, wish->id);
+	strcpy(run.head.key, wish->key ? wish->key : "");
+	strcpy(run.head.to, wish->to ? wish->to : "");
 	job_view_init_incomplete(&view, &run, why);
 	view.end = (struct job_end){
-		.real_ns = head.begun_real_ns,
+		.real_ns = run.head.begun_real_ns,
 		.ns = clock_now_ns(),
 		.exit = wish->exit,
 	};
-	r = job_json(&view, &text);
+	r = job_json(&view, ret_text);
+	if (r < 0)
+		return r;
+	run.head.text_bytes = (uint32_t)strlen(*ret_text);
+	*ret = run.head;
+	return 0;
+}
+
+int job_make_ended(
+	struct folder *folder, const struct job_wish *wish, const char *why, struct run *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_(run_close) struct run run = { .fd = -1 };
+	struct run_head head;
+	int r = job_unbegun(wish, why, &head, &text);
+
+	if (r == 0)
+		r = run_create(folder->fd, FOLDER_NEW, &head, &run);
 	if (r == 0)
 		r = run_end(&run, text);
 	if (r == 0 && renameat(folder->fd, FOLDER_NEW, folder->fd, wish->id) < 0)
 		r = -errno;
 	if (r < 0)
-		run_close(&run);
-	else
-		*ret = run;
-	return r;
+		return r;
+	*ret = run;
+	run.fd = -1;
+	return 0;
 }

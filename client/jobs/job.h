@@ -7,7 +7,8 @@
  * A begin first puts the run in place, as one whose begin was killed, so that other jobs have met
  * it from then on; then it takes the reading. An end first takes the reading, decides on the record
  * and keeps it with the run; then it writes it. So whenever a process dies, the next end finds one
- * record to write, and other ends of the run write the same again.
+ * record to write, and other ends of the run write the same again. What an end cannot write, every
+ * later begin and end tries (waiting.h).
  */
 #pragma once
 
@@ -20,18 +21,20 @@
 
 struct job_wish {
 	const char *folder_path;
+	const char *spool_path;  /* spool.h; NULL: none */
 	const char *socket_path; /* as for uncore_open() */
 	const char *id;          /* is valid */
 	const char *key;         /* of the run: valid, or NULL */
 	uint32_t uid;            /* of a begin */
 	struct packages packages;
-	const char *to;   /* of an end: the folder for its file (record-folder.h), or NULL */
+	const char *to;   /* of an end: the folder for its file (record-folder.h), from the root, or
+			     NULL */
 	const char *exit; /* of an end: plain text, or NULL */
 };
 
 /* What there is to say, in sentences; "": nothing. */
 struct job_said {
-	char error[RUN_WHY_MAX];  /* why it failed */
+	char error[RUN_WHY_MAX];  /* what the administrator has to know: why it failed */
 	char remark[RUN_WHY_MAX]; /* what makes the record less than complete */
 	char file[RUN_WHY_MAX];   /* what its file lacks */
 };
@@ -50,8 +53,13 @@ int job_end(const struct job_wish *wish, struct job_said *ret_said);
 /* Returns @error, and says what a failure in the folder means. */
 int job_say_folder(const struct job_wish *wish, int error, struct job_said *said);
 
-/* Makes the run of @wish that was never begun here, and has ended: @why says so. Within a change.
- */
+/* The run of @wish that was never begun here, and its record: @why says so. It is in memory alone,
+ * and
+ * *@ret_text is for free(3). */
+int job_unbegun(
+	const struct job_wish *wish, const char *why, struct run_head *ret, char **ret_text);
+
+/* Makes a file of that, which has ended. Within a change. */
 int job_make_ended(
 	struct folder *folder, const struct job_wish *wish, const char *why, struct run *ret);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/jobs/job-time.h"
+#include "client/jobs/spool.h"
 #include "client/jsonwriter.h"
 #include "client/uncore/command.h"
 #include "common/clock.h"
@@ -21,63 +22,104 @@ static const char *why_without(const struct run_head *head)
 	case RUN_FAILED:
 		return head->why;
 	case RUN_ENDED:
-		return "It has ended, and its record waits for another `uncore job end`.";
+		return "It has ended, and its record waits until it can be written.";
 	default:
 		return NULL;
 	}
 }
 
-static double seconds_since(uint64_t begun_ns)
+/* -1: it is not open, and may be of another boot. */
+static double seconds_since(const struct run_head *head)
 {
-	return (double)(clock_now_ns() - begun_ns) / 1e9;
+	return head->state == RUN_ENDED ? -1 : (double)(clock_now_ns() - head->begun_ns) / 1e9;
 }
 
 static void print_row(const struct run_head *head, bool first)
 {
 	const char *why = why_without(head);
-	char begun[JOB_TIME_MAX];
+	const double seconds = seconds_since(head);
+	char begun[JOB_TIME_MAX], user[16] = "-", open_for[32] = "-";
 
 	if (first)
 		printf(" %-16s %10s  %-24s %14s\n", "job", "user", "begun", "open for");
-	job_time(head->begun_real_ns, begun);
-	printf(" %-16s %10u  %-24s %12.0f s  %s%s%s%s\n", head->id, head->uid, *begun ? begun : "-",
-		seconds_since(head->begun_ns), *head->key ? "run " : "", head->key,
-		*head->key && why ? ", " : "", why ? why : "");
+	job_time(head->begun_ns ? head->begun_real_ns : 0, begun);
+	if (head->uid != UNCORE_UNKNOWN_USER)
+		snprintf(user, sizeof user, "%u", head->uid);
+	if (seconds >= 0)
+		snprintf(open_for, sizeof open_for, "%.0f s", seconds);
+	printf(" %-16s %10s  %-24s %14s  %s%s%s%s\n", head->id, user, *begun ? begun : "-",
+		open_for, *head->key ? "run " : "", head->key, *head->key && why ? ", " : "",
+		why ? why : "");
 }
 
 static void write_json(struct jsonwriter *json, const struct run_head *head)
 {
 	char begun[JOB_TIME_MAX];
 
-	job_time(head->begun_real_ns, begun);
+	job_time(head->begun_ns ? head->begun_real_ns : 0, begun);
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "job", head->id);
 	jsonwriter_text_or_null(json, "run", head->key);
-	jsonwriter_number(json, "uid", head->uid);
+	if (head->uid == UNCORE_UNKNOWN_USER)
+		jsonwriter_text(json, "uid", NULL);
+	else
+		jsonwriter_number(json, "uid", head->uid);
 	jsonwriter_text_or_null(json, "begin", begun);
-	jsonwriter_real(json, "seconds", seconds_since(head->begun_ns));
+	if (seconds_since(head) < 0)
+		jsonwriter_text(json, "seconds", NULL);
+	else
+		jsonwriter_real(json, "seconds", seconds_since(head));
 	jsonwriter_flag(json, "open", head->state != RUN_ENDED);
 	if (why_without(head))
 		jsonwriter_text(json, "why", why_without(head));
 	jsonwriter_close(json);
 }
 
-static void show_each(
-	const struct folder *folder, const struct folder_names *names, struct jsonwriter *json)
+static void show_one(const struct run_head *head, struct jsonwriter *json, bool *first)
+{
+	if (json)
+		write_json(json, head);
+	else
+		print_row(head, *first);
+	*first = false;
+}
+
+static void show_folder(const struct folder *folder, const struct folder_names *names,
+	struct jsonwriter *json, bool *first)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		struct run run = { .fd = -1 };
+
+		if (run_look(folder->fd, names->names[i], &run) == 0)
+			show_one(&run.head, json, first);
+		run_close(&run);
+	}
+}
+
+/* Where there is no spool nothing has ever waited. */
+static void show_spool(const struct job_options *options, struct jsonwriter *json, bool *first)
+{
+	_cleanup_(spool_close) struct spool spool;
+	_cleanup_free_ struct spool_entry *all = NULL;
+	size_t n = 0;
+	int r = spool_look(options->wish.spool_path, &spool);
+
+	if (r == 0)
+		r = spool_list(&spool, &all, &n);
+	if (r < 0 && r != -ENOENT)
+		fprintf(stderr, "%s: records that wait in %s are not shown: %s.\n",
+			job_verb_title(options->verb), options->wish.spool_path, strerror(-r));
+	for (size_t i = 0; i < n; i++)
+		show_one(&all[i].head, json, first);
+}
+
+static void show_each(const struct job_options *options, const struct folder *folder,
+	const struct folder_names *names, struct jsonwriter *json)
 {
 	bool first = true;
 
-	for (size_t i = 0; i < names->n; i++) {
-		struct run run = { .fd = -1 };
-		int r = run_look(folder->fd, names->names[i], &run);
-
-		if (r == 0 && json)
-			write_json(json, &run.head);
-		else if (r == 0)
-			print_row(&run.head, first);
-		first &= r < 0;
-		run_close(&run);
-	}
+	show_spool(options, json, &first);
+	show_folder(folder, names, json, &first);
 }
 
 static int show(const struct job_options *options, const struct folder *folder,
@@ -88,12 +130,12 @@ static int show(const struct job_options *options, const struct folder *folder,
 	int r;
 
 	if (!options->json) {
-		show_each(folder, names, NULL);
+		show_each(options, folder, names, NULL);
 		return 0;
 	}
 	jsonwriter_init(&json, true);
 	jsonwriter_array(&json, NULL);
-	show_each(folder, names, &json);
+	show_each(options, folder, names, &json);
 	jsonwriter_close(&json);
 	r = jsonwriter_finish(&json, &text);
 	if (r == 0)

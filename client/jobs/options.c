@@ -4,8 +4,10 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/jobs/record-folder.h"
+#include "client/jobs/spool.h"
 #include "client/text.h"
 #include "client/uncore.h"
 #include "client/uncore/command.h"
@@ -104,6 +106,29 @@ static int take_hosts(const char *text, struct job_options *options)
 		       : complain(options, "--hosts needs a list like n[01-03,7],login1");
 }
 
+/* A later call, which runs in another folder, may have to write the record there. */
+static int take_folder(const char *text, struct job_options *options)
+{
+	_cleanup_free_ char *here = *text == '/' ? NULL : getcwd(NULL, 0);
+	const char *at = here ? here : "";
+	size_t n = 0;
+
+	if (!record_folder_is_valid(text) || (!here && *text != '/'))
+		return complain(options, "--to needs a folder, in whose name %j is the job's ID, "
+					 "%% a %, and no other % is allowed");
+	for (; *at && n + 2 < sizeof options->to; at++) {
+		if (*at == '%')
+			options->to[n++] = '%';
+		options->to[n++] = *at;
+	}
+	n += (size_t)snprintf(
+		options->to + n, sizeof options->to - n, "%s%s", here ? "/" : "", text);
+	if (*at || n >= sizeof options->to)
+		return complain(options, "--to needs a folder whose path has less than 1024 bytes");
+	options->wish.to = options->to;
+	return -1;
+}
+
 /* Whatever a batch system says here keeps no job from its end. */
 static int take_exit(const char *text, struct job_options *options)
 {
@@ -125,11 +150,7 @@ static int take_option(int letter, struct job_options *options)
 			       ? -1
 			       : complain(options, "--cpus needs a list like 0-3,8, or self");
 	case 't':
-		options->wish.to = optarg;
-		return record_folder_is_valid(optarg)
-			       ? -1
-			       : complain(options, "--to needs a folder, in whose name %j is the "
-						   "job's ID, %% a %, and no other % is allowed");
+		return take_folder(optarg, options);
 	case 'e':
 		return take_exit(optarg, options);
 	case 'o':
@@ -218,7 +239,11 @@ int job_options_parse(int argc, char **argv, struct job_options *ret)
 	const char *verb = argc > 1 ? argv[1] : "";
 
 	*ret = (struct job_options){
-		.wish = { .folder_path = FOLDER_PATH, .uid = UNCORE_UNKNOWN_USER },
+		.wish = {
+			.folder_path = FOLDER_PATH,
+			.spool_path = SPOOL_PATH,
+			.uid = UNCORE_UNKNOWN_USER,
+		},
 	};
 	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
 		write_help();

@@ -13,7 +13,8 @@ enum job_verb { JOB_BEGIN, JOB_END, JOB_LIST, JOB_SHOW, JOB_REPORT, JOB_VERBS };
 struct job_options {
 	enum job_verb verb;
 	struct job_wish wish;
-	char exit[64]; /* what wish.exit refers to */
+	char exit[64];       /* what wish.exit refers to */
+	char to[RUN_TO_MAX]; /* ... wish.to */
 	bool quiet;
 	bool json;
 	bool all;              /* of a report: all runs */

@@ -125,14 +125,15 @@ static int read_at(int fd, void *data, size_t size_bytes, off_t at)
 	return (size_t)n == size_bytes ? 0 : -EBADMSG;
 }
 
-static bool is_whole(const struct run_head *head)
+bool run_head_is_whole(const struct run_head *head)
 {
 	return memcmp(head->magic, MAGIC, sizeof MAGIC) == 0 && head->state >= RUN_BEGINNING &&
 	       head->state <= RUN_ENDED && memchr(head->id, '\0', sizeof head->id) &&
 	       memchr(head->key, '\0', sizeof head->key) &&
 	       memchr(head->why, '\0', sizeof head->why) &&
 	       memchr(head->platform, '\0', sizeof head->platform) &&
-	       head->n_sockets <= PACKAGES_MAX && head->packages.n <= PACKAGES_MAX;
+	       memchr(head->to, '\0', sizeof head->to) && head->n_sockets <= PACKAGES_MAX &&
+	       head->packages.n <= PACKAGES_MAX;
 }
 
 static int open_as(int folder_fd, const char *name, int access, struct run *ret)
@@ -145,7 +146,7 @@ static int open_as(int folder_fd, const char *name, int access, struct run *ret)
 	if (run.fd < 0)
 		return -errno;
 	r = read_at(run.fd, &run.head, sizeof run.head, 0);
-	if (r == 0 && !is_whole(&run.head))
+	if (r == 0 && !run_head_is_whole(&run.head))
 		r = -EBADMSG;
 	if (r < 0) {
 		run_close(&run);

@@ -20,7 +20,10 @@
 #include "client/jobs/packages.h"
 #include "client/uncore.h"
 
-enum { RUN_WHY_MAX = 1024 }; /* bytes of a sentence, with the final NUL */
+enum {
+	RUN_WHY_MAX = 1024, /* bytes of a sentence, with the final NUL */
+	RUN_TO_MAX = 1024,  /* ... of the path of a folder */
+};
 
 enum run_state {
 	RUN_BEGINNING = 1, /* the process that began it has no reading yet, or was killed */
@@ -46,7 +49,12 @@ struct run_head {
 	uint64_t daemon_started_ns;
 	uint64_t quantum;
 	char why[RUN_WHY_MAX];
+	char to[RUN_TO_MAX]; /* of an end: the folder that the record is for, from the root; "":
+				none */
 };
+
+/* Was it made by this release, or by one like it? */
+bool run_head_is_whole(const struct run_head *head);
 
 struct run {
 	int fd; /* -1: not open */

@@ -163,6 +163,7 @@ class Host:
         self.holder.stdout.readline()
         self.join_network(number)
         self.new_folder("/run")
+        self.new_folder("/var/spool")
         self.new_folder(RECORDS)
         self.run("systemd-tmpfiles", "--create", "uncored-jobs.conf")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A machine of its own for `uncore job`: a program that calls enter() runs in a mount namespace with an empty /run, in
-which even CPUs are package 0 and odd ones package 1, as on the stand-in machine. All that is written to /run goes with
-the namespace."""
+which even CPUs are package 0 and odd ones package 1, as on the stand-in machine. All that is written to /run and
+/var/spool goes with the namespace."""
 import contextlib
 import json
 import os
@@ -21,6 +21,7 @@ INSIDE = "UNCORE_TEST_MACHINE"
 UNCORE = BUILD / "client/uncore"
 TOUCH = BUILD / "tests/workload/touch-pages"
 OPEN = pathlib.Path("/run/uncored-jobs")
+SPOOL = pathlib.Path("/var/spool/uncored-jobs")
 CPUS = "/sys/devices/system/cpu"
 NOBODY, DAEMON, PAGE_BYTES, SECONDS = ranks.NOBODY, ranks.DAEMON, ranks.PAGE_BYTES, ranks.SECONDS
 
@@ -37,6 +38,7 @@ def enter():
         os.environ[INSIDE] = "yes"
         os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, "-B", sys.argv[0]])
     mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
+    mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", SPOOL.parent)
     mount("--bind", f"{BUILD}/tests/machines/standin{CPUS}", CPUS)
 
 
@@ -87,7 +89,7 @@ def machine(config=""):
     finally:
         here.uncored.process.send_signal(signal.SIGCONT)
         here.uncored.stop()
-        for folder in (OPEN, here.records, here.folder):
+        for folder in (OPEN, SPOOL, here.records, here.folder):
             for path in folder.iterdir() if folder.exists() else ():
                 path.unlink()
             if folder.exists():

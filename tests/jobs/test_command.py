@@ -5,15 +5,18 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
+import socket
 import stat
 import subprocess
+import tempfile
 import time
 
 import machine as standin
 import tap
-from machine import (DAEMON, NOBODY, OPEN, PAGE_BYTES, complete, incomplete, machine, mount, others, touch, used)
+from machine import (DAEMON, NOBODY, OPEN, PAGE_BYTES, SPOOL, complete, incomplete, machine, mount, others, touch, used)
 from ranks import bytes_of, conclusive, machine_faults
 
 PAGES = 100000
@@ -211,12 +214,23 @@ def folder_is_made():
 
 
 def fill(folder):
-    with open(folder / "filler", "wb", buffering=0) as file:
+    with open(folder / "..filler", "wb", buffering=0) as file:
         try:
             while True:
                 file.write(b"x" * 4096)
         except OSError:
             pass
+
+
+@contextlib.contextmanager
+def disk(folder, size):
+    """A file system of its own in the folder for a while."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    mount("-t", "tmpfs", "-o", f"mode=711,size={size}", "tmpfs", folder)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
 
 
 def folder_is_full():
@@ -233,9 +247,11 @@ def folder_is_full():
                 tap.check("No space left" in said, said)
             here.begin("3", status=1)  # ends the run before, and begins no other
             complete(here.end("1"))
-            ended = [json.loads(line) for line in here.job("end", "3", status=1).stdout.splitlines()]
-            tap.equal(ended, [], "what is printed of a job whose second begin failed")
-            (OPEN / "filler").unlink()
+            ended = [json.loads(line) for line in here.job("end", "3").stdout.splitlines()]
+            incomplete(ended[0], "begun again")
+            incomplete(ended[1], "no room")
+            tap.equal(len(ended), 2, "what is printed of a job whose second begin failed")
+            (OPEN / "..filler").unlink()
             here.begin("5")
             tap.equal(set(here.open_jobs()), {"2", "5"}, "open jobs")
             tap.check(min(others(complete(here.end("5")))) >= 1, "others")
@@ -274,7 +290,7 @@ def not_written():
         said = here.job("end", "1", "--to", here.records, status=1).stderr
         tap.check("No space left" in said, said)
         tap.equal((here.open_jobs(), here.files("1")), ([], []), "after the first end")
-        tap.check("waits for another" in here.job("list").stdout, "list does not show what is not written")
+        tap.check("waits until" in here.job("list").stdout, "list does not show what is not written")
         subprocess.run(["umount", here.records], check=True)
         with open("/dev/full", "w", encoding="ascii") as full:
             said = here.job("end", "1", "--to", here.records, status=1, stdout=full).stderr
@@ -283,6 +299,159 @@ def not_written():
         first = json.loads(path.read_text(encoding="utf-8"))
         tap.equal(complete(here.end("1", "--to", here.records)), first, "the last record")
         tap.equal(here.files("1"), [path], "files")
+
+
+def reboot():
+    """Nothing is left of the folder of open jobs."""
+    shutil.rmtree(OPEN)
+
+
+def waiting(here):
+    """IDs of the jobs whose record waits, in the order of the list."""
+    return [entry["job"] for entry in json.loads(here.job("list", "--json").stdout) if not entry["open"]]
+
+
+def end_all(here, names, words, **more):
+    for name in names:
+        said = here.job("end", name, "--to", here.records, status=1, **more).stderr
+        tap.check(words in said, said)
+
+
+def waits_over_a_boot():
+    """Records that a full disk refused outlive a boot; the next begin writes all of them, the oldest first"""
+    names = ["3", "1", "2"]
+    with machine() as here:
+        for name in (*names, "1b"):
+            here.begin(name)
+        with disk(here.records, "4k"):
+            fill(here.records)
+            end_all(here, names, f"waits in {SPOOL}")
+            end_all(here, ["1b"], "No space left")
+            tap.equal((waiting(here), here.open_jobs()), ([*names, "1b"], []), "what list shows")
+            text = here.job("list").stdout
+            tap.check("waits until" in text, text)
+            reboot()
+            here.begin("4", "--quiet")
+            tap.equal(waiting(here), [*names, "1b"], "what waits after the boot")
+        reboot()
+        here.begin("5")
+        tap.equal(waiting(here), [], "what waits after there was room")
+        order = sorted((path.stat().st_mtime_ns, path.name.partition("@")[0]) for name in (*names, "1b")
+                       for path in here.files(name))
+        tap.equal([name for _, name in order], [*names, "1b"], "files, by time")
+        for name in names:
+            complete(json.loads(here.files(name)[0].read_text(encoding="utf-8")))
+
+
+def whole_disk_is_full():
+    """Where the whole disk is full, records wait in room that was reserved before, and outlive a boot"""
+    names = [str(number) for number in range(40)]
+    with machine() as here, disk(SPOOL.parent, "24m"):
+        for name in names:
+            here.begin(name)
+        fill(SPOOL.parent)
+        with disk(here.records, "4k"):
+            fill(here.records)
+            end_all(here, names, f"waits in {SPOOL}")
+            end_all(here, names[:2], f"waits in {SPOOL}")  # again; it waits once
+            reboot()
+            tap.equal(waiting(here), names, "what waits")
+        here.job("end", "more", "--to", here.records)
+        tap.equal([len(here.files(name)) for name in names], [1] * len(names), "files of each")
+        tap.equal(waiting(here), [], "what waits")
+
+
+def no_place_to_wait():
+    """Where no disk takes a record, it waits until the next boot, which the end says; each end tries all others"""
+    with machine() as here:
+        SPOOL.write_text("", encoding="ascii")
+        for name in ("1", "2"):
+            here.begin(name)
+        with disk(here.records, "4k"):
+            fill(here.records)
+            end_all(here, ["1", "2"], f"waits in {OPEN} until the next boot ({SPOOL}: Not a directory)")
+            tap.equal(waiting(here), ["1", "2"], "what waits")
+        incomplete(here.end("3", "--to", here.records), "no begin")
+        tap.equal([len(here.files(name)) for name in ("1", "2", "3")], [1, 1, 1], "files of each")
+        tap.equal(waiting(here), [], "what waits")
+        SPOOL.unlink()
+
+
+def folder_is_not_ours():
+    """What somebody else has put into the folder of jobs tells root no folder to write to"""
+    with machine() as here:
+        here.begin("1")
+        with disk(here.records, "4k"):
+            fill(here.records)
+            shutil.rmtree(SPOOL)
+            SPOOL.write_text("", encoding="ascii")
+            end_all(here, ["1"], "waits in")
+            SPOOL.unlink()
+        os.chown(OPEN / "1", DAEMON, DAEMON)
+        here.begin("2")
+        tap.equal((here.files("1"), waiting(here)), ([], ["1"]), "files, and what waits")
+        complete(here.end("1", "--to", here.records))
+        tap.equal(len(here.files("1")), 1, "files")
+
+
+@contextlib.contextmanager
+def journal():
+    """A function that returns what syslog's socket was told since it was called last."""
+    names = ("null", "zero", "full", "random", "urandom")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            subprocess.run(["cp", "--archive", f"/dev/{name}", folder], check=True)
+        mount("-t", "tmpfs", "tmpfs", "/dev")
+        try:
+            for name in names:
+                subprocess.run(["cp", "--archive", f"{folder}/{name}", "/dev/"], check=True)
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log:
+                log.bind("/dev/log")
+                log.setblocking(False)
+                yield lambda: told(log)
+        finally:
+            subprocess.run(["umount", "/dev"], check=True)
+
+
+def told(log):
+    lines = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            lines.append(log.recv(65536).decode())
+    return lines
+
+
+def journal_is_told():
+    """The journal is told what a hook hides: no room for a job, whose record says so, and a record that waits"""
+    with machine() as here, journal() as lines:
+        with disk(OPEN, "16k"):
+            fill(OPEN)
+            here.begin("1", status=1)
+            line, = lines()
+            tap.check(re.match(r"<27>uncore\[\d+\]: uncore job begin 1: .*/run/uncored-jobs: No space left", line), line)
+            said = here.job("end", "1", "--to", here.records)
+            incomplete(json.loads(said.stdout), "/run/uncored-jobs has no room")
+            line, = lines()
+            tap.check("uncore job end 1: /run/uncored-jobs has no room" in line, line)
+            path, = here.files("1")
+            tap.equal(json.loads(path.read_text(encoding="utf-8")), json.loads(said.stdout), "file")
+        here.begin("2")
+        with disk(here.records, "4k"):
+            fill(here.records)
+            end_all(here, ["2"], "No space left")
+            line, = lines()
+            tap.check(f"uncore job end 2: The record of the job cannot be written into {here.records}" in line, line)
+        complete(here.end("2", "--to", here.records))
+        tap.equal(lines(), [], "what is told where all is well")
+
+
+def full_journal_holds_nobody_up():
+    """A journal that reads nothing holds no begin up"""
+    with machine() as here, journal():
+        with disk(OPEN, "16k"):
+            fill(OPEN)
+            for number in range(40):
+                here.begin(number, status=1)
 
 
 def closed():
@@ -456,5 +625,6 @@ def readings_are_held_back():
 standin.enter()
 tap.run_functions([(body.__doc__, body) for body in (
     truth, written, latest, users, names, options, shown, shared, in_cpuset, folder_is_made, folder_is_full,
-    folder_is_read_only, not_written, closed, twice, late_end, clock_set_back, owner, owner_of_many, owner_stays,
+    folder_is_read_only, not_written, waits_over_a_boot, whole_disk_is_full, no_place_to_wait, folder_is_not_ours,
+    journal_is_told, full_journal_holds_nobody_up, closed, twice, late_end, clock_set_back, owner, owner_of_many, owner_stays,
     uncored_is_away, uncored_hangs, uncored_loses_counts, readings_are_held_back)])

@@ -10,7 +10,7 @@ import subprocess
 
 import machine as standin
 import tap
-from machine import BUILD, DAEMON, NOBODY, SECONDS, UNCORE, complete, machine, mount
+from machine import BUILD, DAEMON, NOBODY, SECONDS, SPOOL, UNCORE, complete, machine, mount
 
 SQUASH = BUILD / "tests/jobs/squash.so"
 FORGED = 999 * 10 ** 12
@@ -127,7 +127,7 @@ def squashed():
 def refused(here, folder, *words):
     """Nothing is written; the next end writes it."""
     said = here.job("end", "1", "--to", folder, status=1).stderr
-    contains(said, "only root may change", "The next `uncore job end`", *words)
+    contains(said, "only root may change", f"waits in {SPOOL}", *words)
     tap.equal([path for path in pathlib.Path(folder).glob("*")], [], "what was written")
 
 
@@ -152,6 +152,7 @@ def folders():
         (here.folder / "records").symlink_to("sticky/below")
         record = complete(here.end("1", "--to", f"{here.folder}/records/"))
         tap.equal(len(list((sticky / "below").glob("1@*.json"))), 1, "files behind root's link")
+        tap.equal(json.loads(here.job("list", "--json").stdout), [], "what waits for the folders that were refused")
         tap.equal(complete(here.end("1", "--to", sticky)), record, "the record in a sticky folder")
         (here.folder / "records").unlink()
 

@@ -17,10 +17,10 @@ NEEDED = "systemd-sysv,libhwloc15,libjson-c5"
 SOURCES = "set -e; cd $0; for part in common apt; do . tests/dev/$part.sh; done; apt_sources"
 LESS = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("man", "doc", "locale")]
 USERS = ("uncored", "uncore-export")
-JOBS = "/var/lib/uncored-jobs"
+JOBS, SPOOL = "/var/lib/uncored-jobs", "/var/spool/uncored-jobs"
 # What an installation writes beside the packages' files and what dpkg and systemd keep about them.
 WRITTEN = {
-    "/etc/systemd/system/sockets.target.wants/uncored.socket", JOBS,
+    "/etc/systemd/system/sockets.target.wants/uncored.socket", JOBS, SPOOL,
     *(f"/etc/{name}{old}" for name in ("passwd", "group", "shadow", "gshadow") for old in ("", "-")),
 }
 BOOKS = ("/var/lib/dpkg", "/var/lib/systemd", "/var/log", "/var/cache", "/etc/ld.so.cache", "/etc/.pwd.lock")
@@ -128,13 +128,14 @@ class Image(Built):
         tap.equal(self.image.run("systemctl", "--root=/", "is-enabled", "uncored.socket").strip(), "enabled", "socket")
 
     def test_d_folder(self):
-        """A node with a / that is read-only and an empty /var gets the folder for records when it boots"""
+        """A node with a / that is read-only and an empty /var gets the folders for records when it boots"""
         node = self.node()
         tap.check("Read-only file system" in node.run("touch", "/etc/uncored/new", check=False), "/ can be written to")
         tap.check(not node.path(JOBS).exists(), f"{JOBS} is in the image's /var")
         node.run("systemd-tmpfiles", "--create", "uncored-jobs.conf")
-        found = node.path(JOBS).stat()
-        tap.equal((found.st_mode & 0o7777, found.st_uid), (0o711, 0), "mode and owner")
+        for path, mode in ((JOBS, 0o711), (SPOOL, 0o700)):
+            found = node.path(path).stat()
+            tap.equal((found.st_mode & 0o7777, found.st_uid), (mode, 0), f"mode and owner of {path}")
 
     def test_e_overlay(self):
         """Layers of the site and of a group of nodes over the image: each file is the topmost layer's"""

@@ -43,6 +43,7 @@ CONTENTS = {
 USERS = ("uncored", "uncore-export")
 ENABLED = "/etc/systemd/system/sockets.target.wants/uncored.socket"
 RECORD = "/var/lib/uncored-jobs/1@host.json"
+WAITING = "/var/spool/uncored-jobs/waiting"
 # What the exporter and `uncore validate --keep` write.
 EXPORTED, KEPT = "/run/uncore-export/uncore.prom", "/var/lib/uncored/validated.json"
 
@@ -150,6 +151,7 @@ class Installed(Built):
     def test_e_purge(self):
         """After a purge there is nothing left but users and their records, and what the site has mounted"""
         self.machine.path(RECORD).write_text("{}", encoding="ascii")
+        self.machine.path(WAITING).write_bytes(bytes(8192))  # no record waits
         self.machine.path("/run/uncored").mkdir(exist_ok=True)
         overlay.mount("-t", "tmpfs", "tmpfs", self.machine.path("/run/uncored"))
         self.machine.run("dpkg", "--purge", *CONTENTS)

@@ -30,6 +30,7 @@ struct scene {
 	char directory[32];
 	char folder[64]; /* of open jobs */
 	char to[64];     /* of records */
+	char spool[64];  /* of records that wait */
 	char output[64]; /* stdout of all ends */
 	unsigned stop;   /* at which the next process is killed: see run_until(); 0: none */
 	bool was_killed;
@@ -42,6 +43,7 @@ static inline void scene_begin(struct scene *scene, const struct fake_options *o
 	assert_non_null(mkdtemp(scene->directory));
 	snprintf(scene->folder, sizeof scene->folder, "%s/open", scene->directory);
 	snprintf(scene->to, sizeof scene->to, "%s/records", scene->directory);
+	snprintf(scene->spool, sizeof scene->spool, "%s/spool", scene->directory);
 	snprintf(scene->output, sizeof scene->output, "%s/output", scene->directory);
 	fake_daemon_start(&scene->daemon, options, 1);
 }
@@ -63,8 +65,10 @@ static inline void scene_end(struct scene *scene)
 	fake_daemon_done(&scene->daemon);
 	empty(scene->folder);
 	empty(scene->to);
+	empty(scene->spool);
 	rmdir(scene->folder);
 	rmdir(scene->to);
+	rmdir(scene->spool);
 	unlink(scene->output);
 	assert_int_equal(rmdir(scene->directory), 0);
 }
@@ -73,6 +77,7 @@ static inline struct job_wish wish_of(const struct scene *scene, const char *id)
 {
 	return (struct job_wish){
 		.folder_path = scene->folder,
+		.spool_path = scene->spool,
 		.socket_path = scene->daemon.path,
 		.id = id,
 		.uid = getuid(),

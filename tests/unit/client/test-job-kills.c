@@ -4,6 +4,7 @@
  * finds one record of each run, never two and never none, and no job is told of fewer others than
  * it met.
  */
+#include "client/jobs/spool.h"
 #include "tests/unit/client/job-case.h"
 
 /* Sanitizers make many system calls of their own, and are slow; so is POWER, which is emulated. */
@@ -41,6 +42,7 @@ static void check_alone(const struct scene *scene)
 	assert_int_equal(folder_lock(&folder, UINT64_MAX), 0);
 	assert_int_equal(folder.counts.n_runs, 1);
 	assert_int_equal(folder.counts.n_parked, 0);
+	assert_int_equal(folder.counts.n_ended, 0);
 	assert_int_equal(folder.counts.rows[0].n_open, 1);
 	folder_close(&folder);
 }
@@ -153,6 +155,57 @@ static void an_end(void **state)
 	at_each_stop(kill_end);
 }
 
+/* --- an end whose folder takes no record --- */
+
+static void check_none_waits(const struct scene *scene)
+{
+	struct spool spool;
+	struct spool_entry *all;
+	size_t n;
+
+	assert_int_equal(spool_look(scene->spool, &spool), 0);
+	assert_int_equal(spool_list(&spool, &all, &n), 0);
+	assert_int_equal(n, 0);
+	free(all);
+	spool_close(&spool);
+}
+
+static bool kill_refused_end(struct scene *scene, const char *id)
+{
+	const unsigned stop = scene->stop;
+	struct json_object *record;
+	bool was_killed, has_ended;
+	int fd;
+
+	scene->stop = 0;
+	assert_int_equal(begin(scene, id), 0);
+	rmdir(scene->to);
+	fd = open(scene->to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600); /* a file in its place */
+	assert_true(fd >= 0);
+	close(fd);
+	scene->stop = stop;
+	assert_int_not_equal(end(scene, id), 0);
+	was_killed = scene->was_killed;
+	has_ended = !is_open(scene, id);
+	assert_int_equal(unlink(scene->to), 0);
+	assert_int_equal(begin(scene, "behind"), 0);
+	if (has_ended)
+		json_object_put(record_of(scene, id));
+	record = end_of(scene, id);
+	assert_true(flag(record, "complete"));
+	json_object_put(record);
+	assert_int_equal(count_printed(scene, id), 1);
+	assert_int_equal(end(scene, "behind"), 0);
+	check_none_waits(scene);
+	return was_killed;
+}
+
+static void a_refused_end(void **state)
+{
+	(void)state;
+	at_each_stop(kill_refused_end);
+}
+
 /* --- a second begin --- */
 
 static unsigned count_of_run(const struct records *records, const char *key)
@@ -254,6 +307,8 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("a begin may be killed at each system call", a_begin),
 		CASE("an end may be killed at each system call", an_end),
+		CASE("... also if its folder takes no record: the next begin writes it",
+			a_refused_end),
 		CASE("a begin that ends the run before may be killed at each system call",
 			a_second_begin),
 		CASE("many processes begin and end jobs at once", at_once),
