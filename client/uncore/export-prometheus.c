@@ -146,9 +146,9 @@ static void write_channels(struct exposition *exposition, const struct export_re
 
 /* --- how good the values are --- */
 
-/* The flag 1 << @bit of a value: 0, what it has; and when it last had it. */
-static void write_flag(struct exposition *exposition, const struct export_reading *reading,
-	uint32_t i, uint32_t m, unsigned bit, uint64_t value)
+/* A series of the flag 1 << @bit of metric @m of socket @i begins. */
+static void begin_flag(struct exposition *exposition, const struct export_reading *reading,
+	uint32_t i, uint32_t m, unsigned bit)
 {
 	char word[FORMAT_QUALITY_MAX];
 
@@ -156,7 +156,6 @@ static void write_flag(struct exposition *exposition, const struct export_readin
 	begin_of_socket(exposition, reading, i);
 	exposition_label(exposition, "metric", uncore_metric_name(reading->handle, m));
 	exposition_label(exposition, "flag", word);
-	exposition_count(exposition, value);
 }
 
 static void write_flags(
@@ -169,7 +168,8 @@ static void write_flags(
 	for (unsigned bit = 0; known && (1U << bit) < UNCORE_ABSENT; bit++) {
 		if (!(quality & 1U << bit))
 			continue;
-		write_flag(exposition, reading, i, m, bit, 1);
+		begin_flag(exposition, reading, i, m, bit);
+		exposition_count(exposition, 1);
 		known = (1U << bit) <= UNCORE_STANDIN;
 	}
 }
@@ -179,9 +179,12 @@ static void write_raised(
 {
 	const struct uncore_value *value = &reading->samples[i].values[m];
 
-	for (unsigned bit = 0; bit < UNCORE_PASSING_MAX; bit++)
-		if (value->raised[bit])
-			write_flag(exposition, reading, i, m, bit, value->raised[bit]);
+	for (unsigned bit = 0; bit < UNCORE_PASSING_MAX; bit++) {
+		if (!value->raised[bit])
+			continue;
+		begin_flag(exposition, reading, i, m, bit);
+		exposition_count(exposition, value->raised[bit]);
+	}
 }
 
 static void write_of_each_value(struct exposition *exposition, const struct export_reading *reading,

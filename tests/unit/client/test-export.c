@@ -40,7 +40,7 @@ static void channels_are_series_only_where_somebody_wants_them(void **state)
 		"\nuncore_channel_dram_read_bytes_total{socket=\"1\",package=\"2\",channel="
 		"\"imc2\"} 12\n");
 	assert_int_equal(count(&outcome, "\nuncore_channel_"), 6);
-	expect(&outcome, 0, "\nuncore_dram_read_bytes_total{socket=\"1\"} 2000\n");
+	expect(&outcome, 0, "\nuncore_dram_read_bytes_total{socket=\"1\",package=\"2\"} 2000\n");
 }
 
 static void an_absent_value_is_a_comment_and_no_series(void **state)
