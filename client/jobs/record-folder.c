@@ -53,19 +53,21 @@ static bool is_of_one_job(const char *name)
 
 /* --- who may change it --- */
 
-/* A server may give root's files to another user (root_squash): who owns what is made here? */
+/* A server may give root's files to another user (root_squash): who owns what is made here? The
+ * name may lead to something else by the time it is looked at, the descriptor does not. */
 static bool owns_what_is_made(uint32_t uid, int folder_fd)
 {
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_close_ int fd = -1;
 	char name[32];
 	struct stat status;
-	bool owns;
 
 	snprintf(name, sizeof name, "..%ld", (long)getpid());
-	if (mkdirat(folder_fd, name, 0700) < 0)
+	fd = openat(folder_fd, name, flags, 0600);
+	if (fd < 0)
 		return false;
-	owns = fstatat(folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == uid;
-	unlinkat(folder_fd, name, AT_REMOVEDIR);
-	return owns;
+	unlinkat(folder_fd, name, 0);
+	return fstat(fd, &status) == 0 && status.st_uid == uid;
 }
 
 static int refuse(int fd, const char *what, char ret_why[RUN_WHY_MAX])
