@@ -52,16 +52,15 @@ struct source {
  * say nothing. A record without a begin has the time of its end. */
 static bool is_named_so(const char *file, const struct job_record *record)
 {
-	const char *at = strchr(file, '@'), *rest = at + 1;
+	const size_t before = strcspn(file, "@");
+	const char *rest = file + before + 1;
 	char begin[JOB_TIME_MAX];
-	size_t n;
+	size_t n = strlen(record->host);
 
-	if (!at)
+	if (!file[before])
 		return true;
-	if (strlen(record->id) != (size_t)(at - file) ||
-		strncmp(file, record->id, strlen(record->id)) != 0)
+	if (strlen(record->id) != before || strncmp(file, record->id, before) != 0)
 		return false;
-	n = strlen(record->host);
 	if (n && strncmp(rest, record->host, n) == 0 && strcmp(rest + n, ".json") == 0)
 		return true;
 	job_time_in_name(record->begin_ns ? record->begin_ns : record->end_ns, begin);

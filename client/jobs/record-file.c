@@ -121,28 +121,42 @@ static bool is_of_another_run(const char *held, const char *text)
 	return is_another;
 }
 
+/* What a file has, for free(3); "" if it is not a regular one. NULL: errno says why. */
+static char *read_held(int folder_fd, const char *name, int flags, struct stat *ret_status)
+{
+	_cleanup_close_ int fd = openat(folder_fd, name, flags | O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *text;
+
+	*ret_status = (struct stat){ .st_size = 0 };
+	if (fd < 0 || fstat(fd, ret_status) < 0)
+		return NULL;
+	text = calloc(RECORD_MOST_BYTES + 1, 1);
+	if (text && S_ISREG(ret_status->st_mode) && read(fd, text, RECORD_MOST_BYTES) < 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static bool is_strangers(const struct stat *status, const struct record_file *file)
+{
+	return status->st_uid != 0 && status->st_uid != file->owner;
+}
+
 enum holder { OUR_RECORD, ANOTHER_RUN, SPOILT };
 
 /* What is there under the name already? */
 static enum holder look(int folder_fd, const char *name, const struct record_file *file)
 {
-	const char *text = file->text;
-	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-	_cleanup_close_ int fd = openat(folder_fd, name, flags);
-	_cleanup_free_ char *held = calloc(RECORD_MOST_BYTES + 1, 1);
+	const size_t n = strlen(file->text);
 	struct stat status;
-	ssize_t n;
+	_cleanup_free_ char *held = read_held(folder_fd, name, O_NOFOLLOW, &status);
 
-	if (fd < 0)
+	if (!held)
 		return errno == ELOOP ? SPOILT : ANOTHER_RUN;
-	if (!held || fstat(fd, &status) < 0)
-		return ANOTHER_RUN;
-	n = S_ISREG(status.st_mode) ? read(fd, held, RECORD_MOST_BYTES) : 0;
-	if (n < 0)
-		return ANOTHER_RUN;
-	if ((size_t)n == strlen(text) + 1 && strncmp(held, text, strlen(text)) == 0)
-		return status.st_uid == 0 || status.st_uid == file->owner ? OUR_RECORD : SPOILT;
-	return is_of_another_run(held, text) ? ANOTHER_RUN : SPOILT;
+	if ((size_t)status.st_size == n + 1 && strncmp(held, file->text, n) == 0)
+		return is_strangers(&status, file) ? SPOILT : OUR_RECORD;
+	return is_of_another_run(held, file->text) ? ANOTHER_RUN : SPOILT;
 }
 
 /* Gives the file that was written aside a name that no other run has: @ret_name. */
@@ -177,14 +191,14 @@ static bool is_complete(const char *text)
 }
 
 /* Does @link lead to a record with figures, or to one that cannot be read? */
-static bool leads_to_figures(int folder_fd, const char *link)
+static bool leads_to_figures(int folder_fd, const char *link, const struct record_file *file)
 {
-	_cleanup_close_ int fd = openat(folder_fd, link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	_cleanup_free_ char *text = calloc(RECORD_MOST_BYTES + 1, 1);
+	struct stat status;
+	_cleanup_free_ char *held = read_held(folder_fd, link, 0, &status);
 
-	if (fd < 0 && errno == ENOENT)
-		return false;
-	return fd < 0 || !text || read(fd, text, RECORD_MOST_BYTES) < 0 || is_complete(text);
+	if (!held)
+		return errno != ENOENT;
+	return !is_strangers(&status, file) && is_complete(held);
 }
 
 /* Users do not know when their job began, but its id and where it ran. */
@@ -207,7 +221,7 @@ static int write_in(int folder_fd, struct record_file *file)
 	if (r == 0)
 		r = name_it(folder_fd, aside, file, name);
 	unlinkat(folder_fd, aside, 0);
-	if (r < 0 || (!is_complete(file->text) && leads_to_figures(folder_fd, aside + 1)))
+	if (r < 0 || (!is_complete(file->text) && leads_to_figures(folder_fd, aside + 1, file)))
 		return r;
 	return point_at(folder_fd, aside, aside + 1, name);
 }

@@ -176,10 +176,12 @@ static int go(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
 static int make(const char *path, char ret_why[RUN_WHY_MAX])
 {
 	const char *name = strrchr(path, '/') + 1;
-	_cleanup_free_ char *above = strndup(path, (size_t)(name - path));
 	_cleanup_close_ int above_fd = -1, fd = -1;
-	int r = above ? go(above, &above_fd, ret_why) : -ENOMEM;
+	char above[PATH_MAX];
+	int r;
 
+	snprintf(above, sizeof above, "%.*s", (int)(name - path), path);
+	r = go(above, &above_fd, ret_why);
 	if (r < 0)
 		return r;
 	if (mkdirat(above_fd, name, MODE) < 0)

@@ -222,6 +222,22 @@ def mended():
         tap.equal((path.read_bytes(), second.read_bytes()), (other, whole), "records of two hosts")
 
 
+def name_taken():
+    """What another user puts where a job's name leads keeps no record from that name, with or without figures"""
+    with machine() as here, scratch(here, "sticky", 0o1777) as sticky:
+        record, path = record_of(here)
+        link = sticky / f"1@{record['host']}"
+        for job, text in (("1", path.read_text(encoding="utf-8")), ("1", "none"),
+                          ("2", path.read_text(encoding="utf-8").replace('"job":"1"', '"job":"2"'))):
+            taken = link.with_name(f"{job}@{record['host']}")
+            subprocess.run(["rm", "-f", taken], check=True)
+            tap.check(may(DAEMON, "sh", "-c", f"cat >{taken} <<'END'\n{text}\nEND"), "the forger fails")
+            ended = here.end(job, "--to", sticky)
+            tap.equal(ended["complete"], job == "1", "whether job 2, which did not begin, has figures")
+            tap.check(taken.is_symlink(), f"{taken} leads nowhere")
+            tap.equal(json.loads(taken.read_text(encoding="utf-8")), ended, "where the name leads")
+
+
 # --- what a report believes ---
 
 def strangers():
@@ -320,4 +336,4 @@ def odd_files():
 
 standin.enter()
 tap.run_functions([(body.__doc__, body) for body in (
-    owners, without_lists, squashed, folders, relative, of_one_job, mended, strangers, of_programs, names, odd_files)])
+    owners, without_lists, squashed, folders, relative, of_one_job, mended, name_taken, strangers, of_programs, names, odd_files)])
