@@ -28,7 +28,7 @@ static int compare_hosts(const void *a, const void *b)
 }
 
 /* Takes the figures out of the records. */
-static int join_run(const struct job_run *run, struct join *ret)
+static int join_hosts(const struct job_run *run, struct join *ret)
 {
 	struct record_list list = { .n = 0 };
 	int r = 0;
@@ -40,7 +40,7 @@ static int join_run(const struct job_run *run, struct join *ret)
 		record_list_done(&list);
 		return r;
 	}
-	return join_records(&list, ret);
+	return join_run(&list, ret);
 }
 
 static int find_met(const struct job_records *records, struct job_report *report)
@@ -98,7 +98,7 @@ int job_report_make(const struct job_records *records, const struct job_run *run
 	*ret = (struct job_report){ .run = run, .expected = expected };
 	r = find_met(records, ret);
 	if (r == 0)
-		r = join_run(run, &ret->join);
+		r = join_hosts(run, &ret->join);
 	if (r < 0)
 		return r;
 	out = open_memstream(&ret->notes, &size_bytes);

@@ -37,6 +37,32 @@ static void begin_line(FILE *out, const struct record *record, const struct reco
 		region->n_passages, region->n_failed, region->time_ns);
 }
 
+/* A record, and the number of its run; 0: it is in none. */
+struct source {
+	const struct record *record;
+	uint32_t run;
+};
+
+static void write_time(FILE *out, int64_t time_ns)
+{
+	fputc(',', out);
+	if (time_ns)
+		fprintf(out, "%" PRId64, time_ns);
+}
+
+/* The columns that all lines of a region end with. */
+static void end_line(FILE *out, const struct source *source)
+{
+	fputc(',', out);
+	write_text(out, runs_step(source->record));
+	write_time(out, source->record->begun_ns);
+	write_time(out, source->record->ended_ns);
+	fputc(',', out);
+	if (source->run)
+		fprintf(out, "%" PRIu32, source->run);
+	fputc('\n', out);
+}
+
 /* Empty where there is no value. */
 static void write_value(
 	FILE *out, const struct record *record, const struct record_socket *socket, uint32_t metric)
@@ -62,11 +88,12 @@ static void write_package(FILE *out, const struct record_socket *socket)
 	fputc(',', out);
 	if (socket->package >= 0)
 		fprintf(out, "%" PRId64, socket->package);
-	fputc('\n', out);
 }
 
-static void write_region(FILE *out, const struct record *record, const struct record_region *region)
+static void write_region(FILE *out, const struct source *source, const struct record_region *region)
 {
+	const struct record *record = source->record;
+
 	for (uint32_t i = 0; i < region->n_sockets; i++)
 		for (uint32_t m = 0; m < record->n_metrics; m++) {
 			begin_line(out, record, region);
@@ -74,21 +101,27 @@ static void write_region(FILE *out, const struct record *record, const struct re
 				region->sockets[i].window_ns, record->metrics[m]);
 			write_value(out, record, &region->sockets[i], m);
 			write_package(out, &region->sockets[i]);
+			end_line(out, source);
 		}
 	for (size_t i = 0; i < RECORD_UNITS_MAX && *region->work[i].unit; i++) {
 		begin_line(out, record, region);
 		fprintf(out, ",,work,%.17g,,", region->work[i].amount);
 		write_text(out, region->work[i].unit);
-		fputs(",,\n", out);
+		fputs(",,", out);
+		end_line(out, source);
 	}
 }
 
-void csv_write(FILE *out, const struct record *records, uint32_t n_records)
+void csv_write(FILE *out, const struct record *records, uint32_t n_records, const struct runs *runs)
 {
 	fputs("host,job,team,run,region,ranks,passages,failed,time_ns,socket,window_ns,metric,"
-	      "value,error,unit,quality,package\n",
+	      "value,error,unit,quality,package,step,begun_ns,ended_ns,sum\n",
 		out);
-	for (uint32_t i = 0; i < n_records; i++)
+	for (uint32_t i = 0; i < n_records; i++) {
+		const bool is_apart = !runs || runs->of[i] == RUNS_APART;
+		const struct source source = { &records[i], is_apart ? 0 : runs->of[i] + 1 };
+
 		for (uint32_t k = 0; k < records[i].n_regions; k++)
-			write_region(out, &records[i], &records[i].regions[k]);
+			write_region(out, &source, &records[i].regions[k]);
+	}
 }

@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 
-#include "client/record/record.h"
+#include "client/record/runs.h"
 
 /* A line of titles; then one for each node, region, socket and metric, and for each unit of work.
- */
-void csv_write(FILE *out, const struct record *records, uint32_t n_records);
+ * @runs, of these records: NULL: it is not known which may be summed. */
+void csv_write(
+	FILE *out, const struct record *records, uint32_t n_records, const struct runs *runs);

@@ -9,10 +9,20 @@
 #include "client/record/json.h"
 #include "common/macro.h"
 
+/* Which of several regions of a name. */
+static void tags_json(struct jsonwriter *json, const struct record_region *region)
+{
+	if (region->run)
+		jsonwriter_number(json, "run", region->run);
+	if (region->node)
+		jsonwriter_number(json, "node", region->node - 1);
+}
+
 static void imbalance_json(struct jsonwriter *json, const struct join *join, uint32_t region)
 {
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "region", join->total.regions[region].name);
+	tags_json(json, &join->total.regions[region]);
 	jsonwriter_number(json, "nodes", join->regions[region].n_parts);
 	jsonwriter_object(json, "metrics");
 	for (uint32_t i = 0; i < join->total.n_metrics; i++) {
@@ -54,6 +64,26 @@ static void missing_json(
 	jsonwriter_close(json);
 }
 
+/* The places in the list of nodes of those of one run, or of none. */
+static void places_json(
+	struct jsonwriter *json, const char *key, const struct join *join, uint32_t run)
+{
+	jsonwriter_array(json, key);
+	for (uint32_t i = 0; i < join->n_records; i++)
+		if (join->runs.of[i] == run)
+			jsonwriter_number(json, NULL, i);
+	jsonwriter_close(json);
+}
+
+static void runs_json(struct jsonwriter *json, const struct join *join)
+{
+	jsonwriter_array(json, "runs");
+	for (uint32_t i = 0; i < join->runs.n_runs; i++)
+		places_json(json, NULL, join, i);
+	jsonwriter_close(json);
+	places_json(json, "apart", join, RUNS_APART);
+}
+
 int join_json(const struct join *join, const struct hostlist *expected, const char *notes,
 	char **ret_text)
 {
@@ -64,6 +94,7 @@ int join_json(const struct join *join, const struct hostlist *expected, const ch
 	jsonwriter_number(&json, "schema", RECORD_SCHEMA);
 	notes_json(&json, notes);
 	missing_json(&json, join, expected);
+	runs_json(&json, join);
 	record_json_member(&json, "total", &join->total);
 	jsonwriter_array(&json, "imbalance");
 	for (uint32_t i = 0; i < join->total.n_regions; i++)

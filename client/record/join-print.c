@@ -32,15 +32,58 @@ static uint32_t count_nodes(const struct join *join)
 static void print_heading(FILE *out, const struct join *join)
 {
 	const struct record *total = &join->total;
+	const uint32_t n_nodes = count_nodes(join);
 
 	fprintf(out, "\n Regions of %s (", *total->command ? total->command : "unknown commands");
 	if (*total->job)
 		fprintf(out, "job %s, ", total->job);
-	fprintf(out, "%" PRIu32 " nodes, %" PRIu32, count_nodes(join), total->n_members);
+	fprintf(out, "%" PRIu32 " node%s, ", n_nodes, n_nodes == 1 ? "" : "s");
+	if (join->runs.n_runs > 1)
+		fprintf(out, "%" PRIu32 " runs, ", join->runs.n_runs);
+	fprintf(out, "%" PRIu32, total->n_members);
 	if (total->n_expected)
 		fprintf(out, " of %" PRIu32, total->n_expected);
-	fprintf(out, " ranks), platform %s, all nodes together:\n",
-		*total->platform ? total->platform : "unknown");
+	fprintf(out, " ranks), platform %s%s:\n", *total->platform ? total->platform : "unknown",
+		join->runs.n_runs == 0  ? ""
+		: join->runs.n_runs > 1 ? ", all nodes of a run together"
+					: ", all nodes together");
+}
+
+/* --- rows --- */
+
+/* A region of the total, with a name that no other one has. */
+static struct record_region row_of(const struct join *join, uint32_t i)
+{
+	struct record_region row = join->total.regions[i];
+	char tag[JOIN_TAG_MAX];
+
+	join_tag(join, &row, tag);
+	snprintf(row.name, sizeof row.name, "%.*s%s", (int)(sizeof row.name - 1 - strlen(tag)),
+		join->total.regions[i].name, tag);
+	return row;
+}
+
+static void print_rows(FILE *out, const struct join *join)
+{
+	struct record total = join->total; /* borrows all that it has */
+	struct record_region *rows = calloc(total.n_regions + 1U, sizeof *rows);
+
+	if (!rows)
+		return;
+	for (uint32_t i = 0; i < total.n_regions; i++)
+		rows[i] = row_of(join, i);
+	if (!join_is_sum(join))
+		*total.team = '\0'; /* its ranks are those of all rows */
+	total.regions = rows;
+	record_print_regions(out, &total);
+	free(rows);
+}
+
+static void write_name(const struct join *join, uint32_t i, char ret_text[COLUMN_CELL_MAX])
+{
+	const struct record_region row = row_of(join, i);
+
+	cells_name(&join->total, &row, NULL, ret_text);
 }
 
 /* --- imbalance --- */
@@ -77,7 +120,7 @@ static int width_of_names(const struct join *join)
 	char name[COLUMN_CELL_MAX];
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++) {
-		cells_name(&join->total, &join->total.regions[i], NULL, name);
+		write_name(join, i, name);
 		if (column_text_width(name) > width)
 			width = column_text_width(name);
 	}
@@ -88,7 +131,7 @@ static void print_imbalance_of(FILE *out, const struct join *join, uint32_t regi
 {
 	char text[COLUMN_CELL_MAX];
 
-	cells_name(&join->total, &join->total.regions[region], NULL, text);
+	write_name(join, region, text);
 	fprintf(out, " %s%*s  %5" PRIu32, text, width - (int)column_text_width(text), "",
 		join->regions[region].n_parts);
 	for (uint32_t i = 0; i < join->total.n_metrics; i++) {
@@ -143,10 +186,16 @@ static void print_nodes_of(FILE *out, const struct join *join, uint32_t i)
 	strcpy(nodes.host, "each"); /* the sockets are of one node */
 	nodes.regions = views;
 	nodes.n_regions = region->n_parts;
-	cells_name(&join->total, &join->total.regions[i], NULL, name);
+	write_name(join, i, name);
 	fprintf(out, "\n Region %s on each node:\n", name);
 	record_print_regions(out, &nodes);
 	free(views);
+}
+
+/* Where there are several rows of a name, one of a single node says all. */
+static bool has_nodes(const struct join *join, uint32_t i)
+{
+	return join_is_sum(join) || join->regions[i].n_parts > 1;
 }
 
 static void print_nodes(FILE *out, const struct join *join, bool asked)
@@ -154,7 +203,7 @@ static void print_nodes(FILE *out, const struct join *join, bool asked)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
-		n += join->regions[i].n_parts;
+		n += has_nodes(join, i) ? join->regions[i].n_parts : 0;
 	if (n > JOIN_PRINT_LINES && !asked) {
 		fprintf(out,
 			"\n `uncore report --nodes` prints each region of each node, %zu lines.\n",
@@ -162,7 +211,8 @@ static void print_nodes(FILE *out, const struct join *join, bool asked)
 		return;
 	}
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
-		print_nodes_of(out, join, i);
+		if (has_nodes(join, i))
+			print_nodes_of(out, join, i);
 }
 
 /* --- the whole --- */
@@ -180,7 +230,7 @@ void join_print_notes(FILE *out, const char *notes)
 void join_print(FILE *out, const struct join *join, const char *notes, bool nodes)
 {
 	print_heading(out, join);
-	record_print_regions(out, &join->total);
+	print_rows(out, join);
 	join_print_imbalance(out, join);
 	print_nodes(out, join, nodes);
 	fputc('\n', out);

@@ -2,13 +2,17 @@
 #include "client/record/join.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/format.h"
 #include "client/record/derived.h"
 #include "client/record/hostlist.h"
+#include "client/record/join-rows.h"
+#include "client/text.h"
 #include "common/macro.h"
 
 void join_done(struct join *join)
@@ -20,6 +24,7 @@ void join_done(struct join *join)
 	for (uint32_t i = 0; join->records && i < join->n_records; i++)
 		record_done(&join->records[i]);
 	free(join->records);
+	runs_done(&join->runs);
 	*join = (struct join){};
 }
 
@@ -119,67 +124,20 @@ static int join_head(const struct record *record, bool first, struct record *tot
 
 /* --- regions --- */
 
-/* Nodes mostly have the same regions in the same order, so the search begins at @hint. Where there
- * is none of this name: the number of regions. */
-static uint32_t find_region(const struct record *total, const char *name, uint32_t hint)
-{
-	for (uint32_t i = 0; i < total->n_regions; i++) {
-		uint32_t at = (hint % total->n_regions + i) % total->n_regions;
-
-		if (strcmp(total->regions[at].name, name) == 0)
-			return at;
-	}
-	return total->n_regions;
-}
-
-/* All names, in the order of the first node that has them; and how many sockets and parts. */
-static int collect_regions(struct join *join)
-{
-	size_t n_most = 1;
-
-	for (uint32_t i = 0; i < join->n_records; i++)
-		n_most += join->records[i].n_regions;
-	join->total.regions = calloc(n_most, sizeof *join->total.regions);
-	join->regions = calloc(n_most, sizeof *join->regions);
-	if (!join->total.regions || !join->regions)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < join->n_records; i++)
-		for (uint32_t k = 0; k < join->records[i].n_regions; k++) {
-			const struct record_region *region = &join->records[i].regions[k];
-			uint32_t at = find_region(&join->total, region->name, k);
-
-			if (at == join->total.n_regions)
-				strcpy(join->total.regions[join->total.n_regions++].name,
-					region->name);
-			join->total.regions[at].n_sockets += region->n_sockets;
-			join->regions[at].n_parts++;
-		}
-	return 0;
-}
-
-static bool any_estimates(const struct join *join, const char *name)
-{
-	for (uint32_t i = 0; i < join->n_records; i++)
-		for (uint32_t k = 0; k < join->records[i].n_regions; k++)
-			if (join->records[i].regions[k].estimates &&
-				strcmp(join->records[i].regions[k].name, name) == 0)
-				return true;
-	return false;
-}
-
 static int make_room(struct join *join, uint32_t i)
 {
 	struct record_region *region = &join->total.regions[i];
+	const bool has_estimates = join->regions[i].has_estimates;
 	size_t n = region->n_sockets;
 
 	region->sockets = calloc(n + 1, sizeof *region->sockets);
 	join->regions[i].parts = calloc(join->regions[i].n_parts, sizeof(struct join_part));
-	if (any_estimates(join, region->name))
+	if (has_estimates)
 		region->estimates =
 			calloc(n * join->total.n_metrics + 1, sizeof *region->estimates);
 	region->n_sockets = 0; /* grows again as the nodes come */
 	join->regions[i].n_parts = 0;
-	if (any_estimates(join, region->name) && !region->estimates)
+	if (has_estimates && !region->estimates)
 		return -ENOMEM;
 	return region->sockets && join->regions[i].parts ? 0 : -ENOMEM;
 }
@@ -276,10 +234,12 @@ static int copy_socket(const struct record *record, const struct record_region *
 	return r;
 }
 
-static int join_region(struct join *join, const struct record *record, uint32_t i)
+static int join_region(
+	struct join *join, const struct rows *rows, uint32_t record_index, uint32_t i)
 {
+	const struct record *record = &join->records[record_index];
 	const struct record_region *region = &record->regions[i];
-	uint32_t at = find_region(&join->total, region->name, i);
+	const uint32_t at = rows_find(join, rows, record_index, i);
 	struct record_region *total = &join->total.regions[at];
 	struct join_part *part = &join->regions[at].parts[join->regions[at].n_parts++];
 	uint32_t first = total->n_sockets;
@@ -308,37 +268,82 @@ static void average_shared(struct join *join)
 
 static int join_all(struct join *join)
 {
+	_cleanup_(rows_done) struct rows rows = { .n_names = 0 };
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
 		r = join_head(&join->records[i], i == 0, &join->total);
 	if (r == 0)
-		r = collect_regions(join);
+		r = rows_collect(join, &rows);
 	for (uint32_t i = 0; r == 0 && i < join->total.n_regions; i++)
 		r = make_room(join, i);
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
 		for (uint32_t k = 0; r == 0 && k < join->records[i].n_regions; k++)
-			r = join_region(join, &join->records[i], k);
+			r = join_region(join, &rows, i, k);
 	if (r == 0)
 		average_shared(join);
 	return r;
 }
 
-int join_records(struct record_list *list, struct join *ret)
+/* Takes what @join has. */
+static int finish(struct join *join, int r, struct join *ret)
 {
-	_cleanup_(join_done) struct join join = {
-		.records = list->records,
-		.n_records = list->n,
-	};
-	int r;
+	if (r == 0)
+		r = join_all(join);
+	if (r < 0) {
+		join_done(join);
+		return r;
+	}
+	*ret = *join;
+	return 0;
+}
+
+static struct join take(struct record_list *list)
+{
+	const struct join join = { .records = list->records, .n_records = list->n };
 
 	*list = (struct record_list){ .n = 0 };
-	r = join_all(&join);
-	if (r < 0)
-		return r;
-	*ret = join;
-	join = (struct join){};
-	return 0;
+	return join;
+}
+
+int join_records(struct record_list *list, struct join *ret)
+{
+	struct join join = take(list);
+
+	return finish(&join, runs_find(join.records, join.n_records, &join.runs), ret);
+}
+
+int join_run(struct record_list *list, struct join *ret)
+{
+	struct join join = take(list);
+
+	return finish(&join, runs_one(join.n_records, &join.runs), ret);
+}
+
+/* Which of the records of its host that are in no run. */
+static uint32_t place_apart(const struct join *join, uint32_t record)
+{
+	uint32_t n = 1;
+
+	for (uint32_t i = 0; i < record; i++)
+		n += join->runs.of[i] == RUNS_APART &&
+		     strcmp(join->records[i].host, join->records[record].host) == 0;
+	return n;
+}
+
+void join_tag(const struct join *join, const struct record_region *region, char ret[JOIN_TAG_MAX])
+{
+	char host[25];
+
+	*ret = '\0';
+	if (region->run)
+		snprintf(ret, JOIN_TAG_MAX, "#%" PRIu32, region->run);
+	if (!region->node)
+		return;
+	snprintf(host, sizeof host, "%.24s", join->records[region->node - 1].host);
+	host[strcspn(host, ".")] = '\0';
+	text_make_plain(host);
+	snprintf(ret, JOIN_TAG_MAX, "@%s#%" PRIu32, host, place_apart(join, region->node - 1));
 }
 
 struct join_imbalance join_imbalance(const struct join *join, uint32_t region, uint32_t metric)

@@ -165,6 +165,10 @@ static void region_json(
 {
 	jsonwriter_object(json, NULL);
 	jsonwriter_text(json, "name", region->name);
+	if (region->run)
+		jsonwriter_number(json, "run", region->run);
+	if (region->node)
+		jsonwriter_number(json, "node", region->node - 1);
 	jsonwriter_number(json, "count", region->n_passages);
 	jsonwriter_number(json, "failed", region->n_failed);
 	jsonwriter_number(json, "open", region->n_open);
@@ -268,7 +272,8 @@ static void team_json(struct jsonwriter *json, const struct record *record)
 	time_json(json, &begun, record->begun_ns);
 	time_json(json, &ended, record->ended_ns);
 	number_or_null(json, "expected", record->n_expected, record->n_expected);
-	number_or_null(json, "not_joined", record->n_expected, record_count_not_joined(record));
+	number_or_null(json, "not_joined", *record->team && record->n_expected,
+		record_count_not_joined(record));
 	jsonwriter_array(json, "members");
 	for (uint32_t i = 0; i < record->n_members; i++) {
 		jsonwriter_object(json, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/record/derived.h"
+#include "client/record/json.h"
 
 enum { LIKE_MOST = 8 }; /* sentences of one kind */
 
@@ -70,39 +71,144 @@ void notes_leave_out_twins(struct record_list *list, FILE *out)
 	list->n = n;
 }
 
-/* --- nodes --- */
+/* --- runs --- */
 
-static uint32_t count_of_host(const struct join *join, const char *host)
+static void write_time(FILE *out, int64_t time_ns)
+{
+	char text[RECORD_TIME_MAX];
+
+	record_time(time_ns / 1000000000, text);
+	if (*text)
+		fprintf(out, "%.19s.%03dZ", text, (int)(time_ns / 1000000 % 1000));
+	else
+		fputs("an unknown time", out);
+}
+
+static void write_span(FILE *out, int64_t begun_ns, int64_t ended_ns)
+{
+	write_time(out, begun_ns);
+	fputs(" to ", out);
+	write_time(out, ended_ns);
+}
+
+static void write_run(const struct join *join, uint32_t run, FILE *out)
+{
+	const struct record *first = NULL;
+	int64_t ended_ns = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		const struct record *record = &join->records[i];
+
+		if (join->runs.of[i] != run)
+			continue;
+		n++;
+		first = !first || record->begun_ns < first->begun_ns ? record : first;
+		ended_ns = record->ended_ns > ended_ns ? record->ended_ns : ended_ns;
+	}
+	if (!first)
+		return;
+	fprintf(out, "#%" PRIu32 ": %" PRIu32 " node%s, ", run + 1, n, n == 1 ? "" : "s");
+	write_span(out, first->begun_ns, ended_ns);
+	fprintf(out, *runs_step(first) ? ", step %s.\n" : "%s.\n", runs_step(first));
+}
+
+static void write_runs(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	if (join->runs.n_runs < 2)
+		return;
+	fputs("Records of one host are never summed: where their times do not overlap, they are of "
+	      "different runs, each with a row.\n",
+		out);
+	for (uint32_t i = 0; i < join->runs.n_runs; i++)
+		if (goes_on(&kind))
+			write_run(join, i, out);
+	end_kind(&kind);
+}
+
+/* --- records that are in none --- */
+
+static bool is_apart_with(const struct join *join, uint32_t i, uint32_t other)
+{
+	return join->runs.of[i] == RUNS_APART &&
+	       strcmp(join->records[i].host, join->records[other].host) == 0;
+}
+
+static void write_one_apart(const struct join *join, uint32_t i, FILE *out)
+{
+	const struct record *record = &join->records[i];
+	const struct record_region row = { .node = i + 1 };
+	char tag[JOIN_TAG_MAX];
+
+	join_tag(join, &row, tag);
+	fprintf(out, "%s: ", tag);
+	if (*record->team)
+		fprintf(out, "team %s, %" PRIu32 " ranks, ", record->team, record->n_members);
+	else if (*record->step)
+		fprintf(out, "a process of step %s that is alone, ", record->step);
+	write_span(out, record->begun_ns, record->ended_ns);
+	fputs(".\n", out);
+}
+
+static void write_host_apart(const struct join *join, uint32_t first, struct kind *kind, FILE *out)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < join->n_records; i++)
-		n += strcmp(join->records[i].host, host) == 0;
-	return n;
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		if (!is_apart_with(join, i, first))
+			continue;
+		if (i < first)
+			return;
+		n++;
+	}
+	if (goes_on(kind))
+		fprintf(out,
+			"%s is there %" PRIu32 " times at once: %s count this host's bytes. Each "
+			"has a row%s.\n",
+			host_of(&join->records[first]), n, n == 2 ? "both" : "all",
+			join->runs.n_runs ? ", and none is in the sum of nodes" : "");
 }
 
-static bool is_first_of_host(const struct join *join, uint32_t i)
+static void write_apart(const struct join *join, FILE *out)
 {
-	for (uint32_t k = 0; k < i; k++)
-		if (strcmp(join->records[k].host, join->records[i].host) == 0)
-			return false;
-	return true;
+	struct kind hosts = { .out = out }, records = { .out = out };
+
+	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
+		if (join->runs.of[i] == RUNS_APART)
+			write_host_apart(join, i, &hosts, out);
+	end_kind(&hosts);
+	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
+		if (join->runs.of[i] == RUNS_APART && goes_on(&records))
+			write_one_apart(join, i, out);
+	end_kind(&records);
+}
+
+/* --- nodes --- */
+
+/* Which of the records of its host and run; only records of jobs may be there twice. */
+static uint32_t place_in_run(const struct join *join, uint32_t i)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k <= i; k++)
+		n += join->runs.of[k] == join->runs.of[i] &&
+		     strcmp(join->records[k].host, join->records[i].host) == 0;
+	return n;
 }
 
 static void write_repeated_hosts(const struct join *join, FILE *out)
 {
 	struct kind kind = { .out = out };
 
-	for (uint32_t i = 0; i < join->n_records; i++) {
-		uint32_t n = count_of_host(join, join->records[i].host);
-
-		if (n > 1 && is_first_of_host(join, i) && goes_on(&kind))
+	for (uint32_t i = 0; i < join->n_records; i++)
+		if (join->runs.of[i] != RUNS_APART && place_in_run(join, i) == 2 && goes_on(&kind))
 			fprintf(out,
-				"%s is there %" PRIu32 " times. Each record counts all that the "
-				"node did, so bytes of times that they share are counted more than "
+				"%s is there more than once. Each record counts all that the node "
+				"did, so bytes of times that they share are counted more than "
 				"once.\n",
-				host_of(&join->records[i]), n);
-	}
+				host_of(&join->records[i]));
 	end_kind(&kind);
 }
 
@@ -161,7 +267,7 @@ static void write_members(const struct join *join, FILE *out)
 	for (uint32_t i = 0; i < join->n_records; i++) {
 		const struct record *record = &join->records[i];
 
-		if (record->n_members < record->n_expected && goes_on(&kind))
+		if (record_count_not_joined(record) && goes_on(&kind))
 			fprintf(out,
 				"%s has %" PRIu32 " of the %" PRIu32 " ranks that its launcher "
 				"announced.\n",
@@ -238,6 +344,8 @@ static void write_omissions(const struct join *join, FILE *out)
 
 void notes_write(const struct join *join, FILE *out)
 {
+	write_runs(join, out);
+	write_apart(join, out);
 	write_repeated_hosts(join, out);
 	write_platforms(join, out);
 	write_jobs(join, out);

@@ -10,6 +10,7 @@
 /* Drops, and names, each record that another one repeats. */
 void notes_leave_out_twins(struct record_list *list, FILE *out);
 
+/* Also which runs the records are of, and which are in none. */
 void notes_write(const struct join *join, FILE *out);
 
 /* The hosts of @expected that have no record; returns how many. */

@@ -60,7 +60,9 @@ void record_list_done(struct record_list *list)
 
 uint32_t record_count_not_joined(const struct record *record)
 {
-	return record->n_members < record->n_expected ? record->n_expected - record->n_members : 0;
+	return *record->team && record->n_members < record->n_expected
+		       ? record->n_expected - record->n_members
+		       : 0;
 }
 
 void record_warn(struct record *record, const char *format, ...)

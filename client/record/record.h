@@ -68,6 +68,9 @@ struct record_region {
 	struct record_socket *sockets; /* owned; by socket */
 	struct record_work work[RECORD_UNITS_MAX];
 	struct record_estimate *estimates; /* owned; n_sockets x n_metrics, or NULL */
+	/* Of several records joined, which may have several regions of a name (join.h): */
+	uint32_t run;  /* of which run, from 1; 0: there is one, or it is of none */
+	uint32_t node; /* of which record alone, from 1; 0: it is a sum of nodes */
 };
 
 /* A process of the team. */
@@ -131,7 +134,7 @@ void record_list_cut(struct record_list *list, uint32_t n);
 /* Frees what @list owns, and empties it. */
 void record_list_done(struct record_list *list);
 
-/* Of the members that the launcher announced; 0 also where it announced none. */
+/* Of the members that the launcher announced for the team; 0 also where it announced none. */
 uint32_t record_count_not_joined(const struct record *record);
 
 /* Adds a sentence to what limits the record; cut where there is no room. */

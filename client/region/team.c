@@ -124,7 +124,8 @@ static void describe(struct team *team, const char *name, uint64_t begun_ns)
 	TABLE_WRITE_TEXT(header->job, job);
 	TABLE_WRITE_TEXT(header->command, program_invocation_short_name);
 	__atomic_store_n(&header->run, team->kept.run, __ATOMIC_RELAXED);
-	__atomic_store_n(&header->n_expected, job_step_local_size(), __ATOMIC_RELAXED);
+	if (strcmp(name, team->step) == 0) /* the launcher does not say how many are alone */
+		__atomic_store_n(&header->n_expected, job_step_local_size(), __ATOMIC_RELAXED);
 	__atomic_store_n(&header->every, sampling_wish(), __ATOMIC_RELAXED);
 }
 

@@ -72,7 +72,7 @@ static int show(const struct report_options *options, const struct join *join, c
 	case REPORT_JSON:
 		return show_json(options, join, notes);
 	case REPORT_CSV:
-		csv_write(stdout, join->records, join->n_records);
+		csv_write(stdout, join->records, join->n_records, &join->runs);
 		fputs(notes, stderr);
 		return 0;
 	default:

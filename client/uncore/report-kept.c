@@ -69,7 +69,7 @@ static int show_csv(const struct report_options *options, const struct kept_list
 	for (uint32_t i = 0; i < list->n; i++)
 		if (is_wanted(options, &list->teams[i]))
 			records[n++] = list->teams[i].record; /* borrowed */
-	csv_write(stdout, records, n);
+	csv_write(stdout, records, n, NULL);
 	return 0;
 }
 

@@ -66,7 +66,7 @@ static void show_one(const struct record *record)
 
 	expect_the_same_back(record);
 	record_print(out, record);
-	csv_write(out, record, 1);
+	csv_write(out, record, 1, NULL);
 	fclose(out);
 	expect_plain(text);
 }

@@ -49,6 +49,11 @@ def restarted_at_start():
     tap.equal(left, [], "files that are left")
 
 
+def sockets_of(region):
+    """What a row says of each socket."""
+    return [(socket["metrics"], socket["window_ns"]) for socket in region["sockets"]]
+
+
 def goes_beside(path, said, number):
     """The rank said where its report is."""
     tap.equal(said, f"uncore: {path} is there, and is not of an earlier run of this job step. The report is in "
@@ -80,7 +85,9 @@ def alone_beside_team():
     tap.equal(pids_in(reports), sorted(rank.process.pid for rank in members + alone), "ranks")
     for report in reports[:2]:
         tap.check("without the others of its job step" in report["warning"], report["warning"])
-    tap.equal(len(joined["nodes"]), 3, "records that uncore report finds")
+    tap.equal((joined["runs"], joined["apart"]), ([], [0, 1, 2]), "records that are in a sum, and in none")
+    tap.equal([(row["name"], row["node"], sockets_of(row)) for row in joined["total"]["regions"]],
+              [("solve", place, sockets_of(report["regions"][0])) for place, report in enumerate(reports)], "rows")
 
 
 def two_tables():
@@ -119,6 +126,21 @@ def one_after_the_other():
                       [("own/one", 2), ("own/two", run)], "reports")
 
 
+def runs_have_rows():
+    """uncore report never adds runs of one host that were one after the other"""
+    with serving() as uncored:
+        for name in ("a", "b", "c"):
+            path = uncored.folder / f"{name}.json"
+            tap.equal(Rank(uncored, MOVES, team=name, UNCORE_REPORT=str(path)).end(), "", "stderr")
+        reports = reports_at(uncored.folder / "[abc].json")
+        joined = json.loads(uncored.command("report", "--json", str(uncored.folder)).stdout)
+        table = uncored.command("report", str(uncored.folder)).stdout
+    tap.equal((joined["runs"], joined["apart"]), ([[0], [1], [2]], []), "records that are in a sum, and in none")
+    tap.equal([(row["run"], sockets_of(row)) for row in joined["total"]["regions"]],
+              [(number, sockets_of(report["regions"][0])) for number, report in enumerate(reports, 1)], "rows")
+    tap.check(all(f"\n solve#{number} " in table for number in (1, 2, 3)), table)
+
+
 def of_uncore_run():
     """uncore run replaces the report of an earlier one, though each gives its team another name"""
     with serving() as uncored:
@@ -152,4 +174,4 @@ def not_joined():
 if os.geteuid() != 0:
     tap.skip_all("needs root")
 tap.run_functions([(body.__doc__, body) for body in (
-    restarted_at_start, alone_beside_team, two_tables, one_after_the_other, of_uncore_run, not_joined)])
+    restarted_at_start, alone_beside_team, two_tables, one_after_the_other, runs_have_rows, of_uncore_run, not_joined)])

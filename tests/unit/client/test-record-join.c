@@ -165,6 +165,77 @@ static void sums_do_not_go_round(void **state)
 	join_done(&sum);
 }
 
+/* --- runs --- */
+
+enum { SETS = 2000, HOSTS = 3, RECORDS = 12, TIMES = 40, STEPS = 3 };
+
+static void draw(struct record *ret, unsigned *seed)
+{
+	*ret = (struct record){ .begun_ns = 1 + rand_r(seed) % TIMES };
+	ret->ended_ns = ret->begun_ns + rand_r(seed) % 8;
+	snprintf(ret->host, sizeof ret->host, "n%d", rand_r(seed) % HOSTS);
+	snprintf(ret->team, sizeof ret->team, "slurm/7.%d", rand_r(seed) % STEPS);
+}
+
+static bool overlap(const struct record *a, const struct record *b)
+{
+	return strcmp(a->host, b->host) == 0 && a->begun_ns < b->ended_ns &&
+	       b->begun_ns < a->ended_ns;
+}
+
+static void check_runs(const struct record *records, uint32_t n, const struct runs *runs)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		bool overlaps = false;
+
+		for (uint32_t k = 0; k < n; k++) {
+			overlaps |= k != i && overlap(&records[i], &records[k]);
+			if (k != i && runs->of[i] != RUNS_APART && runs->of[i] == runs->of[k])
+				assert_string_not_equal(records[i].host, records[k].host);
+		}
+		assert_true((runs->of[i] == RUNS_APART) == overlaps);
+		assert_true(overlaps || runs->of[i] < runs->n_runs);
+	}
+}
+
+static void records_of_one_host_are_never_summed(void **state)
+{
+	struct record records[RECORDS];
+	unsigned seed = 7;
+
+	(void)state;
+	for (int i = 0; i < SETS; i++) {
+		const uint32_t n = 1 + (uint32_t)rand_r(&seed) % RECORDS;
+		struct runs runs;
+
+		for (uint32_t k = 0; k < n; k++)
+			draw(&records[k], &seed);
+		assert_int_equal(runs_find(records, n, &runs), 0);
+		check_runs(records, n, &runs);
+		runs_done(&runs);
+	}
+}
+
+static void a_total_has_a_row_for_each_run(void **state)
+{
+	struct record *records = two_records();
+	char tag[JOIN_TAG_MAX];
+	struct join sum;
+
+	(void)state;
+	strcpy(records[1].host, records[0].host);
+	records[1].begun_ns = records[0].ended_ns;
+	records[1].ended_ns = records[0].ended_ns + 1;
+	join(records, &sum);
+	assert_int_equal(sum.runs.n_runs, 2);
+	assert_int_equal(sum.total.n_regions, 2);
+	assert_true(derived_total(&sum.total.regions[0], 0).value == 3000);
+	assert_true(derived_total(&sum.total.regions[1], 0).value == 6000);
+	join_tag(&sum, &sum.total.regions[1], tag);
+	assert_string_equal(tag, "#2");
+	join_done(&sum);
+}
+
 /* --- lists of hosts --- */
 
 static void lists_of_hosts_are_slurms(void **state)
@@ -233,6 +304,8 @@ int main(void)
 		CASE("the cost of begin and end adds up", the_cost_of_begin_and_end_adds_up),
 		CASE("estimates and work add up", estimates_and_work_add_up),
 		CASE("sums do not go round", sums_do_not_go_round),
+		CASE("records of one host are never summed", records_of_one_host_are_never_summed),
+		CASE("a total has a row for each run", a_total_has_a_row_for_each_run),
 		CASE("lists of hosts are Slurm's", lists_of_hosts_are_slurms),
 		CASE("what is no list of hosts is refused", what_is_no_list_of_hosts_is_refused),
 		CASE("a domain makes no other host", a_domain_makes_no_other_host),

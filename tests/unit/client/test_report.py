@@ -138,7 +138,9 @@ def rows():
     tap.equal(lines[0], {"host": "n01", "job": "77", "team": "77.0", "run": "1", "region": "solve", "ranks": "2",
                          "passages": "10", "failed": "0", "time_ns": str(4 * SECOND_NS), "socket": "0",
                          "window_ns": str(2 * SECOND_NS), "metric": "dram.read", "value": "1000", "error": "10",
-                         "unit": "bytes", "quality": "", "package": "8"}, "first line")
+                         "unit": "bytes", "quality": "", "package": "8", "step": "77.0",
+                         "begun_ns": str(1795408200 * SECOND_NS), "ended_ns": str(1795408260 * SECOND_NS), "sum": "1"},
+              "first line")
     tap.equal(lines[2]["package"], "", "package, where the report does not say it")
     odd = [line for line in lines if line["region"] == 'a "b", c']
     tap.equal((odd[0]["value"], odd[0]["quality"]), ("", "absent"), "an absent value")
@@ -185,14 +187,114 @@ def bad_members():
 
 
 def twins():
-    """A record that is there twice counts once, another run of the host counts and is told"""
+    """A record that is there twice counts once; another one of the same host and time is in no sum"""
     files = two_nodes()
     files["copy.json"] = copy.deepcopy(files["n01.json"])
     done = report(files)
     contains(done.stdout, "n01 is there twice with the same run; one is left out.", " 16.0 KB ")
     files["copy.json"]["run"] = 2
     done = report(files)
-    contains(done.stdout, "n01 is there 2 times.", " 20.0 KB ", "(job 77, 2 nodes, 6 of 6 ranks)")
+    contains(done.stdout, "n01 is there 2 times at once: both count this host's bytes.", " 12.0 KB ",
+             "(job 77, 2 nodes, 6 of 6 ranks)")
+    tap.check(" 20.0 KB " not in done.stdout, done.stdout)
+
+
+# --- several records of a host ---
+
+def moved(host, read, begun, ended, **more):
+    """A record of a host that moved so many bytes between two times, in seconds."""
+    return {**record(host, region("solve", socket(0, read, 1))), "begun_ns": int(begun * SECOND_NS),
+            "ended_ns": int(ended * SECOND_NS), **more}
+
+
+def sums(records):
+    """Bytes read of each region of the total: {run or (host, place of the record): bytes}. Table, JSON and CSV agree."""
+    files = {f"{number:02}.json": content for number, content in enumerate(records)}
+    joined = json.loads(report(files, "--json").stdout)
+    table = report(files).stdout
+    have = {}
+    for row in joined["total"]["regions"]:
+        node = row.get("node")
+        key = row.get("run", 1) if node is None else (joined["nodes"][node]["host"], node)
+        tap.check(key not in have, f"{key} is there twice")
+        have[key] = row["derived"]["metrics"]["dram.read"]["total"]["value"]
+    for number, places in enumerate(joined["runs"], 1):
+        tap.equal(sum(records[place]["regions"][0]["sockets"][0]["metrics"]["dram.read"]["bytes"] for place in places),
+                  have[number], f"run {number}")
+        hosts = [records[place]["host"] for place in places]
+        tap.equal(len(hosts), len(set(hosts)), f"hosts of run {number}")
+    tap.equal(joined["apart"], [key[1] for key in have if isinstance(key, tuple)], "records that are in no sum")
+    by_csv = {}
+    for line in csv.DictReader(io.StringIO(report(files, "--csv").stdout)):
+        if line["metric"] == "dram.read" and line["sum"]:
+            by_csv[int(line["sum"])] = by_csv.get(int(line["sum"]), 0) + int(line["value"])
+    tap.equal(by_csv, {key: value for key, value in have.items() if isinstance(key, int)}, "sums of the CSV")
+    return have, table
+
+
+def successive():
+    """Two runs one after the other on two hosts have a row each, and are not added"""
+    runs = [moved("n1", 1000, 10, 20), moved("n1", 3000, 20.000000001, 30, run=2),
+            moved("n2", 2000, 10, 21), moved("n2", 5000, 21.5, 30, run=2)]
+    have, table = sums(runs)
+    tap.equal(have, {1: 3000, 2: 8000}, "sums")
+    contains(table, "(job 77, 2 nodes, 2 runs, 8 of 8 ranks), platform icelake-sp, all nodes of a run together:",
+             "\n solve#1 ", "\n solve#2 ", "Region solve#2 on each node:",
+             "\n #1: 2 nodes, 1970-01-01T00:00:10.000Z to 1970-01-01T00:00:21.000Z, step 77.0.\n")
+    tap.check("11.0 KB" not in table, table)
+    tap.equal(sums(runs[:2])[0], {1: 1000, 2: 3000}, "sums of one host")
+    tap.equal(sums([{**content, "team": f"77.{content['run']}"} for content in runs])[0], {1: 3000, 2: 8000}, "two steps")
+
+
+def at_once():
+    """Where two records of a host overlap, both have a row, and that host is in no sum"""
+    others = [moved(f"n{number}", 1000 * number, 10, 20) for number in (2, 3)]
+    steps = [moved("n1", 70, 10, 20, team="77.0"), moved("n1", 700, 19.999999999, 40, team="77.1")]
+    have, table = sums(others + steps)
+    tap.equal(have, {1: 5000, ("n1", 2): 70, ("n1", 3): 700}, "sums")
+    contains(table, "n1 is there 2 times at once: both count this host's bytes. Each has a row, and none is in the sum of "
+             "nodes.", "\n solve  ", "\n solve@n1#1 ", "\n solve@n1#2 ", "@n1#2: team 77.1, 2 ranks, 1970-01-01T00:00:19.999Z to "
+             "1970-01-01T00:00:40.000Z.")
+    alone = [moved("n2", 30 * number, 11 + number / 8, 12, team=None, step="77.0", run=0) for number in (1, 2)]
+    have, table = sums(others + alone)
+    tap.equal(have, {1: 3000, ("n2", 0): 2000, ("n2", 2): 30, ("n2", 3): 60}, "ranks that are alone beside their team")
+    contains(table, "n2 is there 3 times at once: all count", "@n2#2: a process of step 77.0 that is alone, ")
+    tap.equal(sums(steps)[0], {("n1", 0): 70, ("n1", 1): 700}, "sums of one host")
+    later = moved("n1", 9, 40, 50, team="77.2")
+    tap.equal(sums(steps + [later])[0], {1: 9, ("n1", 0): 70, ("n1", 1): 700}, "a later step beside them")
+
+
+def other_clocks():
+    """Runs of hosts whose clocks differ are told apart by their order on each host"""
+    def runs_of(host, ahead, names):
+        return [moved(host, read, 100 * number + ahead, 100 * number + 90 + ahead, team=name)
+                for number, (name, read) in enumerate(zip(names, (1, 10, 100)))]
+
+    for ahead in (0, 50, 130, 10000):
+        for names in (("77.0", "77.1", "77.2"), ("own/a", "own/a", "own/a")):
+            have, _ = sums(runs_of("n1", 50, names) + runs_of("n2", 50 + ahead, names))
+            tap.equal(have, {1: 2, 2: 20, 3: 200}, f"sums of {names}, {ahead} s ahead")
+        have, _ = sums(runs_of("n1", 50, ("hydra/1", "hydra/2", "hydra/3")) +
+                       runs_of("n2", 50 + ahead, ("hydra/7", "hydra/8", "hydra/9")))
+        tap.equal(have, {1: 2, 2: 20, 3: 200}, f"sums of names that differ, {ahead} s ahead")
+        have, _ = sums(runs_of("n1", 50, ("77.0", "77.1", "77.2")) +
+                       runs_of("n2", 50 + ahead, ("77.0", "77.1", "77.2"))[2:])
+        tap.equal(have, {1: 1, 2: 10, 3: 200}, f"sums where a host was there once, {ahead} s ahead")
+        have, _ = sums([moved("n1", 1, 0, 10), moved("n2", 2, ahead, ahead + 5)])
+        tap.equal(have, {1: 3}, "one record of each host")
+    have, _ = sums(runs_of("n1", 50, ("own/a",) * 3) + runs_of("n2", 51, ("own/a",) * 3)[1:])
+    tap.equal(have, {1: 1, 2: 20, 3: 200}, "sums where the time tells which runs a host was in")
+
+
+def old_times():
+    """Of seconds alone, as older releases wrote them, and of times that are not known"""
+    first, second = record("n1", region("solve", socket(0, 1, 1))), record("n1", region("solve", socket(0, 10, 1)))
+    second.update(begun_s=first["ended_s"], ended_s=first["ended_s"] + 1, run=2)
+    tap.equal(sums([first, second])[0], {1: 1, 2: 10}, "seconds that meet")
+    second.update(begun_s=first["ended_s"] - 1)
+    tap.equal(sums([first, second])[0], {("n1", 0): 1, ("n1", 1): 10}, "seconds that overlap")
+    second.update(begun_s=None, ended_s=None)
+    tap.equal(sums([first, second])[0], {("n1", 0): 1, ("n1", 1): 10}, "no times")
 
 
 def differences():
@@ -230,4 +332,4 @@ def usage():
 if __name__ == "__main__":
     tap.run_functions([(case.__doc__, case) for case in (
         one_file, joined_table, joined_json, read_again, array, rows, missing_hosts, other_files, bad_members,
-        twins, differences, many_nodes, usage)])
+        twins, successive, at_once, other_clocks, old_times, differences, many_nodes, usage)])
