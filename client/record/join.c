@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/format.h"
 #include "client/record/derived.h"
 #include "client/record/hostlist.h"
-#include "client/record/join-rows.h"
+#include "client/record/join-head.h"
+#include "client/record/rows.h"
 #include "client/text.h"
 #include "common/macro.h"
 
@@ -28,101 +28,38 @@ void join_done(struct join *join)
 	*join = (struct join){};
 }
 
-/* Sums of nodes must not go round. */
-static uint64_t add_up(uint64_t a, uint64_t b)
+/* --- regions --- */
+
+static void take_row(const struct join *join, const struct row *row, struct record_region *ret)
 {
-	return a + b < a ? UINT64_MAX : a + b;
+	strcpy(ret->name, row->name);
+	if (row->run == RUNS_APART)
+		ret->node = row->record + 1;
+	else if (join->runs.n_runs > 1)
+		ret->run = row->run + 1;
 }
 
-/* --- what the nodes share --- */
-
-static void join_metrics(const struct record *record, struct record *total)
+/* How many sockets and parts each has. */
+static int make_regions(struct join *join, const struct rows *rows)
 {
-	for (uint32_t i = 0; i < record->n_metrics; i++) {
-		uint32_t n = total->n_metrics;
-
-		if (n >= UNCORE_METRICS_MAX ||
-			derived_find(total, record->metrics[i]) != UINT32_MAX)
-			continue;
-		strcpy(total->metrics[n], record->metrics[i]);
-		strcpy(total->units[n], record->units[i]);
-		total->n_metrics++;
-	}
-}
-
-/* Keeps @text where all nodes have the same, and @several where not. */
-static void join_text(char *text, const char *other, const char *several)
-{
-	if (strcmp(text, other) != 0)
-		strcpy(text, several);
-}
-
-/* A stand-in among the nodes makes the whole one, because its warning has to be read. */
-static void join_platform(const struct record *record, struct record *total)
-{
-	if (!*record->platform || format_warning(total->platform))
-		return;
-	if (!*total->platform || format_warning(record->platform))
-		strcpy(total->platform, record->platform);
-	else
-		join_text(total->platform, record->platform, "several");
-}
-
-static int join_members(const struct record *record, struct record *total)
-{
-	size_t n = (size_t)total->n_members + record->n_members;
-	struct record_member *larger = realloc(total->members, (n + 1) * sizeof *larger);
-
-	if (!larger)
+	join->total.regions = calloc(rows->n + 1U, sizeof *join->total.regions);
+	join->regions = calloc(rows->n + 1U, sizeof *join->regions);
+	if (!join->total.regions || !join->regions)
 		return -ENOMEM;
-	total->members = larger;
-	if (record->n_members)
-		memcpy(larger + total->n_members, record->members,
-			record->n_members * sizeof *larger);
-	total->n_members = (uint32_t)n;
+	join->total.n_regions = rows->n;
+	for (uint32_t i = 0; i < rows->n; i++)
+		take_row(join, &rows->all[i], &join->total.regions[i]);
+	for (uint32_t i = 0; i < join->n_records; i++)
+		for (uint32_t k = 0; k < join->records[i].n_regions; k++) {
+			const struct record_region *region = &join->records[i].regions[k];
+			const uint32_t at = rows_find(rows, i, region->name, k);
+
+			join->total.regions[at].n_sockets += region->n_sockets;
+			join->regions[at].has_estimates |= region->estimates != NULL;
+			join->regions[at].n_parts++;
+		}
 	return 0;
 }
-
-static void join_cost(const struct record_cost *cost, struct record_cost *total)
-{
-	total->n_reading = add_up(total->n_reading, cost->n_reading);
-	total->reading_ns = add_up(total->reading_ns, cost->reading_ns);
-	total->n_timed = add_up(total->n_timed, cost->n_timed);
-	total->timed_ns = add_up(total->timed_ns, cost->timed_ns);
-}
-
-static int join_head(const struct record *record, bool first, struct record *total)
-{
-	if (first) {
-		total->rows = record->rows;
-		memcpy(total->team, record->team, sizeof total->team);
-		memcpy(total->job, record->job, sizeof total->job);
-		memcpy(total->command, record->command, sizeof total->command);
-		memcpy(total->version, record->version, sizeof total->version);
-		total->run = record->run;
-		total->begun_ns = record->begun_ns;
-		total->ended_ns = record->ended_ns;
-		total->n_expected = record->n_expected;
-	} else {
-		join_text(total->team, record->team, "");
-		join_text(total->job, record->job, "");
-		join_text(total->command, record->command, "several commands");
-		join_text(total->version, record->version, "");
-		if (record->begun_ns < total->begun_ns)
-			total->begun_ns = record->begun_ns;
-		if (record->ended_ns > total->ended_ns)
-			total->ended_ns = record->ended_ns;
-		total->n_expected = total->n_expected && record->n_expected
-					    ? total->n_expected + record->n_expected
-					    : 0;
-	}
-	join_metrics(record, total);
-	join_platform(record, total);
-	join_cost(&record->cost, &total->cost);
-	return join_members(record, total);
-}
-
-/* --- regions --- */
 
 static int make_room(struct join *join, uint32_t i)
 {
@@ -159,16 +96,16 @@ static void join_work(const struct record_work *work, struct record_work *total)
 
 static void join_numbers(const struct record_region *region, struct record_region *total)
 {
-	total->n_passages = add_up(total->n_passages, region->n_passages);
-	total->n_failed = add_up(total->n_failed, region->n_failed);
-	total->n_open = add_up(total->n_open, region->n_open);
-	total->n_died = add_up(total->n_died, region->n_died);
-	total->n_ranks = add_up(total->n_ranks, region->n_ranks);
-	total->time_ns = add_up(total->time_ns, region->time_ns);
-	total->lost_ns = add_up(total->lost_ns, region->lost_ns);
-	total->shared_ns = add_up(total->shared_ns, region->shared_ns);
-	total->n_stretches = add_up(total->n_stretches, region->n_stretches);
-	total->n_measured = add_up(total->n_measured, region->n_measured);
+	total->n_passages = join_head_add(total->n_passages, region->n_passages);
+	total->n_failed = join_head_add(total->n_failed, region->n_failed);
+	total->n_open = join_head_add(total->n_open, region->n_open);
+	total->n_died = join_head_add(total->n_died, region->n_died);
+	total->n_ranks = join_head_add(total->n_ranks, region->n_ranks);
+	total->time_ns = join_head_add(total->time_ns, region->time_ns);
+	total->lost_ns = join_head_add(total->lost_ns, region->lost_ns);
+	total->shared_ns = join_head_add(total->shared_ns, region->shared_ns);
+	total->n_stretches = join_head_add(total->n_stretches, region->n_stretches);
+	total->n_measured = join_head_add(total->n_measured, region->n_measured);
 	join_work(region->work, total->work);
 }
 
@@ -239,7 +176,7 @@ static int join_region(
 {
 	const struct record *record = &join->records[record_index];
 	const struct record_region *region = &record->regions[i];
-	const uint32_t at = rows_find(join, rows, record_index, i);
+	const uint32_t at = rows_find(rows, record_index, region->name, i);
 	struct record_region *total = &join->total.regions[at];
 	struct join_part *part = &join->regions[at].parts[join->regions[at].n_parts++];
 	uint32_t first = total->n_sockets;
@@ -271,10 +208,14 @@ static int join_all(struct join *join)
 	_cleanup_(rows_done) struct rows rows = { .n_names = 0 };
 	int r = 0;
 
+	for (uint32_t i = 0; i < join->n_records; i++)
+		join->n_apart += join->runs.of[i] == RUNS_APART;
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
 		r = join_head(&join->records[i], i == 0, &join->total);
 	if (r == 0)
-		r = rows_collect(join, &rows);
+		r = rows_collect(join->records, join->n_records, &join->runs, &rows);
+	if (r == 0)
+		r = make_regions(join, &rows);
 	for (uint32_t i = 0; r == 0 && i < join->total.n_regions; i++)
 		r = make_room(join, i);
 	for (uint32_t i = 0; r == 0 && i < join->n_records; i++)
