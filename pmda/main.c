@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pmda/admits.h"
 #include "pmda/agent.h"
 #include "pmda/domain.h"
 
@@ -16,6 +17,8 @@ static pmLongOptions long_options[] = {
 	PMDAOPT_LOGFILE,
 	{ "socket", 1, 's', "PATH", "where uncored listens, rather than /run/uncored/socket" },
 	PMDAOPT_USERNAME,
+	{ "admits", 1, 'a', "USER",
+		"say whether uncored's rules let USER read, or everybody ('*'), and end" },
 	PMOPT_HELP,
 	PMDA_OPTIONS_TEXT("\nExactly one of the following options may appear:"),
 	PMDAOPT_INET,
@@ -26,7 +29,7 @@ static pmLongOptions long_options[] = {
 };
 
 static pmdaOptions options = {
-	.short_options = "D:d:h:i:l:ps:u:U:6:?",
+	.short_options = "a:D:d:h:i:l:ps:u:U:6:?",
 	.long_options = long_options,
 };
 
@@ -34,6 +37,7 @@ static pmdaOptions options = {
 struct choice {
 	const char *socket_path;
 	const char *username;
+	const char *asked; /* about whom; NULL: run */
 };
 
 static const char *default_user(void)
@@ -47,9 +51,14 @@ static const char *default_user(void)
 static struct choice parse_options(int argc, char **argv, pmdaInterface *interface)
 {
 	struct choice choice = { 0 };
+	int letter;
 
-	while (pmdaGetOptions(argc, argv, &options, interface) != EOF)
-		choice.socket_path = options.optarg; /* -s: all others are PCP's own */
+	while ((letter = pmdaGetOptions(argc, argv, &options, interface)) != EOF) {
+		if (letter == 's')
+			choice.socket_path = options.optarg;
+		else if (letter == 'a')
+			choice.asked = options.optarg;
+	}
 	if (!options.errors && options.optind < argc) {
 		pmprintf("%s: There is one argument too many: %s\n", pmGetProgname(),
 			argv[options.optind]);
@@ -74,6 +83,19 @@ static void become(const char *username)
 	pmSetProcessIdentity(username);
 }
 
+/* A pmcd without root cannot start an agent as another user; uncored then lets in whom it started.
+ */
+static void warn_unless_become(const char *username)
+{
+	const struct passwd *user = getpwnam(username);
+
+	if (!user || user->pw_uid != geteuid())
+		pmNotifyErr(LOG_WARNING,
+			"This agent should run as %s, but pmcd started it as user %u, and not as "
+			"root: is PMCD_ROOT_AGENT=1?",
+			username, (unsigned)geteuid());
+}
+
 int main(int argc, char **argv)
 {
 	pmdaInterface interface;
@@ -83,9 +105,13 @@ int main(int argc, char **argv)
 	pmdaDaemon(&interface, PMDA_INTERFACE_7, pmGetProgname(), UNCORE, "uncore.log",
 		agent_help_path());
 	choice = parse_options(argc, argv, &interface);
+	if (choice.asked)
+		return (int)admits_say(choice.socket_path, choice.asked);
 	if (geteuid() == 0)
 		become(choice.username);
 	pmdaOpenLog(&interface); /* not as root: other users may write to its folder */
+	if (options.username)
+		warn_unless_become(options.username);
 	agent_start(&interface, choice.socket_path, false); /* its flags go to pmcd on connecting */
 	pmdaConnect(&interface);
 	pmdaMain(&interface);

@@ -37,10 +37,10 @@ CONTENTS = {
         "/usr/lib/*/pkgconfig/libuncore.pc", MAN + "3/libuncore.3.gz"],
     "pcp-pmda-uncore": [
         "/etc/pcp/*/uncore", "/etc/pcp/pmieconf/uncore/*", "/etc/pcp/pmlogconf/uncore/*", "/etc/pcp/pmrep/uncore.conf",
-        "/usr/lib/pcp/pmdas/uncore/*", MAN + "1/pmdauncore.1.gz", "/var/lib/pcp/config/*/uncore/*",
+        "/usr/lib/pcp/pmdas/uncore/*", "/usr/lib/sysusers.d/pmdauncore.conf", MAN + "1/pmdauncore.1.gz", "/var/lib/pcp/config/*/uncore/*",
         "/var/lib/pcp/pmdas/uncore/*", LINTIAN],
 }
-USERS = ("uncored", "uncore-export")
+USERS = ("uncored", "uncore-export", "pmdauncore")
 ENABLED = "/etc/systemd/system/sockets.target.wants/uncored.socket"
 RECORD = "/var/lib/uncored-jobs/1@host.json"
 WAITING = "/var/spool/uncored-jobs/waiting"

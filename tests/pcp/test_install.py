@@ -6,6 +6,8 @@ written, the loopback device is private, and all processes die with the first. P
 every pmcd that they see.
 """
 import fcntl
+import grp
+import http.client
 import os
 import pathlib
 import pty
@@ -22,6 +24,7 @@ import processes
 import tap
 from harness import (Case, DOMAIN, PCP_CONF, PCP_PATH, build_root, n_sockets,
                      pcp_file, run_cases, source_root, wait_until_it_answers, why_not)
+from reading import TRY_AGAIN_WORDS
 
 INSIDE = "UNCORE_TEST_INSIDE"  # set in the namespaces: the number of the process outside
 NAMESPACES = ("--mount", "--pid", "--net", "--ipc", "--fork", "--kill-child", "--mount-proc",
@@ -34,7 +37,8 @@ RUN = pcp_file("PCP_RUN_DIR")
 LOGS = pcp_file("PCP_LOG_DIR", "pmcd")
 OWNER = PCP_CONF.get("PCP_USER")
 INSTALLED = (pcp_file("PCP_PMDASADM_DIR"), pcp_file("PCP_PMDAS_DIR"))
-COPIED = [pcp_file(f"PCP_{name}_DIR") for name in ("SYSCONF", "PMDASADM", "VAR", "LOG")]
+COPIED = [pathlib.Path("/etc"), *(pcp_file(f"PCP_{name}_DIR") for name in ("PMDASADM", "VAR", "LOG"))]
+AGENT_USER = "pmdauncore"
 PRIVATE = pathlib.Path("/run/private")
 UNCORED_SOCKET = pathlib.Path("/run/uncored/socket")
 SCRIPT_SECONDS = 60
@@ -77,12 +81,9 @@ def raise_loopback():
 
 
 def add_group():
-    """A group that a site has for its readers, with the agent's user in it."""
-    groups = pathlib.Path("/etc/group")
-    copy = PRIVATE / "group"
-    copy.write_text(f"{groups.read_text(encoding='utf-8')}readers:x:{READERS}:{OWNER}\n",
-                    encoding="utf-8")
-    mount("--bind", copy, groups)
+    """A group that a site has for its readers, with the agent's user in it; that user is still to be made."""
+    with open("/etc/group", "a", encoding="utf-8") as groups:
+        groups.write(f"readers:x:{READERS}:{AGENT_USER}\n")
 
 
 def furnish():
@@ -185,10 +186,15 @@ class Machine:
         cls.pmcd_pid = int((RUN / "pmcd.pid").read_text(encoding="utf-8"))
 
     @classmethod
-    def start_uncored(cls, platforms=source_root() / "conf/platforms"):
+    def start_uncored(cls, platforms=source_root() / "conf/platforms", users=""):
+        """In place of the one that runs, if any. users: whom alone it lets in."""
+        if cls.uncored:
+            processes.end(cls.uncored)
+        config = PRIVATE / "uncored.conf"
+        config.write_text(f"[access]\nusers = {users}\n", encoding="utf-8")
         with open(PRIVATE / "uncored.log", "wb") as log:
             cls.uncored = processes.start(
-                [build_root() / "daemon/uncored", "--platforms", platforms,
+                [build_root() / "daemon/uncored", "--config", config, "--platforms", platforms,
                  "--root", build_root() / "tests/machines/standin", "--socket", UNCORED_SOCKET],
                 stderr=log)
         wait_until_it_answers(cls.uncored, UNCORED_SOCKET)
@@ -303,7 +309,7 @@ class RoundTrips(InstallCase):
         self.assertIn("systemctl enable --now uncored.socket", said)
         self.assertRegex(said, "uncored does not answer: .")
         self.assertEqual(uncore_line(), [str(DOMAIN), "pipe", "binary", f"{HERE}/pmdauncore", "-d",
-                                         str(DOMAIN)])
+                                         str(DOMAIN), "-U", AGENT_USER])
         self.assertEqual({name for name in names() if not name.startswith("uncore.")},
                          set(self.before[0]))
         self.assertEqual(value("uncore.daemon.up"), ["0"])
@@ -314,9 +320,12 @@ class RoundTrips(InstallCase):
         self.assert_values()
 
     def test_no_privilege(self):
-        """the agent that pmcd starts as root runs as pcp, without a capability"""
+        """the agent that pmcd starts as root runs as a system user of its own, in pcp's group, without a capability"""
         status = status_of(agents()["pmdauncore"])
-        self.assertEqual(status["Uid"].split(), [str(pwd.getpwnam(OWNER).pw_uid)] * 4)
+        user = pwd.getpwnam(AGENT_USER)
+        self.assertEqual((status["Uid"].split(), user.pw_shell), ([str(user.pw_uid)] * 4, "/usr/sbin/nologin"))
+        self.assertLess(user.pw_uid, 1000)
+        self.assertIn(str(grp.getgrnam(OWNER).gr_gid), status["Groups"].split())
         for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
             self.assertEqual(int(status[name], 16), 0, name)
         self.assertIn(str(READERS), status["Groups"].split())
@@ -339,7 +348,9 @@ class RoundTrips(InstallCase):
 
     def test_daemon_again(self):
         """installed again without an option: a daemon, and the names below perfevent are gone"""
-        self.assertIn("Removing the names below perfevent", self.install())
+        said = self.install()
+        self.assertIn("Removing the names below perfevent", said)
+        self.assertIn("Warning: other machines reach pmcd, and uncored lets everybody read", said)
         self.assertIn("pmdauncore", agents())
         self.assertNotIn("perfevent", names())
         self.assertFalse(is_known("perfevent"))
@@ -363,7 +374,6 @@ class RoundTrips(InstallCase):
 
     def test_no_names(self):
         """where the kernel has no names for the events, uncored's own are there"""
-        processes.end(Machine.uncored)
         Machine.start_uncored(self.raw_platforms())
         self.install("--perfevent-names")
         self.assert_values()
@@ -391,6 +401,144 @@ class RoundTrips(InstallCase):
         self.assertFalse(is_known("uncore"))
         self.assertFalse(is_known("perfevent"))
         self.assertFalse({"uncore", "perfevent"} & set(os.listdir(NAMES.parent)))
+
+
+class WithProxy(InstallCase):
+    PORT = 44322
+
+    def start_pmproxy(self, address):
+        """As the service does: as the user pcp."""
+        folder = PRIVATE / "pmproxy"
+        folder.mkdir(exist_ok=True)
+        shutil.chown(folder, OWNER)
+        config = folder / "pmproxy.conf"
+        config.write_text("[pmproxy]\nredis.enabled = false\n", encoding="utf-8")
+        proxy = processes.start(["pmproxy", "-f", "-A", "-c", config, "-i", address, "-p", self.PORT,
+                                 "-s", folder / "socket", "-l", folder / "log"], cwd=folder,
+                                **processes.as_user(pwd.getpwnam(OWNER).pw_uid))
+        self.addCleanup(processes.end, proxy)
+        processes.wait_until(lambda: "pmcd_numagents" in self.scrape("pmcd.numagents"), 10, "pmproxy answers")
+
+    def scrape(self, names, host="local:"):
+        connection = http.client.HTTPConnection("127.0.0.1", self.PORT, timeout=10)
+        try:
+            connection.request("GET", f"/metrics?hostspec={host}&names={names}")
+            return connection.getresponse().read().decode()
+        except OSError:
+            return ""
+        finally:
+            connection.close()
+
+
+class Rules(WithProxy):
+    title = "where uncored lets only some users in: "
+    TOLD, OTHER = 1234, 1235
+    READ = "uncore.dram.read"
+
+    @staticmethod
+    def serve(*users):
+        Machine.start_uncored(users=" ".join(map(str, users)))
+
+    @staticmethod
+    def number_of(user):
+        return pwd.getpwnam(user).pw_uid
+
+    def answer(self, uid, *options, metric=READ):
+        """What pminfo is told, as this user; on a busy machine there may be nothing for a moment."""
+        def answer():
+            text = run("pminfo", *options, "-f", metric, **processes.as_user(uid)).stdout
+            return None if TRY_AGAIN_WORDS in text else text
+
+        return processes.wait_until(answer, 10, "the agent has an answer")
+
+    def assert_told(self, uid):
+        self.assertEqual(self.answer(uid).count(" value "), n_sockets())
+
+    def assert_not_told(self, uid, *options):
+        self.assertIn("No permission", self.answer(uid, *options))
+
+    def counts(self):
+        text = self.answer(self.TOLD, metric="perfevent.hwcounters.uncored.dram_read.value")
+        return [int(count) for count in re.findall(r" value (\d+)", text)]
+
+    def test_shared_object(self):
+        """the shared object is refused, because it reads as pmcd's own user, as pmproxy does"""
+        self.serve(AGENT_USER, self.TOLD, OWNER)
+        self.assert_refused(script("Install", answers="dso\n"), 1, "shared object", "pmproxy", "nothing was changed")
+
+    def test_unknown_user(self):
+        """a user that does not exist is refused"""
+        self.assert_refused(script("Install", "--user=nobody-knows"), 1, "nobody-knows", "nothing was changed")
+
+    def test_upgrade(self):
+        """an agent that ran as pcp gets its own user; Install says what to change, and counts below perfevent go on"""
+        file = pcp_file("PCP_VAR_DIR", "config/pmda/uncore.perfevent")
+        file.unlink(missing_ok=True)
+        self.serve(self.TOLD, OWNER)
+        self.assertRegex(self.install("--user=pcp", "--perfevent-names"),
+                         f"Warning: uncored lets {OWNER} in.* Take {OWNER} out")
+        before = self.counts()
+        self.assertRegex(self.install("--perfevent-names"),
+                         f"Warning: uncored does not let the agent itself in.* Add {AGENT_USER} there")
+        self.assertEqual((file.owner(), file.stat().st_mode & 0o777), (AGENT_USER, 0o600))
+        self.assertIn("is not among the users", self.answer(self.TOLD, metric="uncore.daemon.reason"))
+        self.serve(AGENT_USER, self.TOLD)
+        after = self.wait_until(self.counts, 10, "values come back")
+        self.assertEqual(len(before), len(after))
+        self.assertTrue(before and all(old <= new for old, new in zip(before, after)), (before, after))
+
+    def test_users(self):
+        """they are told; another user, pcp, root and every client over TCP are not, and Install says so"""
+        said = self.install()
+        self.assertIn("They are told nothing. To log, run a pmlogger as one of the users", said)
+        self.assertNotIn("Warning", said)
+        self.assertNotIn("does not answer", said)
+        for uid in (self.TOLD, self.number_of(AGENT_USER)):
+            self.assert_told(uid)
+            self.assert_not_told(uid, "-h", "127.0.0.1")
+        for uid in (self.OTHER, self.number_of(OWNER), 0):
+            self.assert_not_told(uid)
+
+    def test_pmproxy(self):
+        """no client of pmproxy is told, by whichever way it reaches pmcd"""
+        self.start_pmproxy("127.0.0.1")
+        self.assert_told(self.TOLD)
+        for host in ("local:", "localhost", "127.0.0.1"):
+            said = self.scrape("uncore", host)
+            self.assertIn("uncore_daemon_up", said)
+            self.assertNotIn("uncore_dram_read", said)
+
+    def log(self, uid):
+        """What a pmlogger of this user finds out, as in the recipe of pmdauncore(1) but for the time and the folder."""
+        folder = PRIVATE / f"log-of-{uid}"
+        folder.mkdir()
+        os.chown(folder, uid, uid)
+        page = (source_root() / "man/pmdauncore.1.scd").read_text(encoding="utf-8")
+        wanted = re.search(r"^log mandatory on 1 min (\{.*\})$", page, re.M)[1]
+        (folder / "config").write_text(f"log mandatory on 200 msec {wanted}\n", encoding="utf-8")
+        command = re.search(r"^ExecStart=(\S+) (.*)$", page, re.M)
+        words = command[2].replace("/etc/uncore-log.config", f"{folder}/config")
+        words = words.replace("/var/lib/uncore-log", str(folder)).replace("%%", "%").split()
+        done = run(command[1], "-s", 4, *words, cwd=folder, **processes.as_user(uid))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        archive, = folder.glob("20*.index")
+        return run("pmdumplog", archive.with_suffix(""), self.READ).stdout
+
+    def test_pmlogger(self):
+        """a pmlogger of a user that is let in logs bytes; one of pcp logs none"""
+        self.assertGreaterEqual(self.log(self.TOLD).count(" value "), 2 * n_sockets())
+        self.assertNotIn(" value ", self.log(self.number_of(OWNER)))
+
+
+class Everybody(WithProxy):
+    title = "where uncored lets everybody read: "
+
+    def test_reachable(self):
+        """Install warns where other machines reach pmcd and pmproxy"""
+        Machine.start_uncored()
+        self.start_pmproxy("0.0.0.0")
+        self.assertIn("Warning: other machines reach pmcd pmproxy, and uncored lets everybody read", self.install())
+        self.succeed("Remove")
 
 
 class Down(InstallCase):

@@ -69,7 +69,7 @@ class Served(Case):
         page = (source_root() / "man/uncored-jobs.7.scd").read_text(encoding="utf-8")
         line, = re.findall(r"^d /run/uncored-jobs .*", page, re.MULTILINE)
         path = self.pcp.folder / "uncored-jobs.conf"
-        path.write_text(re.sub(r"\bpcp$", str(NOBODY), line) + "\n", encoding="ascii")
+        path.write_text(re.sub(r"\bpmdauncore$", str(NOBODY), line) + "\n", encoding="ascii")
         subprocess.run(["systemd-tmpfiles", "--create", path], check=True, timeout=20)
 
     # --- jobs ---

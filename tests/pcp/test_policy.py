@@ -102,6 +102,32 @@ class Rules(Policy):
         self.assert_refused(pcp, "is not in the group", uid=ALICE, groups=[STAFF])
         self.assert_refused(pcp, "is not in the group", uid=ALICE, groups=range(3000, 3300))
 
+    def test_admits(self):
+        """pmdauncore --admits tells whom they let read, by its status and in words"""
+        pcp = self.new_pcp()
+
+        def ask(user):
+            done = pcp.run("pmdauncore", "--admits", user, check=False, who=as_user(ROOT))
+            return done.returncode, done.stdout
+
+        self.assertEqual(ask("*")[0], 2)  # there is no uncored
+        pcp.start_uncored()
+        self.assertEqual([ask(user) for user in ("*", "root")], [(0, "")] * 2)
+        self.assertEqual(ask("nobody-knows"), (2, "There is no such user.\n"))
+        pcp.reload_uncored(f"[access]\nusers = {NOBODY}\n")
+        self.assertEqual(ask("nobody"), (0, ""))
+        for user in ("*", "root"):
+            status, why = ask(user)
+            self.assertEqual(status, 1)
+            self.assertIn("is not among the users", why)
+
+    def test_other_user(self):
+        """an agent that pmcd cannot start as the user that -U names says so in its log"""
+        pcp = self.serve("", pmda_options="-U root")
+        self.assert_told(pcp, uid=ALICE)
+        log = (pcp.folder / "log/uncore.log").read_text(encoding="utf-8")
+        self.assertIn(f"should run as root, but pmcd started it as user {NOBODY}", log)
+
     def test_mode(self):
         """the permissions of the socket hold, too"""
         pcp = self.serve(f"[access]\nmode = 0660\ngroup = {NOBODY}\n")
