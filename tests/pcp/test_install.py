@@ -296,9 +296,26 @@ class Refusals(InstallCase):
         self.assert_refused(done, 1, "PAPI", "[no]", "perfevent agent is registered")
 
 
+# As PCP installs them from 7.2 on, for programs without pmcd.
+LOCAL_CONF = pcp_file("PCP_SYSCONF_DIR", "local.conf")
+LOCAL_NAMES = NAMES.parent / "local.root"
+LOCAL_CONF_TEXT = f"# Name\tId\nmmv\t70\tdso\tmmv_init\t{HERE.parent}/mmv/pmda_mmv.so\n"
+LOCAL_NAMES_TEXT = "root {\n\tmmv\t70:*:*\n}\n"
+
+
+def values_without_pmcd():
+    """How many a local context of nobody's has, with PCP's list of shared objects."""
+    who = processes.as_user()
+    done = run("pminfo", "-L", "-f", "uncore.dram.read", **who,
+               env={**os.environ, "PCP_PMCDCONF_PATH": str(LOCAL_CONF), "PMNS_DEFAULT": str(LOCAL_NAMES)})
+    return done.stdout.count(" value ")
+
+
 class RoundTrips(InstallCase):
     @classmethod
     def setUpClass(cls):
+        LOCAL_CONF.write_text(LOCAL_CONF_TEXT, encoding="utf-8")
+        LOCAL_NAMES.write_text(LOCAL_NAMES_TEXT, encoding="utf-8")
         cls.before = names(), conf_lines()
         cls.agents = other_agents()
 
@@ -318,6 +335,11 @@ class RoundTrips(InstallCase):
         """the metrics get values as soon as uncored runs"""
         Machine.start_uncored()
         self.assert_values()
+
+    def test_local_contexts(self):
+        """without pmcd pminfo has values, where PCP lists the shared objects that it loads then"""
+        self.assertEqual(values_without_pmcd(), n_sockets())
+        self.assertEqual(LOCAL_CONF.read_text(encoding="utf-8").splitlines()[:2], LOCAL_CONF_TEXT.splitlines())
 
     def test_no_privilege(self):
         """the agent that pmcd starts as root runs as a system user of its own, in pcp's group, without a capability"""
@@ -355,6 +377,7 @@ class RoundTrips(InstallCase):
         self.assertNotIn("perfevent", names())
         self.assertFalse(is_known("perfevent"))
         self.assert_values()
+        self.assertEqual(values_without_pmcd(), n_sockets())
 
     def test_remove(self):
         """./Remove: pmcd.conf, the name space and the other agents are as before"""
@@ -398,6 +421,8 @@ class RoundTrips(InstallCase):
     def assert_as_before(self):
         self.assertEqual((names(), conf_lines()), self.before)
         self.assertEqual(agents(), self.agents)
+        self.assertEqual(LOCAL_CONF.read_text(encoding="utf-8"), LOCAL_CONF_TEXT)
+        self.assertEqual(LOCAL_NAMES.read_text(encoding="utf-8").split(), LOCAL_NAMES_TEXT.split())
         self.assertFalse(is_known("uncore"))
         self.assertFalse(is_known("perfevent"))
         self.assertFalse({"uncore", "perfevent"} & set(os.listdir(NAMES.parent)))
