@@ -5,9 +5,9 @@ export PMCD_RESTART_AGENTS=0
 source "$(dirname "$0")/private-pmcd.sh"
 
 again='pmstore -h local: -- control.dodgey -12389 # PM_ERR_AGAIN'
-steps pcp:::perfevent.dodgey:d1 pcp:::perfevent.pdu pcp:::perfevent.wrap start read "$again" read
+steps pcp:::perfevent.dodgey:d1 pcp:::perfevent.pdu pcp:::perfevent.wrap start read "$again" misread
 pmstore -h local: control.dodgey 5 >/dev/null
 end_agent='kill -KILL $(pgrep -P $pmcd -f "pmdasample -d 29"); sleep 1'
-steps pcp:::perfevent.pdu start "$end_agent" read read
+steps pcp:::perfevent.pdu start "$end_agent" misread misread
 steps
-verdict 3 'status (139|255)|rc 0, values [0-9]{4,}$'
+verdict 3 'status (139|255)|without a value: rc 0'

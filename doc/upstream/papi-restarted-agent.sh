@@ -4,5 +4,5 @@
 source "$(dirname "$0")/private-pmcd.sh"
 
 end_agent='kill -KILL $(pgrep -P $pmcd -f "pmdasample -d 29"); sleep 1'
-steps "$traffic" pcp:::perfevent.pdu start read "$end_agent" read read read
+steps "$traffic" pcp:::perfevent.pdu start read "$end_agent" read read read reset read
 verdict 1 'rc 0, values -'

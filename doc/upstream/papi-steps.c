@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * papi-steps STEP...: initialises PAPI and takes the steps: pcp:::NAME adds that event to an event
- * set; "start", "read" and "stop" are PAPI's functions; anything else is a command for sh. Prints
- * what PAPI returned.
+ * set; "start", "read", "reset" and "stop" are PAPI's functions, and "misread" is a read of an
+ * event that has no value; anything else is a command for sh. Prints what PAPI returned.
  */
 #include <papi.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ enum { MOST_EVENTS = 8 };
 
 static int set = PAPI_NULL;
 
-static void read_all(void)
+static void read_all(const char *what)
 {
 	long long values[MOST_EVENTS];
 	int rc, n = PAPI_num_events(set);
@@ -21,7 +21,7 @@ static void read_all(void)
 	for (int i = 0; i < MOST_EVENTS; i++)
 		values[i] = -1;
 	rc = PAPI_read(set, values);
-	printf("PAPI_read: rc %d, values", rc);
+	printf("%s: rc %d, values", what, rc);
 	for (int i = 0; i < n; i++)
 		printf(" %lld", values[i]);
 	printf("\n");
@@ -34,7 +34,11 @@ static void take(const char *step)
 	else if (!strcmp(step, "start"))
 		printf("PAPI_start: rc %d\n", PAPI_start(set));
 	else if (!strcmp(step, "read"))
-		read_all();
+		read_all("PAPI_read");
+	else if (!strcmp(step, "misread"))
+		read_all("PAPI_read without a value");
+	else if (!strcmp(step, "reset"))
+		printf("PAPI_reset: rc %d\n", PAPI_reset(set));
 	else if (!strcmp(step, "stop"))
 		printf("PAPI_stop: rc %d\n", PAPI_stop(set, NULL));
 	else if (printf("$ %s\n", step), system(step) == -1)
