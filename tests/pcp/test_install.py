@@ -186,12 +186,12 @@ class Machine:
         cls.pmcd_pid = int((RUN / "pmcd.pid").read_text(encoding="utf-8"))
 
     @classmethod
-    def start_uncored(cls, platforms=source_root() / "conf/platforms", users=""):
-        """In place of the one that runs, if any. users: whom alone it lets in."""
+    def start_uncored(cls, platforms=source_root() / "conf/platforms", access=""):
+        """In place of the one that runs, if any. access: a line of that section of uncored.conf."""
         if cls.uncored:
             processes.end(cls.uncored)
         config = PRIVATE / "uncored.conf"
-        config.write_text(f"[access]\nusers = {users}\n", encoding="utf-8")
+        config.write_text(f"[access]\n{access}\n", encoding="utf-8")
         with open(PRIVATE / "uncored.log", "wb") as log:
             cls.uncored = processes.start(
                 [build_root() / "daemon/uncored", "--config", config, "--platforms", platforms,
@@ -462,7 +462,7 @@ class Rules(WithProxy):
 
     @staticmethod
     def serve(*users):
-        Machine.start_uncored(users=" ".join(map(str, users)))
+        Machine.start_uncored(access=f"users = {' '.join(map(str, users))}")
 
     @staticmethod
     def number_of(user):
@@ -553,6 +553,20 @@ class Rules(WithProxy):
         """a pmlogger of a user that is let in logs bytes; one of pcp logs none"""
         self.assertGreaterEqual(self.log(self.TOLD).count(" value "), 2 * n_sockets())
         self.assertNotIn(" value ", self.log(self.number_of(OWNER)))
+
+
+    def test_owner(self):
+        """with owner_only Install names the way; then the owner of the job is told, and no other user or service"""
+        Machine.start_uncored(access="owner_only = yes")
+        self.assertEqual(run(build_root() / "client/uncore", "owner", self.TOLD).returncode, 0)
+        self.assertIn("./Install --user=root", self.install())
+        self.install("--user=root")
+        self.assert_told(self.TOLD)
+        self.assert_not_told(self.TOLD, "-h", "127.0.0.1")
+        for uid in (self.OTHER, self.number_of(OWNER), 0):
+            self.assert_not_told(uid)
+        self.start_pmproxy("127.0.0.1")
+        self.assertNotIn("uncore_dram_read", self.scrape("uncore"))
 
 
 class Everybody(WithProxy):
