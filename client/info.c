@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests beside readings: reports as JSON; and for root, to say whose job the node runs. */
+/* Requests beside readings: reports as JSON; and for root, who the clients are, and to say whose
+ * job the node runs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -67,15 +68,11 @@ static int read_text(int fd, uint64_t size_bytes, char **ret_text)
 }
 
 /* -EAGAIN: the report was written over while it was read. */
-static int ask_for_report(struct call *call, enum wire_topic topic, char **ret_json)
+static int ask_for_report(struct call *call, const union wire_message *request, char **ret_json)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	union wire_message request;
-	int r;
+	int r = call_ask_once(call, request, WIRE_REPORT, &packet);
 
-	wire_begin(&request, WIRE_INFO);
-	request.info.topic = topic;
-	r = call_ask_once(call, &request, WIRE_REPORT, &packet);
 	close_fd(&call->fd);
 	if (r < 0)
 		return r;
@@ -84,7 +81,7 @@ static int ask_for_report(struct call *call, enum wire_topic topic, char **ret_j
 	return r < 0 && r != -EAGAIN ? call_cannot_connect(r, call->path) : r;
 }
 
-static int ask_about(enum wire_topic topic, const char *socket_path, char **ret_json)
+static int ask(const union wire_message *request, const char *socket_path, char **ret_json)
 {
 	struct call call = call_to(socket_path, CALL_WITHIN_NS);
 	int r;
@@ -92,9 +89,18 @@ static int ask_about(enum wire_topic topic, const char *socket_path, char **ret_
 	if (!ret_json)
 		return error_say(-EINVAL, "There is no place for the text that uncored sends.");
 	do
-		r = ask_for_report(&call, topic, ret_json);
+		r = ask_for_report(&call, request, ret_json);
 	while (r == -EAGAIN);
 	return r;
+}
+
+static int ask_about(enum wire_topic topic, const char *socket_path, char **ret_json)
+{
+	union wire_message request;
+
+	wire_begin(&request, WIRE_INFO);
+	request.info.topic = topic;
+	return ask(&request, socket_path, ret_json);
 }
 
 _public_ int uncore_info(const char *socket_path, char **ret_json)
@@ -105,6 +111,14 @@ _public_ int uncore_info(const char *socket_path, char **ret_json)
 _public_ int uncore_platforms(const char *socket_path, char **ret_json)
 {
 	return ask_about(WIRE_PLATFORMS, socket_path, ret_json);
+}
+
+_public_ int uncore_clients(const char *socket_path, char **ret_json)
+{
+	union wire_message request;
+
+	wire_begin(&request, WIRE_CLIENTS);
+	return ask(&request, socket_path, ret_json);
 }
 
 _public_ int uncore_set_owner(const char *socket_path, uint32_t uid)

@@ -292,6 +292,13 @@ int uncore_info(const char *socket_path, char **ret_json);
 int uncore_platforms(const char *socket_path, char **ret_json);
 
 /*
+ * Asks uncored who its clients are and what they cost, as JSON (what `uncore info --clients --json`
+ * prints, without the names of commands), as uncore_info() does. -EPERM: only root is told;
+ * -EOPNOTSUPP: an older uncored does not know. Since 0.2.
+ */
+int uncore_clients(const char *socket_path, char **ret_json);
+
+/*
  * Tells uncored the @uid of the user whose job the node runs from now on; UNCORE_NO_OWNER: of no
  * user. Where the site lets only owners read (owner_only of uncored.conf), the pages of all other
  * users are withdrawn when this returns. -EPERM: only root may set it; other errors as

@@ -21,6 +21,7 @@ static const struct {
 	{ WIRE_OWNER, WIRE_FROM_CLIENT, sizeof(struct wire_owner) },
 	{ WIRE_RENEW, WIRE_FROM_CLIENT, sizeof(struct wire_renew) },
 	{ WIRE_TEAM, WIRE_FROM_CLIENT, sizeof(struct wire_team) },
+	{ WIRE_CLIENTS, WIRE_FROM_CLIENT, sizeof(struct wire_clients) },
 	{ WIRE_DONE, WIRE_FROM_DAEMON, sizeof(struct wire_done) },
 	{ WIRE_WELCOME, WIRE_FROM_DAEMON, sizeof(struct wire_welcome) },
 	{ WIRE_RENEWED, WIRE_FROM_DAEMON, sizeof(struct wire_renewed) },
@@ -34,7 +35,8 @@ static_assert(
 	offsetof(struct wire_hello, reserved) == offsetof(struct wire_info, reserved) &&
 		offsetof(struct wire_hello, reserved) == offsetof(struct wire_owner, reserved) &&
 		offsetof(struct wire_hello, reserved) == offsetof(struct wire_renew, reserved) &&
-		offsetof(struct wire_hello, reserved) == offsetof(struct wire_team, reserved),
+		offsetof(struct wire_hello, reserved) == offsetof(struct wire_team, reserved) &&
+		offsetof(struct wire_hello, reserved) == offsetof(struct wire_clients, reserved),
 	"requests");
 
 static uint32_t message_size(unsigned opcode, enum wire_sender sender)

@@ -9,7 +9,7 @@
  * clients of one uid get the same doorbells and wake-ups. After that a fresh read needs no message
  * at all: ring the doorbell, wait for the wake-up. A doorbell that cannot be written to any more
  * (EAGAIN) is full: RENEW it. No request names a register, an event or a CPU; only root's OWNER
- * and TEAM name another user.
+ * and TEAM name another user, and only root's CLIENTS is told of any.
  *
  * The two ends may be of different releases for years: a container brings its own library. So every
  * later release sends and accepts everything that an earlier one has sent or accepted:
@@ -58,9 +58,10 @@ enum wire_opcode {
 	WIRE_OWNER = 3, /* root's alone; answered by DONE */
 	WIRE_RENEW = 4, /* the doorbells are full; answered by RENEWED */
 	WIRE_TEAM = 5,  /* the table of a team; answered by TABLE, or by DONE if it was to FORGET */
+	WIRE_CLIENTS = 6, /* root's alone; answered by REPORT */
 	/* daemon to client */
 	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ..., and the wake-ups */
-	WIRE_REPORT = 0x82,  /* fd: a sealed memfd with the JSON of `uncore info --json` */
+	WIRE_REPORT = 0x82,  /* fd: a sealed memfd with the JSON of `uncore info` */
 	WIRE_DONE = 0x83,
 	WIRE_RENEWED = 0x84, /* fds: doorbell of socket 0, 1, ... */
 	WIRE_TABLE = 0x85,   /* fd: the table, a sealed memfd for reading and writing */
@@ -95,6 +96,13 @@ struct wire_owner {
 };
 
 struct wire_renew {
+	struct wire_header header;
+	uint32_t flags;    /* 0 */
+	uint32_t reserved; /* 0 */
+};
+
+/* Who the clients are, and what they cost: the JSON of `uncore info --clients`. */
+struct wire_clients {
 	struct wire_header header;
 	uint32_t flags;    /* 0 */
 	uint32_t reserved; /* 0 */
@@ -183,6 +191,7 @@ union wire_message {
 	struct wire_owner owner;
 	struct wire_renew renew;
 	struct wire_team team;
+	struct wire_clients clients;
 	struct wire_done done;
 	struct wire_welcome welcome;
 	struct wire_renewed renewed;
@@ -198,6 +207,7 @@ static_assert(sizeof(struct wire_info) == 16, "wire_info");
 static_assert(sizeof(struct wire_owner) == 16, "wire_owner");
 static_assert(sizeof(struct wire_renew) == 16, "wire_renew");
 static_assert(sizeof(struct wire_team) == 160, "wire_team");
+static_assert(sizeof(struct wire_clients) == 16, "wire_clients");
 static_assert(sizeof(struct wire_table) == 160, "wire_table");
 static_assert(sizeof(struct wire_done) == 8, "wire_done");
 static_assert(sizeof(struct wire_renewed) == 16, "wire_renewed");

@@ -13,6 +13,7 @@
 
 #include "client/uncore.h"
 #include "client/uncore/boxes.h"
+#include "client/uncore/clients.h"
 #include "client/uncore/command.h"
 #include "client/uncore/explain.h"
 #include "client/uncore/json.h"
@@ -24,7 +25,7 @@
 struct options {
 	const char *socket_path;
 	const char *metric; /* to explain; NULL: none */
-	bool json, platforms;
+	bool json, platforms, clients;
 };
 
 static void write_help(void)
@@ -37,6 +38,7 @@ static void write_help(void)
 	       "per\n"
 	       "                     count, alternatives that were tried, and the source of it "
 	       "all\n"
+	       "      --clients      who the clients are and what they cost; for root only\n"
 	       "      --platforms    list all platforms that uncored knows, with the source and\n"
 	       "                     confidence of each metric\n"
 	       "      --socket PATH  where uncored listens (default: $UNCORE_SOCKET, then\n"
@@ -50,6 +52,25 @@ static void write_help(void)
 	       "wrong option.\n");
 }
 
+static int complain(const char *what)
+{
+	fprintf(stderr, "uncore info: %s; see `uncore info --help`.\n", what);
+	return EXIT_USAGE;
+}
+
+/* Returns as parse_options(). */
+static int check_options(const struct options *options, const char *argument)
+{
+	if (options->metric && (options->json || options->platforms || options->clients))
+		return complain("--explain goes with none of --json, --platforms and --clients");
+	if (options->platforms && options->clients)
+		return complain("--platforms and --clients ask for two different lists");
+	if (!argument)
+		return -1;
+	fprintf(stderr, "uncore info: takes no argument %s; see `uncore info --help`.\n", argument);
+	return EXIT_USAGE;
+}
+
 /* Returns -1 to go on, or the exit status. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
@@ -57,6 +78,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "json", no_argument, NULL, 'j' },
 		{ "explain", required_argument, NULL, 'e' },
 		{ "platforms", no_argument, NULL, 'p' },
+		{ "clients", no_argument, NULL, 'c' },
 		{ "socket", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
@@ -74,6 +96,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 		case 'p':
 			options->platforms = true;
 			break;
+		case 'c':
+			options->clients = true;
+			break;
 		case 's':
 			options->socket_path = optarg;
 			break;
@@ -85,16 +110,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 			return EXIT_USAGE;
 		}
 	}
-	if (options->metric && (options->json || options->platforms)) {
-		fprintf(stderr, "uncore info: --explain goes with neither --json nor --platforms; "
-				"see `uncore info --help`.\n");
-		return EXIT_USAGE;
-	}
-	if (optind == argc)
-		return -1;
-	fprintf(stderr, "uncore info: takes no argument %s; see `uncore info --help`.\n",
-		argv[optind]);
-	return EXIT_USAGE;
+	return check_options(options, argv[optind]);
 }
 
 /* --- parts of the report --- */
@@ -369,6 +385,8 @@ int command_info(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (options.clients)
+		return clients_show(options.socket_path, options.json);
 	r = options.platforms ? uncore_platforms(options.socket_path, &text)
 			      : uncore_info(options.socket_path, &text);
 	if (serves_nothing(r)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A line of the log that others can cause is written at most once a minute. */
+/* A line of the log that others can cause is written at most once in a while. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,6 +10,18 @@ struct log_limit {
 	uint64_t n_silent;  /* lines since then that were not written */
 };
 
-/* True: a line is due, which should say that *@ret_n_silent lines since the last were not
- * written. */
+/* Once a minute. True: a line is due, which should say that *@ret_n_silent lines since the last
+ * were not written. */
 bool log_limit_permits(struct log_limit *limit, uint64_t now_ns, uint64_t *ret_n_silent);
+
+enum { LOG_USERS = 64 };
+
+/* A limit for each user. The table is bounded; users that find no place in it share one. */
+struct log_limits {
+	uint64_t users[LOG_USERS];
+	struct log_limit limits[LOG_USERS + 1]; /* of these users; the last is shared */
+};
+
+/* As log_limit_permits(), once in @every_ns for @user. */
+bool log_limits_permit(struct log_limits *limits, uint64_t every_ns, uint64_t user, uint64_t now_ns,
+	uint64_t *ret_n_silent);

@@ -164,6 +164,21 @@ static void bring_up_to_date(struct budget *budget, struct budget_account *accou
 	limit(&account->credit_ns, burst_ns(budget));
 }
 
+struct budget_use budget_use(const struct budget *budget, unsigned index, uint64_t now_ns)
+{
+	struct budget_account account = budget->accounts[index];
+
+	if (account.as_of_ns)
+		earn(&budget->rules, &account.credit_ns, &account.as_of_ns, share_parts(budget),
+			now_ns);
+	return (struct budget_use){
+		.charged_ns = account.charged_ns,
+		.n_answered = account.n_answered,
+		.n_put_off = account.n_put_off,
+		.debt_ns = account.credit_ns < 0 ? (uint64_t)-account.credit_ns : 0,
+	};
+}
+
 /* --- asking --- */
 
 static bool has_plenty(const struct budget *budget)
@@ -251,13 +266,20 @@ void budget_swept(struct budget *budget, uint64_t begin_ns, uint64_t cost_ns)
 		(budget->sweep_cost_ns * (COSTS_AVERAGED - 1) + cost_ns) / COSTS_AVERAGED;
 }
 
+void budget_put_off(struct budget *budget, unsigned index)
+{
+	budget->accounts[index].n_put_off++;
+}
+
 void budget_answered(struct budget *budget, unsigned index)
 {
 	budget->accounts[index].swept_ns = budget->swept_ns;
+	budget->accounts[index].n_answered++;
 }
 
 static void charge_account(struct budget_account *account, uint64_t cost_ns)
 {
+	account->charged_ns += cost_ns;
 	if (account->counts)
 		account->credit_ns -= (int64_t)cost_ns;
 }

@@ -40,6 +40,17 @@ struct budget_account {
 	uint64_t swept_ns;     /* begin of the last sweep that answered it; 0: none */
 	bool counts;           /* there is no plenty: charges reduce its credit */
 	uint32_t older, newer; /* neighbours by .asked_ns, within the last second */
+	uint64_t charged_ns;   /* this and the following are only counted: see budget_use() */
+	uint64_t n_answered;
+	uint64_t n_put_off;
+};
+
+/* What an account has used, and what it owes. */
+struct budget_use {
+	uint64_t charged_ns; /* CPU time, all charges */
+	uint64_t n_answered; /* sweeps that answered it */
+	uint64_t n_put_off;  /* claims of it that had to wait for budget or interval */
+	uint64_t debt_ns;    /* as of now; 0: none */
 };
 
 struct budget {
@@ -56,6 +67,8 @@ struct budget {
 /* For accounts 0 .. n_accounts - 1. 0, -ENOMEM. */
 int budget_init(struct budget *budget, const struct budget_rules *rules, unsigned n_accounts);
 void budget_done(struct budget *budget);
+
+struct budget_use budget_use(const struct budget *budget, unsigned account, uint64_t now_ns);
 
 /* @account stands for another user from now on. */
 void budget_forget(struct budget *budget, unsigned account);
@@ -86,6 +99,9 @@ bool budget_may_join(struct budget *budget, unsigned account, uint64_t now_ns);
 
 /* A sweep began at @begin_ns and cost @cost_ns, the wake-ups apart. */
 void budget_swept(struct budget *budget, uint64_t begin_ns, uint64_t cost_ns);
+
+/* A claim of @account has to wait. */
+void budget_put_off(struct budget *budget, unsigned account);
 
 /* That sweep answers @account. */
 void budget_answered(struct budget *budget, unsigned account);

@@ -171,7 +171,10 @@ static void end_turn(struct doorbells *d, uint64_t now_ns)
 /* The library need not ring again, and knows how long to wait. */
 static void put_off(struct doorbells *d, struct doorbell *doorbell, uint64_t due_ns)
 {
-	d->throttled += !doorbell->check_ns;
+	if (!doorbell->check_ns) {
+		d->throttled++;
+		budget_put_off(&d->budget, doorbell->account);
+	}
 	doorbell->check_ns = due_ns;
 	page_wakeup_claim(doorbell->wakeup, due_ns);
 }

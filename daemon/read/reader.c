@@ -191,3 +191,13 @@ bool reader_is_rung(const struct reader *reader)
 
 	return poll(&events, 1, 0) > 0;
 }
+
+struct budget_use reader_use(struct reader *reader, unsigned account)
+{
+	struct budget_use use;
+
+	pthread_mutex_lock(&reader->lock);
+	use = budget_use(&reader->doorbells.budget, account, clock_now_ns());
+	pthread_mutex_unlock(&reader->lock);
+	return use;
+}

@@ -114,3 +114,6 @@ struct reader_state reader_state(struct reader *reader);
 
 /* Is there a ring, or an order, that the thread has not taken yet? Takes no lock of the reader. */
 bool reader_is_rung(const struct reader *reader);
+
+/* What @account has used of the reader. */
+struct budget_use reader_use(struct reader *reader, unsigned account);

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/site/policy.h"
+
 enum { ACCOUNTS_MAX = 16384, ACCOUNTS_NONE = UINT32_MAX };
 
 struct peer;
@@ -22,6 +24,7 @@ struct account {
 	unsigned n_parked;    /* peers that are parked */
 	uint64_t unpark_ns;   /* when one of them may be read from again */
 	struct peer *longest; /* of the parked peers; only during parking_on_wake() */
+	uint64_t refusals[POLICY_RULES];
 };
 
 struct accounts {

@@ -25,15 +25,28 @@ static int read_groups(int socket_fd, struct rules_user *ret)
 	return 0;
 }
 
+static int read_credentials(int socket_fd, struct ucred *ret)
+{
+	socklen_t size = sizeof *ret;
+
+	return getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, ret, &size) < 0 ? -errno : 0;
+}
+
+pid_t credentials_pid(int socket_fd)
+{
+	struct ucred credentials;
+
+	return read_credentials(socket_fd, &credentials) < 0 ? 0 : credentials.pid;
+}
+
 int credentials_of(int socket_fd, struct rules_user *ret)
 {
-	struct ucred credentials = {};
-	socklen_t size = sizeof credentials;
-	int r;
+	struct ucred credentials;
+	int r = read_credentials(socket_fd, &credentials);
 
 	*ret = (struct rules_user){};
-	if (getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
-		return -errno;
+	if (r < 0)
+		return r;
 	ret->uid = credentials.uid;
 	ret->gid = credentials.gid;
 	r = read_groups(socket_fd, ret);

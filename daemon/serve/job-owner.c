@@ -16,7 +16,7 @@ int job_owner_withdraw(struct server *server, uint32_t owner, const struct peer 
 	}
 	users_drop_away(&server->users);
 	server_tell_users(server);
-	shared_report_close(&server->reports[WIRE_STATE]);
+	shared_report_close(&server->reports[REPORT_STATE]);
 	server_tell_clients(server);
 	return 0;
 }
@@ -33,6 +33,6 @@ int job_owner_set(struct server *server, uint32_t owner, const struct peer *but)
 	current.owner = owner;
 	ledger_set_current(ledger, current);
 	server_tell_users(server);
-	shared_report_invalidate(&server->reports[WIRE_STATE]);
+	shared_report_invalidate(&server->reports[REPORT_STATE]);
 	return 0;
 }

@@ -2,11 +2,14 @@
 #include "daemon/serve/peer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
+#include "daemon/base/log.h"
+#include "daemon/serve/credentials.h"
 #include "daemon/serve/socket-closer.h"
 #include "daemon/teams/team-room.h"
 
@@ -15,6 +18,8 @@
 static const uint64_t DEAR_NS = 50000000;
 
 enum { DEAR_MAX = 1 };
+
+static const uint64_t HOUR_NS = 3600000000000U;
 
 /* A connection is parked for at most so long. The account's others then follow one by one
  * (parking.c): with 512 of them, a client of the library is answered within its second. */
@@ -77,6 +82,7 @@ int peer_new(struct server *server, int *fd, uid_t uid, unsigned account, struct
 	peer->server = server;
 	peer->uid = uid;
 	peer->account = account;
+	peer->since_ns = clock_now_ns();
 	peer->fd = take_fd(fd);
 	link_peer(peer);
 	*ret = peer;
@@ -199,6 +205,18 @@ int peer_turn_away(struct peer *peer)
 	int r = server_refuse(peer->server, peer->fd, peer->uid, peer->refusal);
 
 	return r < 0 ? r : peer->refusal->error;
+}
+
+void peer_tell_newcomer(const struct peer *peer)
+{
+	struct log_limits *limits = &peer->server->newcomers;
+	uint64_t n_silent;
+
+	if (log_limits_permit(limits, HOUR_NS, peer->uid, clock_now_ns(), &n_silent))
+		log_info(
+			"User %u has its first client, process %d (%" PRIu64
+			" more times since the last such line). `uncore info --clients` shows all.",
+			peer->uid, (int)credentials_pid(peer->fd), n_silent);
 }
 
 /* A client that floods its connection is read no further until the second is over. */

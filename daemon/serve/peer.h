@@ -32,6 +32,8 @@ struct peer {
 	uint64_t parked_ns; /* since when; 0: is not parked */
 	bool is_due;        /* has waited: its next message is heard */
 	unsigned n_dear;    /* messages from or to it that cost too much */
+	uint64_t since_ns;  /* CLOCK_MONOTONIC */
+	uint64_t n_requests;
 };
 
 /* Edge-triggered: a readable peer that waits for its turn is reported once, not at each turn of the
@@ -72,6 +74,9 @@ int peer_turn_away(struct peer *peer);
 
 /* Answers a request with a refusal, as server_refuse(). */
 int peer_refuse(struct peer *peer, enum policy_rule rule, const char *text);
+
+/* Logs that the peer is the first client of its user, at most once in an hour for each uid. */
+void peer_tell_newcomer(const struct peer *peer);
 
 /* Applies the configured rate: a client that floods its connection is read no further until the
  * second is over. */

@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Refusals: counted by rule, and told in the log at most once a minute for each user. The table of
- * users is bounded; users that find no place in it share one.
- */
+/* Refusals: counted by rule, and told in the log at most once a minute for each user. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/base/log-limit.h"
 #include "daemon/site/policy.h"
-
-enum { REFUSALS_USERS = 64 };
-
-struct refusals_user {
-	uint32_t uid;
-	uint64_t logged_ns; /* CLOCK_MONOTONIC; 0: this place is free */
-	uint64_t n_silent;  /* refusals since then */
-};
 
 struct refusals {
 	uint64_t n;
 	uint64_t n_by_rule[POLICY_RULES];
-	struct refusals_user users[REFUSALS_USERS + 1]; /* the last is shared */
+	struct log_limits users;
 };
 
 /*

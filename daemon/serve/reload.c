@@ -73,5 +73,5 @@ void reload(struct server *server)
 			fault.text);
 	else
 		apply(server, &before);
-	shared_report_invalidate(&server->reports[WIRE_STATE]);
+	shared_report_invalidate(&server->reports[REPORT_STATE]);
 }

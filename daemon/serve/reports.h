@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reports that clients may ask for: the state of the daemon, and all platforms. */
+/* The reports that clients may ask for: the state of the daemon, all platforms, and all clients. */
 #pragma once
 
 #include "common/wire.h"
@@ -8,9 +8,9 @@
 #include "daemon/serve/shared-report.h"
 
 /*
- * The report on @topic as JSON: the state is at most a tenth of a second old, the platforms are as
- * they were when first asked for. Asking often must cost neither CPU nor memory. *@ret stays the
- * server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong by now. The fault says why.
+ * The report as JSON: the state and the clients are at most a tenth of a second old, the platforms
+ * are as they were when first asked for. Asking often must cost neither CPU nor memory. *@ret stays
+ * the server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong by now. The fault says why.
  */
-int reports_get(struct server *server, enum wire_topic topic, const struct shared_report **ret,
+int reports_get(struct server *server, enum report which, const struct shared_report **ret,
 	struct fault *fault);

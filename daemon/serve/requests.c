@@ -22,6 +22,8 @@ static int answer_hello(struct peer *peer, const union wire_message *request)
 	if (r < 0)
 		return peer_refuse(peer, POLICY_DESCRIPTORS,
 			"uncored has no descriptors left for another client: try again later.");
+	if (peer->user->n_clients == 1)
+		peer_tell_newcomer(peer);
 	wire_begin(&reply, WIRE_WELCOME);
 	reply.welcome.version = wire_common_version(request->hello.version);
 	reply.welcome.n_sockets = counters->n_readers;
@@ -49,22 +51,34 @@ static int answer_renew(struct peer *peer, const union wire_message *request)
 	return peer_send(peer, &reply, peer->user->doorbells, n_sockets);
 }
 
-static int answer_info(struct peer *peer, const union wire_message *request)
+static int send_report(struct peer *peer, enum report which)
 {
 	const struct shared_report *report;
 	union wire_message reply;
 	struct fault fault;
-	int r;
+	int r = reports_get(peer->server, which, &report, &fault);
 
-	if (request->info.topic > WIRE_PLATFORMS)
-		return peer_refuse(
-			peer, POLICY_TOPIC, "uncored has nothing to say on such a topic.");
-	r = reports_get(peer->server, request->info.topic, &report, &fault);
 	if (r < 0)
 		return peer_refuse(peer, POLICY_REPORT, fault.text);
 	wire_begin(&reply, WIRE_REPORT);
 	reply.report.json_bytes = report->size_bytes;
 	return peer_send(peer, &reply, &report->read_fd, 1);
+}
+
+static int answer_info(struct peer *peer, const union wire_message *request)
+{
+	if (request->info.topic > WIRE_PLATFORMS)
+		return peer_refuse(
+			peer, POLICY_TOPIC, "uncored has nothing to say on such a topic.");
+	return send_report(peer, (enum report)request->info.topic);
+}
+
+static int answer_clients(struct peer *peer, const union wire_message *request)
+{
+	(void)request;
+	if (peer->uid != 0)
+		return peer_refuse(peer, POLICY_ROOT, "Only root is told who the clients are.");
+	return send_report(peer, REPORT_CLIENTS);
 }
 
 static int answer_owner(struct peer *peer, const union wire_message *request)
@@ -94,6 +108,7 @@ static const struct {
 	{ WIRE_OWNER, WELCOMED, answer_owner },
 	{ WIRE_RENEW, WELCOMED, answer_renew },
 	{ WIRE_TEAM, ANY, team_requests_answer },
+	{ WIRE_CLIENTS, WELCOMED, answer_clients },
 };
 
 static bool is_in_order(
@@ -106,6 +121,7 @@ static bool is_in_order(
 
 int requests_answer(struct peer *peer, const union wire_message *request)
 {
+	peer->n_requests++;
 	if (peer->refusal && !team_requests_is_collecting(request))
 		return peer_turn_away(peer);
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++)

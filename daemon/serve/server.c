@@ -11,6 +11,8 @@
 #include "daemon/base/log.h"
 
 static_assert((uint32_t)LEDGER_NO_OWNER == (uint32_t)POLICY_NO_OWNER, "nobody");
+static_assert((unsigned)REPORT_STATE == WIRE_STATE && (unsigned)REPORT_PLATFORMS == WIRE_PLATFORMS,
+	"topics");
 
 int server_init(struct server *server, struct config *config, struct listener *listener,
 	struct fdstore *store, struct fault *fault)
@@ -20,7 +22,7 @@ int server_init(struct server *server, struct config *config, struct listener *l
 	*server = (struct server){
 		.config = config,
 		.listener = listener,
-		.reports = { SHARED_REPORT_INIT, SHARED_REPORT_INIT },
+		.reports = { SHARED_REPORT_INIT, SHARED_REPORT_INIT, SHARED_REPORT_INIT },
 	};
 	r = owners_new(store, &server->owners);
 	if (r >= 0)
@@ -93,8 +95,11 @@ void server_count_peer(struct server *server, int change)
 
 static void note_refusal(struct server *server, uint32_t uid, const struct policy_refusal *refusal)
 {
+	unsigned account = server_account_of(server, uid);
 	uint64_t n_silent;
 
+	if (account != ACCOUNTS_NONE)
+		server->accounts.accounts[account].refusals[refusal->rule]++;
 	if (refusals_note(&server->refusals, refusal->rule, uid, clock_now_ns(), &n_silent))
 		log_warning("Refused user %u (%s; %" PRIu64 " more since the last such line): %s",
 			uid, policy_rule_name(refusal->rule), n_silent, refusal->text);

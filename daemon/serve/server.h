@@ -30,6 +30,9 @@
 
 struct peer;
 
+/* The first two are the topics of INFO (enum wire_topic). */
+enum report { REPORT_STATE, REPORT_PLATFORMS, REPORT_CLIENTS, REPORTS };
+
 struct server {
 	struct counters *counters; /* borrowed */
 	struct config *config;     /* borrowed; SIGHUP changes its content */
@@ -50,8 +53,9 @@ struct server {
 	struct closers *closers;
 	struct team_list *teams;
 	struct refusals refusals;
-	uint64_t n_refused_before;       /* by processes before, in this generation */
-	struct shared_report reports[2]; /* by enum wire_topic */
+	uint64_t n_refused_before;   /* by processes before, in this generation */
+	struct log_limits newcomers; /* for lines about users' first clients */
+	struct shared_report reports[REPORTS];
 };
 
 /*

@@ -44,8 +44,8 @@ static const struct {
 		OF_PROTOCOL "install the libuncore that came with the daemon." },
 	[POLICY_MESSAGE] = { "protocol.message", -EBADMSG, OF_PROTOCOL "mend the client." },
 	[POLICY_ROOT] = { "server.root", -EPERM,
-		"Root may ask that, as a batch system does before and after each job; the "
-		"administrator of this node can arrange it." },
+		"Root may ask that, and what root runs, such as a batch system; the administrator "
+		"of this node can arrange it." },
 	[POLICY_REPORT] = { "server.report", -EIO,
 		"No rule forbids it; the administrator of this node can mend it." },
 	[POLICY_PAGE] = { "server.page", -ENOMEM,

@@ -199,6 +199,17 @@ static void refusals_are_told(const struct pair *pair)
 	stop();
 }
 
+static void an_old_daemon_does_not_know_its_clients(void **state)
+{
+	static struct run run;
+
+	(void)state;
+	start(&old_daemon, NULL);
+	command(&run, &old_daemon, 0, (const char *const[]){ "info", "--clients", NULL });
+	assert_runs(&run, 1, "uncored knows no such request");
+	stop();
+}
+
 /* A client of a later version of the protocol has to do this with 0.1.0; see wire.h. */
 static void a_later_hello_may_be_said_again(void **state)
 {
@@ -368,6 +379,8 @@ int main(void)
 			refusals_are_told_by_an_old_client),
 		CASE("the library passes on why the daemon of 0.1.0 refuses",
 			refusals_are_told_by_an_old_daemon),
+		CASE("the command says that the daemon of 0.1.0 does not know who its clients are",
+			an_old_daemon_does_not_know_its_clients),
 		CASE("the daemon of 0.1.0 refuses a later HELLO, and welcomes a second one",
 			a_later_hello_may_be_said_again),
 		CASE("upgrading a killed daemon, and taking the upgrade back, mixes no counts "

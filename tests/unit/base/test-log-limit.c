@@ -21,11 +21,44 @@ static void there_is_one_line_a_minute(void **state)
 	assert_int_equal(n_silent, 0);
 }
 
+static void each_user_has_a_limit_of_its_own(void **state)
+{
+	const uint64_t hour = 60 * MINUTE;
+	struct log_limits limits = {};
+	uint64_t n_silent = 99;
+
+	(void)state;
+	assert_true(log_limits_permit(&limits, hour, 1000, START, &n_silent));
+	assert_true(log_limits_permit(&limits, hour, 1001, START, &n_silent));
+	assert_int_equal(n_silent, 0);
+	assert_false(log_limits_permit(&limits, hour, 1000, START + hour - 1, &n_silent));
+	assert_true(log_limits_permit(&limits, hour, 1000, START + hour, &n_silent));
+	assert_int_equal(n_silent, 1);
+}
+
+static void users_beyond_the_table_share_a_limit(void **state)
+{
+	struct log_limits limits = {};
+	uint64_t n_silent = 99;
+	unsigned n_lines = 0;
+
+	(void)state;
+	for (uint64_t user = 0; user < 1000; user++)
+		n_lines += log_limits_permit(&limits, MINUTE, user, START, &n_silent);
+	assert_int_equal(n_lines, LOG_USERS + 1);
+	/* When their time is over, places are free for others. */
+	assert_true(log_limits_permit(&limits, MINUTE, 2000, START + MINUTE, &n_silent));
+	assert_int_equal(n_silent, 0);
+	assert_false(log_limits_permit(&limits, MINUTE, 2000, START + MINUTE, &n_silent));
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		CASE("there is one line a minute, and it counts the lines left out",
 			there_is_one_line_a_minute),
+		CASE("each user has a limit of its own", each_user_has_a_limit_of_its_own),
+		CASE("users beyond the table share a limit", users_beyond_the_table_share_a_limit),
 	};
 
 	return cmocka_run_group_tests_name("log-limit", cases, NULL, NULL);

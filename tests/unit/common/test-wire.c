@@ -19,6 +19,7 @@ static const struct {
 	{ WIRE_OWNER, WIRE_FROM_CLIENT },
 	{ WIRE_RENEW, WIRE_FROM_CLIENT },
 	{ WIRE_TEAM, WIRE_FROM_CLIENT },
+	{ WIRE_CLIENTS, WIRE_FROM_CLIENT },
 	{ WIRE_DONE, WIRE_FROM_DAEMON },
 	{ WIRE_WELCOME, WIRE_FROM_DAEMON },
 	{ WIRE_RENEWED, WIRE_FROM_DAEMON },
@@ -104,6 +105,9 @@ static void reserved_fields_and_opcodes_are_checked(void **state)
 	make(&message, WIRE_TABLE);
 	message.table.reserved = 1;
 	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_DAEMON), -EBADMSG);
+	make(&message, WIRE_CLIENTS);
+	message.clients.reserved = 1;
+	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);
 	make(&message, WIRE_INFO);
 	message.info.reserved = 1;
 	assert_int_equal(wire_check(&message, message.header.size, WIRE_FROM_CLIENT), -EBADMSG);

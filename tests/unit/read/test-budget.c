@@ -57,6 +57,32 @@ static void a_flood_gets_the_budget_and_the_burst_and_no_more(void **state)
 	}
 }
 
+static void use_is_counted_and_debts_are_as_of_now(void **state)
+{
+	struct budget budget;
+	struct budget_use use;
+
+	(void)state;
+	new_budget(&budget, 10, 100);
+	budget_ask(&budget, ALICE, 1);
+	for (unsigned i = 0; i < 2; i++)
+		sweep_for(&budget, ALICE, 1);
+	budget_put_off(&budget, ALICE);
+	budget_charge_unasked(
+		&budget, ALICE, 150 * MS); /* 75 ms are saved up, 25 of them reserved */
+	use = budget_use(&budget, ALICE, 1);
+	assert_int_equal(use.charged_ns, 150 * MS + 2 * SWEEP_NS);
+	assert_int_equal(use.n_answered, 2);
+	assert_int_equal(use.n_put_off, 1);
+	assert_int_equal(use.debt_ns, 100 * MS); /* at most the burst */
+	assert_int_equal(budget_use(&budget, ALICE, 1 + 400 * MS).debt_ns, 60 * MS);
+	assert_int_equal(budget_use(&budget, ALICE, 1 + SECOND).debt_ns, 0);
+	assert_int_equal(budget_use(&budget, BOB, 1).charged_ns, 0);
+	budget_forget(&budget, ALICE);
+	assert_int_equal(budget_use(&budget, ALICE, 1).charged_ns, 0);
+	budget_done(&budget);
+}
+
 static void what_is_saved_up_is_at_most_the_burst(void **state)
 {
 	struct budget budget;
@@ -354,6 +380,8 @@ static void the_longest_of_all_waits_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
+		CASE("what an account has used is counted, and its debt is as of now",
+			use_is_counted_and_debts_are_as_of_now),
 		CASE("a flood gets the budget and the burst, and no more",
 			a_flood_gets_the_budget_and_the_burst_and_no_more),
 		CASE("users save up the burst at most", what_is_saved_up_is_at_most_the_burst),

@@ -62,7 +62,7 @@ static void users_beyond_the_table_share_a_line(void **state)
 	(void)state;
 	for (uint32_t uid = 0; uid < 10000; uid++)
 		n_lines += note(&refusals, uid, START);
-	assert_int_equal(n_lines, REFUSALS_USERS + 1);
+	assert_int_equal(n_lines, LOG_USERS + 1);
 	assert_int_equal(refusals.n, 10000);
 	/* When their minute is over, places are free for others. */
 	assert_true(note(&refusals, 20000, START + MINUTE));

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `uncore info --clients`: root is told who reads and who costs, and nobody else is. */
+#include "tests/harness/daemon-process.h"
+#include "tests/harness/test.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/macro.h"
+
+/* The daemon gives out one report for a tenth of a second. */
+enum { REPORT_US = 120000, N_READS = 50 };
+
+/* --- a client that reads when it is told to --- */
+
+struct client {
+	pid_t pid;
+	int ends[2];
+};
+
+/* Each byte asks for so many fresh reads of socket 0, and is sent back after them. */
+static int serve_client(void *argument)
+{
+	const struct client *client = argument;
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore *uncore;
+	unsigned char n;
+
+	close(client->ends[0]);
+	prctl(PR_SET_NAME, "a) 1 \033[1m");
+	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
+		return 1;
+	while (read(client->ends[1], &n, 1) == 1) {
+		for (unsigned i = 0; i < n; i++)
+			if (uncore_read(uncore, 0, UNCORE_FRESH, &sample) < 0)
+				return 1;
+		if (write(client->ends[1], &n, 1) != 1)
+			break;
+	}
+	uncore_close(uncore);
+	return 0;
+}
+
+static void let_read(const struct client *client, unsigned char n)
+{
+	assert_int_equal(write(client->ends[0], &n, 1), 1);
+	assert_int_equal(read(client->ends[0], &n, 1), 1);
+}
+
+static struct client start_client(uid_t uid)
+{
+	struct client client;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, client.ends), 0);
+	client.pid = start_as(uid, serve_client, &client);
+	close(client.ends[1]);
+	let_read(&client, 1);
+	return client;
+}
+
+static void stop_client(const struct client *client)
+{
+	close(client->ends[0]);
+	assert_int_equal(wait_for(client->pid, 10), 0);
+}
+
+/* --- the report --- */
+
+static struct json_object *report(void)
+{
+	_cleanup_free_ char *text = NULL;
+	struct json_object *object;
+
+	usleep(REPORT_US);
+	assert_int_equal(uncore_clients(the_daemon.socket_path, &text), 0);
+	object = json_tokener_parse(text);
+	assert_non_null(object);
+	return object;
+}
+
+/* The user with @key = @number; NULL: none. */
+static struct json_object *find_user(struct json_object *object, const char *key, uint64_t number)
+{
+	struct json_object *users = json_object_object_get(object, "users"), *value;
+
+	for (size_t i = 0; i < json_object_array_length(users); i++) {
+		struct json_object *user = json_object_array_get_idx(users, i);
+
+		if (json_object_object_get_ex(user, key, &value) &&
+			json_object_get_uint64(value) == number)
+			return user;
+	}
+	return NULL;
+}
+
+static uint64_t number(struct json_object *user, const char *part, const char *key)
+{
+	return json_object_get_uint64(
+		json_object_object_get(json_object_object_get(user, part), key));
+}
+
+/* Until its uid is looked up, a user is known by the block of uids around it. */
+static void await_lookup(uint64_t uid)
+{
+	bool is_known = false;
+
+	for (int i = 0; i < 100 && !is_known; i++) {
+		struct json_object *object = report(), *user = find_user(object, "uid", uid);
+
+		is_known =
+			user && json_object_array_length(json_object_object_get(user, "processes"));
+		json_object_put(object);
+	}
+	assert_true(is_known);
+}
+
+/* --- cases --- */
+
+static void reads_and_their_cost_are_the_users(void **state)
+{
+	struct client client = start_client(NOBODY);
+	struct json_object *before, *after, *was, *is;
+	uint64_t sweeps, reader_ns;
+
+	(void)state;
+	await_lookup(NOBODY);
+	sweeps = daemon_socket_number(&the_daemon, 0, "sweeps");
+	reader_ns = daemon_socket_number(&the_daemon, 0, "cpu_ns") +
+		    daemon_socket_number(&the_daemon, 1, "cpu_ns");
+	before = report();
+	let_read(&client, N_READS);
+	after = report();
+	usleep(REPORT_US);
+	sweeps = daemon_socket_number(&the_daemon, 0, "sweeps") - sweeps;
+	reader_ns = daemon_socket_number(&the_daemon, 0, "cpu_ns") +
+		    daemon_socket_number(&the_daemon, 1, "cpu_ns") - reader_ns;
+	stop_client(&client);
+	was = find_user(before, "uid", NOBODY);
+	is = find_user(after, "uid", NOBODY);
+	assert_int_equal(number(is, "reads", "sweeps") - number(was, "reads", "sweeps"), N_READS);
+	assert_int_equal(sweeps, N_READS);
+	assert_in_range(
+		number(is, "reads", "cpu_ns") - number(was, "reads", "cpu_ns"), 1, reader_ns);
+	json_object_put(before);
+	json_object_put(after);
+}
+
+static void processes_are_named(void **state)
+{
+	struct client client = start_client(NOBODY);
+	struct json_object *object, *processes, *process;
+	struct run run;
+
+	(void)state;
+	await_lookup(NOBODY);
+	object = report();
+	run_program(&run, 0,
+		(const char *[]){ build_path("client/uncore"), "info", "--clients", "--socket",
+			the_daemon.socket_path, NULL });
+	stop_client(&client);
+	processes = json_object_object_get(find_user(object, "uid", NOBODY), "processes");
+	process = json_object_array_get_idx(processes, 0);
+	assert_int_equal(json_object_array_length(processes), 1);
+	assert_int_equal(json_object_get_int(json_object_object_get(process, "pid")), client.pid);
+	assert_int_equal(json_object_get_int(json_object_object_get(process, "uid")), NOBODY);
+	assert_int_equal(json_object_get_int(json_object_object_get(process, "requests")), 1);
+	assert_int_equal(run.status, 0);
+	assert_non_null(strstr(run.output, "nobody (65534)"));
+	assert_non_null(strstr(run.output, "  a) 1 ?[1m, uid 65534, process "));
+	json_object_put(object);
+}
+
+static int ask_for_clients(void *argument)
+{
+	char *text = NULL;
+
+	(void)argument;
+	return uncore_clients(the_daemon.socket_path, &text) == -EPERM && !text &&
+			       strstr(uncore_error_text(), "Only root is told who the clients are.")
+		       ? 0
+		       : 1;
+}
+
+static int open_in_vain(void *argument)
+{
+	struct uncore *uncore;
+
+	(void)argument;
+	return uncore_open(the_daemon.socket_path, &uncore) == -EACCES ? 0 : 1;
+}
+
+static void refusals_are_the_users_by_rule(void **state)
+{
+	struct json_object *object, *user;
+	struct run run;
+
+	(void)state;
+	assert_int_equal(wait_for(start_as(SOMEBODY, ask_for_clients, NULL), 10), 0);
+	run_uncore(&run,
+		(const char *[]){ "info", "--clients", "--socket", the_daemon.socket_path, NULL });
+	daemon_reload(&the_daemon, "[access]\nusers = 65534\n");
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(wait_for(start_as(SOMEBODY, open_in_vain, NULL), 10), 0);
+	daemon_reload(&the_daemon, "");
+	object = report();
+	user = find_user(object, "first_uid", 0); /* SOMEBODY has no entry in passwd */
+	assert_non_null(user);
+	assert_int_equal(run.status, 1);
+	assert_non_null(strstr(run.output, "Only root is told who the clients are."));
+	assert_in_range(number(user, "refusals", "server.root"), 1, 2);
+	assert_int_equal(number(user, "refusals", "access.users"), 3);
+	json_object_put(object);
+}
+
+static void who_waits_for_the_budget_is_seen(void **state)
+{
+	struct json_object *object;
+	struct client client;
+
+	(void)state;
+	daemon_reload(&the_daemon, "[disclosure]\nmin_interval_per_user_ms = 5\n");
+	client = start_client(NOBODY);
+	await_lookup(NOBODY);
+	let_read(&client, 20);
+	object = report();
+	stop_client(&client);
+	daemon_reload(&the_daemon, "");
+	assert_true(number(find_user(object, "uid", NOBODY), "reads", "throttled") >= 10);
+	json_object_put(object);
+}
+
+/* All cases before have had clients of this user. */
+static void a_first_client_is_in_the_log_once_an_hour(void **state)
+{
+	char line[96];
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct client client = start_client(NOBODY);
+
+		stop_client(&client);
+	}
+	snprintf(line, sizeof line, "User %d has its first client, process ", NOBODY);
+	assert_int_equal(daemon_logged(&the_daemon, line), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("sweeps and CPU time of a user's reads are the user's, to the last sweep",
+			reads_and_their_cost_are_the_users),
+		CASE("each process has its number, its user and its name, as plain text",
+			processes_are_named),
+		CASE("refusals are counted for the user by rule, and only root is told",
+			refusals_are_the_users_by_rule),
+		CASE("a user whose reads wait is seen", who_waits_for_the_budget_is_seen),
+		CASE("the first client of a user is in the log, once an hour",
+			a_first_client_is_in_the_log_once_an_hour),
+	};
+
+	return run_on_daemon("clients", "standin", NULL, cases, ARRAY_SIZE(cases));
+}
