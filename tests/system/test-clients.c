@@ -237,6 +237,32 @@ static void who_waits_for_the_budget_is_seen(void **state)
 	json_object_put(object);
 }
 
+/* Root's own connections cost next to nothing, and came first. */
+static void who_costs_most_comes_first(void **state)
+{
+	const char *const arguments[] = { build_path("client/uncore"), "info", "--clients",
+		"--socket", the_daemon.socket_path, NULL };
+	const char *nobody, *root;
+	unsigned char flood[200];
+	struct client client;
+	struct run run;
+
+	(void)state;
+	memset(flood, UINT8_MAX, sizeof flood);
+	client = start_client(NOBODY);
+	await_lookup(NOBODY);
+	assert_int_equal(write(client.ends[0], flood, sizeof flood), sizeof flood);
+	run_program(&run, 0, arguments);
+	kill(client.pid, SIGKILL);
+	wait_for(client.pid, 10);
+	close(client.ends[0]);
+	nobody = strstr(run.output, "nobody (65534)");
+	root = strstr(run.output, "root (0)");
+	assert_non_null(nobody);
+	assert_non_null(root);
+	assert_true(nobody < root);
+}
+
 /* All cases before have had clients of this user. */
 static void a_first_client_is_in_the_log_once_an_hour(void **state)
 {
@@ -262,6 +288,8 @@ int main(void)
 		CASE("refusals are counted for the user by rule, and only root is told",
 			refusals_are_the_users_by_rule),
 		CASE("a user whose reads wait is seen", who_waits_for_the_budget_is_seen),
+		CASE("the user who costs most at this moment comes first",
+			who_costs_most_comes_first),
 		CASE("the first client of a user is in the log, once an hour",
 			a_first_client_is_in_the_log_once_an_hour),
 	};
