@@ -3,20 +3,23 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int accounts_init(struct accounts *a)
 {
 	*a = (struct accounts){
 		.ids = calloc(ACCOUNTS_MAX, sizeof *a->ids),
 		.accounts = calloc(ACCOUNTS_MAX, sizeof *a->accounts),
+		.refusals = calloc(ACCOUNTS_MAX, sizeof *a->refusals),
 	};
-	return a->ids && a->accounts ? 0 : -ENOMEM;
+	return a->ids && a->accounts && a->refusals ? 0 : -ENOMEM;
 }
 
 void accounts_done(struct accounts *a)
 {
 	free(a->ids);
 	free(a->accounts);
+	free(a->refusals);
 	*a = (struct accounts){};
 }
 
@@ -46,6 +49,7 @@ unsigned accounts_find(struct accounts *a, uint64_t id, bool *ret_is_new)
 		return number;
 	a->ids[number] = id;
 	a->accounts[number] = (struct account){};
+	memset(a->refusals[number], 0, sizeof a->refusals[number]);
 	*ret_is_new = true;
 	return number;
 }

@@ -24,13 +24,13 @@ struct account {
 	unsigned n_parked;    /* peers that are parked */
 	uint64_t unpark_ns;   /* when one of them may be read from again */
 	struct peer *longest; /* of the parked peers; only during parking_on_wake() */
-	uint64_t refusals[POLICY_RULES];
 };
 
 struct accounts {
 	unsigned n;
-	uint64_t *ids;            /* owned, by number */
-	struct account *accounts; /* owned, by number */
+	uint64_t *ids;                      /* owned, by number */
+	struct account *accounts;           /* owned, by number */
+	uint64_t (*refusals)[POLICY_RULES]; /* owned, by number and rule */
 };
 
 /* 0, -ENOMEM. */

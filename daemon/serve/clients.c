@@ -48,13 +48,13 @@ static struct json_object *requests_json(
 }
 
 /* Only the rules by which the account was refused. */
-static struct json_object *refusals_json(const struct account *account)
+static struct json_object *refusals_json(const uint64_t refusals[POLICY_RULES])
 {
 	struct json_object *by_rule = json_object_new_object();
 
 	for (unsigned rule = 0; rule < POLICY_RULES; rule++)
-		if (account->refusals[rule])
-			json_add_number(by_rule, policy_rule_name(rule), account->refusals[rule]);
+		if (refusals[rule])
+			json_add_number(by_rule, policy_rule_name(rule), refusals[rule]);
 	return by_rule;
 }
 
@@ -98,7 +98,7 @@ static struct json_object *user_json(struct server *server, unsigned number, uin
 	json_add(user, "reads", reads_json(&reads));
 	json_add(user, "requests", requests_json(&requests, account));
 	json_add(user, "tables", tables_json(server->teams, server->accounts.ids[number]));
-	json_add(user, "refusals", refusals_json(account));
+	json_add(user, "refusals", refusals_json(server->accounts.refusals[number]));
 	json_add(user, "processes", json_object_new_array());
 	return user;
 }

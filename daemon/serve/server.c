@@ -99,7 +99,7 @@ static void note_refusal(struct server *server, uint32_t uid, const struct polic
 	uint64_t n_silent;
 
 	if (account != ACCOUNTS_NONE)
-		server->accounts.accounts[account].refusals[refusal->rule]++;
+		server->accounts.refusals[account][refusal->rule]++;
 	if (refusals_note(&server->refusals, refusal->rule, uid, clock_now_ns(), &n_silent))
 		log_warning("Refused user %u (%s; %" PRIu64 " more since the last such line): %s",
 			uid, policy_rule_name(refusal->rule), n_silent, refusal->text);
