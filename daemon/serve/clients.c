@@ -58,16 +58,10 @@ static struct json_object *refusals_json(const uint64_t refusals[POLICY_RULES])
 	return by_rule;
 }
 
-static struct json_object *tables_json(const struct team_list *teams, uint64_t id)
+static struct json_object *tables_json(uint64_t n, uint64_t used_bytes)
 {
 	struct json_object *object = json_object_new_object();
-	uint64_t n = 0, used_bytes = 0;
 
-	for (unsigned i = 0; i < teams->n; i++)
-		if (teams->table[i].account == id) {
-			n++;
-			used_bytes += teams->table[i].used_bytes;
-		}
 	json_add_number(object, "kept", n);
 	json_add_number(object, "used_bytes", used_bytes);
 	return object;
@@ -97,7 +91,7 @@ static struct json_object *user_json(struct server *server, unsigned number, uin
 		json_add_number(user, "left_ns", now_ns - account->left_ns);
 	json_add(user, "reads", reads_json(&reads));
 	json_add(user, "requests", requests_json(&requests, account));
-	json_add(user, "tables", tables_json(server->teams, server->accounts.ids[number]));
+	json_add(user, "tables", tables_json(0, 0));
 	json_add(user, "refusals", refusals_json(server->accounts.refusals[number]));
 	json_add(user, "processes", json_object_new_array());
 	return user;
@@ -113,9 +107,48 @@ static struct json_object *process_json(const struct peer *peer, uint64_t now_ns
 	json_add_number(process, "uid", peer->uid);
 	json_add_number(process, "connected_ns", now_ns - peer->since_ns);
 	json_add_number(process, "requests", peer->n_requests);
-	json_add_bool(process, "reads", peer->user != NULL);
+	json_add_bool(process, "greeted", peer->user != NULL);
 	json_add_bool(process, "parked", peer->parked_ns != 0);
 	return process;
+}
+
+/* Tables outlive uncored, so their users may not have asked this process for anything yet. */
+static void make_accounts_of_tables(struct server *server)
+{
+	for (unsigned i = 0; i < server->teams->n; i++)
+		server_account_of(server, server->teams->table[i].uid);
+}
+
+static uint64_t number_of(struct json_object *object, const char *key)
+{
+	return json_object_get_uint64(json_object_object_get(object, key));
+}
+
+static void add_tables(struct json_object *users, struct server *server)
+{
+	for (unsigned i = 0; i < server->teams->n; i++) {
+		const struct team *team = &server->teams->table[i];
+		unsigned number = server_account_of(server, team->uid);
+		struct json_object *user, *tables;
+
+		if (number == ACCOUNTS_NONE)
+			continue;
+		user = json_object_array_get_idx(users, number);
+		tables = json_object_object_get(user, "tables");
+		json_add(user, "tables",
+			tables_json(number_of(tables, "kept") + 1,
+				number_of(tables, "used_bytes") + team->used_bytes));
+	}
+}
+
+static void add_processes(struct json_object *users, const struct server *server, uint64_t now_ns)
+{
+	for (const struct peer *peer = server->peers; peer; peer = peer->next) {
+		struct json_object *user = json_object_array_get_idx(users, peer->account);
+
+		json_object_array_add(
+			json_object_object_get(user, "processes"), process_json(peer, now_ns));
+	}
 }
 
 char *clients_json(struct server *server)
@@ -129,13 +162,10 @@ char *clients_json(struct server *server)
 		now_ns - server->counters->generation.publication.header->daemon.started_ns);
 	json_add_number(root, "budget_percent", server->config->budget_percent);
 	json_add(root, "users", users);
+	make_accounts_of_tables(server);
 	for (unsigned number = 0; number < server->accounts.n; number++)
 		json_object_array_add(users, user_json(server, number, now_ns));
-	for (const struct peer *peer = server->peers; peer; peer = peer->next) {
-		struct json_object *user = json_object_array_get_idx(users, peer->account);
-
-		json_object_array_add(
-			json_object_object_get(user, "processes"), process_json(peer, now_ns));
-	}
+	add_tables(users, server);
+	add_processes(users, server, now_ns);
 	return json_text(root);
 }

@@ -15,6 +15,7 @@
 
 #include "client/uncore.h"
 #include "common/macro.h"
+#include "common/wire.h"
 
 /* The daemon gives out one report for a tenth of a second. */
 enum { REPORT_US = 120000, N_READS = 50 };
@@ -237,6 +238,41 @@ static void who_waits_for_the_budget_is_seen(void **state)
 	json_object_put(object);
 }
 
+/* Makes a table of 65536 bytes, and leaves. */
+static int make_table(void *argument)
+{
+	struct wire_packet packet;
+	union wire_message request;
+	int fd = connect_hello(&the_daemon, &packet);
+
+	(void)argument;
+	wire_begin(&request, WIRE_TEAM);
+	request.team.wish = TEAM_JOIN;
+	request.team.uid = TEAM_OWN;
+	request.team.bytes = 65536;
+	strcpy(request.team.name, "slurm.1.0");
+	return wire_send(fd, &request, NULL, 0) < 0 ||
+	       wire_receive(fd, WIRE_FROM_DAEMON, &packet) != 1 ||
+	       packet.message.header.opcode != WIRE_TABLE;
+}
+
+static void tables_are_their_users(void **state)
+{
+	struct client client = start_client(NOBODY);
+	struct json_object *before, *after;
+
+	(void)state;
+	await_lookup(NOBODY);
+	before = report();
+	assert_int_equal(as_nobody(make_table, NULL), 0);
+	after = report();
+	stop_client(&client);
+	assert_int_equal(number(find_user(before, "uid", NOBODY), "tables", "kept"), 0);
+	assert_int_equal(number(find_user(after, "uid", NOBODY), "tables", "kept"), 1);
+	json_object_put(before);
+	json_object_put(after);
+}
+
 /* Root's own connections cost next to nothing, and came first. */
 static void who_costs_most_comes_first(void **state)
 {
@@ -288,6 +324,7 @@ int main(void)
 		CASE("refusals are counted for the user by rule, and only root is told",
 			refusals_are_the_users_by_rule),
 		CASE("a user whose reads wait is seen", who_waits_for_the_budget_is_seen),
+		CASE("a table of a team is its user's", tables_are_their_users),
 		CASE("the user who costs most at this moment comes first",
 			who_costs_most_comes_first),
 		CASE("the first client of a user is in the log, once an hour",
