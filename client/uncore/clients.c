@@ -2,7 +2,6 @@
 #include "client/uncore/clients.h"
 
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "client/uncore/client-process.h"
 #include "client/uncore/command.h"
 #include "client/uncore/json.h"
+#include "client/uncore/user.h"
 #include "common/macro.h"
 
 enum { PIDS_SHOWN = 8, USER_WIDTH = 28 };
@@ -72,16 +72,14 @@ static uint64_t cpu_ns(struct json_object *user)
 
 static void format_user(struct json_object *user, char *buffer, size_t size_bytes)
 {
-	const struct passwd *entry;
+	uint32_t uid = (uint32_t)json_number(user, "uid");
 
 	if (!json_has(user, "uid")) {
 		snprintf(buffer, size_bytes, "uids %" PRIu64 "-%" PRIu64,
 			json_number(user, "first_uid"), json_number(user, "last_uid"));
 		return;
 	}
-	entry = getpwuid((uid_t)json_number(user, "uid"));
-	snprintf(buffer, size_bytes, "%s (%" PRIu64 ")", entry ? entry->pw_name : "unknown",
-		json_number(user, "uid"));
+	snprintf(buffer, size_bytes, "%s (%" PRIu32 ")", user_name(uid), uid);
 	text_make_plain(buffer);
 }
 

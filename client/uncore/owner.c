@@ -2,7 +2,6 @@
 /* uncore owner: before and after each job the batch system says which user has the node. */
 #include <getopt.h>
 #include <json-c/json.h>
-#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,9 +93,7 @@ static int change(const struct options *options)
 
 static void print_owner(uint32_t uid)
 {
-	const struct passwd *entry = getpwuid(uid);
-
-	printf("%s (%u)\n", entry ? entry->pw_name : "unknown", uid);
+	printf("%s (%u)\n", user_name(uid), uid);
 }
 
 static int show(const struct options *options)

@@ -23,3 +23,10 @@ int user_find(const char *user, uint32_t *ret_uid)
 	*ret_uid = entry->pw_uid;
 	return 0;
 }
+
+const char *user_name(uint32_t uid)
+{
+	const struct passwd *entry = getpwuid(uid);
+
+	return entry ? entry->pw_name : "unknown";
+}
