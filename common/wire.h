@@ -109,12 +109,12 @@ struct wire_clients {
 };
 
 /*
- * A uid's tables differ in name, layout and run: the number of times that the team of this name
- * began anew. Fields that a wish does not name are 0.
+ * A uid's tables differ in name, layout and run. A team of this name that begins anew has a higher
+ * run; uncored chooses it, and never gives it twice. Fields that a wish does not name are 0.
  *
  * - JOIN, which needs a HELLO before it: the table of the client's own team `name` with `layout`,
  *   in its newest run; if there is none, a new table of `bytes`. `run` above 0 says that this run
- *   has ended: then the newest run if it is a later one, else a new table with the run after it.
+ *   has ended: then the newest run if it is a later one, else a new table with a run after it.
  * - LOOK: the newest table of `name`, or the newest with exactly `run` if that is above 0. Without
  *   a name: table `number` of all of the uid's, the oldest is number 0. -ENOENT: there is none.
  * - FORGET: uncored lets go of the table of `name`, `layout` and `run`. -ENOENT: there is none.

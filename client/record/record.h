@@ -101,7 +101,7 @@ struct record {
 	char platform[UNCORE_NAME_MAX]; /* "": never connected */
 	uint64_t generation[2];
 	int64_t begun_ns, ended_ns; /* CLOCK_REALTIME: first join, end or present; 0: not known */
-	uint32_t run;               /* of this team: 1, 2, ... */
+	uint32_t run;               /* of this team; later runs have higher numbers */
 	uint32_t n_expected;        /* members that the launcher announced; 0: not known */
 	uint32_t n_members;
 	struct record_member *members; /* owned */

@@ -12,14 +12,21 @@ enum { TEAMS_MAX = 512 };
 
 struct team_list {
 	unsigned n;
-	unsigned most;          /* that there is room for: TEAMS_MAX, or fewer */
-	struct team *table;     /* owned; by age */
-	uint64_t review_ns;     /* when uncored looks again whose time is over */
+	unsigned most;      /* that there is room for: TEAMS_MAX, or fewer */
+	struct team *table; /* owned; by age */
+	uint64_t review_ns; /* when uncored looks again whose time is over */
+	int stamp_fd;       /* kept beside the tables */
+	bool is_first;      /* no process before knew tables: there was no stamp */
+	bool is_stamp_kept;
 	bool places[TEAMS_MAX]; /* taken, in the manager's store */
 	bool told[TEAMS_MAX];   /* the manager may keep something at this place */
 };
 
-/* Begins with the tables that a process before left in @store. -ENOMEM. */
+/*
+ * Begins with the tables that a process before left in @store. An uncored that knows no tables
+ * drops them from there, and with them a stamp that is there as long as each process knows of it.
+ * Errors of memfd_create(2).
+ */
 int team_list_new(struct fdstore *store, struct team_list **ret);
 
 /* Leaves all tables with the service manager, if there is one; a new table is left there at

@@ -6,7 +6,7 @@
 
 #include "daemon/teams/team-room.h"
 
-static const uint64_t NS_PER_S = 1000000000;
+static const uint64_t NS_PER_S = 1000000000, NS_PER_RUN = 10000000;
 
 static bool is_meant(const struct team *team, const struct teams_wish *wish)
 {
@@ -24,12 +24,24 @@ static struct team *find_newest_run(const struct team_list *list, const struct t
 	return found;
 }
 
+/*
+ * The number of a new run goes by the time, in hundredths of a second since the node booted. So no
+ * number is given twice, also if tables were lost, and the numbers before with them. It begins anew
+ * after 497 days.
+ */
+static uint32_t number_of_run(uint32_t after_run, uint64_t now_ns)
+{
+	uint32_t by_time = (uint32_t)(now_ns / NS_PER_RUN % (UINT32_MAX - 1)) + 1;
+
+	return by_time > after_run ? by_time : after_run + 1;
+}
+
 static int make(struct team_list *list, const struct teams_wish *wish, uint64_t now_ns,
 	const struct team **ret)
 {
 	struct team team = {
 		.uid = wish->uid,
-		.run = wish->run + 1,
+		.run = number_of_run(wish->run, now_ns),
 		.layout = wish->layout,
 		.account = wish->account,
 		.bytes = wish->bytes,

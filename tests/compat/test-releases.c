@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/team-call.h"
 #include "client/uncore.h"
 #include "common/macro.h"
 #include "common/wire.h"
@@ -325,6 +326,37 @@ static void upgraded_and_taken_back(void **state)
 	stop();
 }
 
+static uint32_t join_team(void)
+{
+	const struct team_wish wish = { .name = "own/job", .layout = 7, .bytes = 1 << 20 };
+	struct team_table table;
+
+	assert_int_equal(team_join(daemon_process.socket_path, &wish, &table), 0);
+	team_table_done(&table);
+	return table.run;
+}
+
+/* 0.1.0 knows no tables of teams, and drops them from the service manager's store. */
+static void a_team_after_a_downgrade_is_another_run(void **state)
+{
+	static const char lost[] = "The uncored before this one knows no tables of teams";
+	struct truth truth = {};
+	uint32_t run, later;
+
+	(void)state;
+	begin_with(NULL, &truth);
+	run = join_team();
+	change_to(NULL, &truth, NULL);
+	assert_int_equal(join_team(), run);
+	assert_false(daemon_logged(&daemon_process, lost));
+	change_to(RELEASE, &truth, NULL);
+	change_to(NULL, &truth, NULL);
+	later = join_team();
+	assert_true(later > run);
+	assert_int_equal(daemon_logged(&daemon_process, lost), 1);
+	stop();
+}
+
 /* A daemon that cannot go on for any reason behaves like this. */
 static void upgraded_and_taken_back_without_the_ledger(void **state)
 {
@@ -386,6 +418,10 @@ int main(void)
 		CASE("upgrading a killed daemon, and taking the upgrade back, mixes no counts "
 		     "silently",
 			upgraded_and_taken_back),
+		CASE("after an uncored that drops the tables of teams, a team is another run, and "
+		     "the "
+		     "log says why",
+			a_team_after_a_downgrade_is_another_run),
 		CASE("a next daemon that cannot go on says why and withdraws the page",
 			upgraded_and_taken_back_without_the_ledger),
 	};

@@ -30,7 +30,14 @@ def kept_by(uncored, user):
     return [record["team"] for record in json.loads(done.stdout)]
 
 
-def forget(uncored, by, team, run=1, of=NOBODY):
+def run_of(uncored, team):
+    """The run of the one table that uncored keeps for this team of nobody's."""
+    done = uncored.command("report", "--json", "--keep", "--running")
+    run, = [record["run"] for record in json.loads(done.stdout) if record["team"] == team]
+    return run
+
+
+def forget(uncored, by, team, run, of=NOBODY):
     """What uncore_team_forget() returns, and what it says."""
     rank = Rank(uncored, f"forget {of} {team} {run}", user=by)
     result = rank.number()
@@ -86,13 +93,14 @@ def forgotten_by_root():
         killed(uncored, "one")
         killed(uncored, "two")
         killed(uncored, "one", user=DAEMON)
-        refused = forget(uncored, DAEMON, "own/one")
+        one, two = run_of(uncored, "own/one"), run_of(uncored, "own/two")
+        refused = forget(uncored, DAEMON, "own/one", one)
         tap.equal(kept_by(uncored, NOBODY), ["own/one", "own/two"], "kept after a refusal")
-        tap.equal(forget(uncored, 0, "own/one", run=2)[0], -errno.ENODATA, "another run")
-        tap.equal(forget(uncored, 0, "own/one"), (0, ""), "root's request")
-        tap.equal(forget(uncored, 0, "own/one")[0], -errno.ENODATA, "the same again")
+        tap.equal(forget(uncored, 0, "own/one", one + 1)[0], -errno.ENODATA, "another run")
+        tap.equal(forget(uncored, 0, "own/one", one), (0, ""), "root's request")
+        tap.equal(forget(uncored, 0, "own/one", one)[0], -errno.ENODATA, "the same again")
         tap.equal((kept_by(uncored, NOBODY), kept_by(uncored, DAEMON)), (["own/two"], ["own/one"]), "kept")
-        tap.equal(forget(uncored, NOBODY, "own/two"), (0, ""), "the user's own request")
+        tap.equal(forget(uncored, NOBODY, "own/two", two), (0, ""), "the user's own request")
         tap.equal(kept_by(uncored, NOBODY), [], "kept")
     tap.equal(refused[0], -errno.EPERM, "another user's request")
     tap.check("Only root may look at tables of another user, or have them forgotten." in refused[1], refused[1])
@@ -105,7 +113,8 @@ def forgotten_while_it_runs():
         members = [Rank(uncored, program, UNCORE_REPORT=str(uncored.folder / "first")) for _ in range(2)]
         for member in members:
             member.expect("in")
-        tap.equal(forget(uncored, 0, "own/job"), (0, ""), "root's request")
+        run = run_of(uncored, "own/job")
+        tap.equal(forget(uncored, 0, "own/job", run), (0, ""), "root's request")
         tap.equal(Rank(uncored, MOVES, UNCORE_REPORT=str(uncored.folder / "later")).end(), "", "stderr")
         for member in members:
             member.go()
@@ -115,8 +124,10 @@ def forgotten_while_it_runs():
         tap.equal([member.end() for member in members], ["", ""], "stderr")
         first, later = (read_report(uncored.folder / name) for name in ("first", "later"))
     is_one_team([first])
-    tap.equal([(report["team"], report["run"], len(report["members"])) for report in (first, later)],
-              [("own/job", 1, 2), ("own/job", 1, 1)], "teams")
+    tap.equal([(report["team"], len(report["members"])) for report in (first, later)],
+              [("own/job", 2), ("own/job", 1)], "teams")
+    tap.equal(first["run"], run, "the first run")
+    tap.check(later["run"] > run, f"run {later['run']} after run {run}")
 
 
 def too_many_living():

@@ -27,7 +27,7 @@ def start(uncored, steps):
 def check_report(uncored, n_members, **passages):
     """One report of all, in which nobody died and each region has the bytes of its passages."""
     report = read_report(uncored.folder / "report")
-    tap.equal((report["run"], [member["died"] for member in report["members"]]), (1, [False] * n_members), "members")
+    tap.equal([member["died"] for member in report["members"]], [False] * n_members, "members")
     tap.equal({region["name"]: region["count"] for region in report["regions"]}, passages, "passages")
     for name, count in passages.items():
         region = region_of(report, name)

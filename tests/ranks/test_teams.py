@@ -61,7 +61,7 @@ def counted_once():
     tap.equal([region[key] for key in ("count", "ranks", "failed", "open", "died")], [4, 4, 0, 0, 0], "solve")
     ranks.between(region, least, most)
     tap.check(bytes_of(region) >= 4 * PAGES * PAGE_BYTES, f"{bytes_of(region)} bytes")
-    tap.equal((report["team"], report["run"], len(report["members"])), ("own/job", 1, 4), "team")
+    tap.equal((report["team"], len(report["members"])), ("own/job", 4), "team")
 
 
 def one_table():
@@ -191,13 +191,16 @@ def executed():
 
 
 def second_run():
-    """A second program of the same name is run 2, with figures of its own"""
+    """A second program of the same name is a later run, with figures of its own"""
+    last = 0
     with serving() as uncored:
-        for run in (1, 2, 3):
+        for _ in range(3):
             member, = start(uncored, f"begin solve touch {PAGES} end solve")
             tap.equal(member.end(), "", "stderr")
             report = read_report(report_path(uncored))
-            tap.equal((report["run"], region_of(report, "solve")["count"]), (run, 1), "run")
+            tap.equal(region_of(report, "solve")["count"], 1, "passages")
+            tap.check(report["run"] > last, f"run {report['run']} after run {last}")
+            last = report["run"]
 
 
 def strangers():

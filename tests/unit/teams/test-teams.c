@@ -432,6 +432,28 @@ static void an_account_gives_tables_of_the_uid_that_has_the_most(void **state)
 	assert_int_equal(count_filled(BOB), 1);
 }
 
+/* In hundredths of a second. */
+static void a_run_has_a_number_by_its_time(void **state)
+{
+	const uint64_t day_ns = 24 * HOUR_NS;
+	struct fdstore nothing = {};
+	uint32_t first, second;
+
+	(void)state;
+	now_ns = day_ns;
+	first = join_new(ALICE, "job", 0)->run;
+	assert_int_equal(first, 24 * 3600 * 100 + 1);
+	second = join_new(ALICE, "job", first)->run; /* in the same hundredth */
+	assert_int_equal(second, first + 1);
+	team_list_free(list); /* all tables are lost */
+	assert_int_equal(team_list_new(&nothing, &list), 0);
+	now_ns += 30000000;
+	assert_true(join_new(ALICE, "job", 0)->run > second);
+	now_ns = 497 * day_ns + 3 * HOUR_NS; /* the numbers have begun anew */
+	assert_in_range(join_new(ALICE, "other", 0)->run, 1, 24 * 3600 * 100);
+	assert_int_equal(join_new(ALICE, "other", UINT32_MAX - 2)->run, UINT32_MAX - 1);
+}
+
 static void subordinate_uids_share_the_bounds_of_their_account(void **state)
 {
 	(void)state;
@@ -633,6 +655,8 @@ int main(void)
 			what_living_processes_have_filled_stays),
 		TEAM_CASE("an account gives tables of the uid that has the most",
 			an_account_gives_tables_of_the_uid_that_has_the_most),
+		TEAM_CASE("a run has a number by the time at which it began",
+			a_run_has_a_number_by_its_time),
 		TEAM_CASE("subordinate uids share the bounds of their account",
 			subordinate_uids_share_the_bounds_of_their_account),
 		TEAM_CASE("where all places are taken, the largest account gives one",
