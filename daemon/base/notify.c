@@ -138,7 +138,7 @@ static void tell_state(bool may_wait)
 	notify.state_waits = send_text(notify.state, NULL, 0, may_wait) == -EAGAIN;
 }
 
-void notify_ready(const char *format, ...)
+bool notify_ready(const char *format, ...)
 {
 	static const char ready[] = "READY=1\nSTATUS=";
 	va_list arguments;
@@ -150,6 +150,14 @@ void notify_ready(const char *format, ...)
 	va_end(arguments);
 	tell_state(true);
 	notify.is_ready = true;
+	return !notify.state_waits;
+}
+
+bool notify_again(void)
+{
+	if (notify.state_waits)
+		tell_state(false);
+	return !notify.state_waits;
 }
 
 void notify_reloading(void)
@@ -162,8 +170,7 @@ void notify_reloading(void)
 
 void notify_alive(void)
 {
-	if (notify.state_waits)
-		tell_state(false);
+	notify_again();
 	send_text("WATCHDOG=1", NULL, 0, false);
 }
 

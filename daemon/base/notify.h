@@ -10,13 +10,16 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /* 0; -ENOTCONN: there is no manager; -EAGAIN: it has no room for messages now; other errno of
  * socket(2) and sendmsg(2). */
 int notify_send(const char *message, const int fds[], unsigned n_fds);
 
-/* Tells the manager that uncored is ready, and this status. If there is no room for that, it comes
- * with a later sign of life. */
-void notify_ready(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Tells the manager that uncored is ready, and this status. False: there is no room for that. Then
+ * notify_again() tells it, which never waits, and so does a sign of life. */
+bool notify_ready(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool notify_again(void);
 
 /* uncored reads its configuration again; notify_ready() ends that. */
 void notify_reloading(void);

@@ -8,6 +8,10 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "daemon/base/notify.h"
+
+enum { AGAIN_US = 1000000 };
+
 int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata)
 {
 	int r = sd_event_new(ret);
@@ -19,6 +23,27 @@ int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata
 	if (r >= 0)
 		r = sd_event_add_signal(*ret, NULL, SIGHUP, on_hangup, userdata);
 	return r;
+}
+
+static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void)usec;
+	(void)userdata;
+	if (notify_again())
+		return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	return sd_event_source_set_time_relative(source, AGAIN_US);
+}
+
+void loop_notify_again(sd_event *event)
+{
+	sd_event_source *again = NULL;
+
+	if (sd_event_add_time_relative(
+		    event, &again, CLOCK_MONOTONIC, AGAIN_US, 0, on_again, NULL) < 0)
+		return;
+	sd_event_source_set_enabled(again, SD_EVENT_ON);
+	sd_event_source_set_floating(again, true);
+	sd_event_source_unref(again);
 }
 
 /* sd-event grows its tables while it turns. A failed turn has no effect: descriptors that are

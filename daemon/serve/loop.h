@@ -12,6 +12,9 @@
  */
 int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata);
 
+/* Tries notify_again() each second, until the service manager has room for it. */
+void loop_notify_again(sd_event *event);
+
 /*
  * Turns until sd_event_exit(3): returns its status, or an error that will not pass. A turn that
  * fails for want of memory is tried again. Calls @at_rest with @userdata, unless it is NULL, each

@@ -107,7 +107,8 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 
 static void say_ready(const struct refusing *refusing)
 {
-	notify_ready("Serving nothing: %s", refusing->why.text);
+	if (!notify_ready("Serving nothing: %s", refusing->why.text))
+		loop_notify_again(refusing->event);
 }
 
 static void await_memory(struct refusing *refusing);

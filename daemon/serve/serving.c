@@ -52,9 +52,10 @@ static void say_ready(const struct server *server)
 	const struct counters *counters = server->counters;
 	const char *refused = server->config->refused.text;
 
-	notify_ready("%s%sServing %s, %u sockets, %u counter boxes.", refused,
-		*refused ? " So the configuration as it was before holds. " : "",
-		counters->platform->name, counters->plan.n_sockets, counters->plan.n_boxes);
+	if (!notify_ready("%s%sServing %s, %u sockets, %u counter boxes.", refused,
+		    *refused ? " So the configuration as it was before holds. " : "",
+		    counters->platform->name, counters->plan.n_sockets, counters->plan.n_boxes))
+		loop_notify_again(server->event);
 }
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "client/team-call.h"
@@ -255,6 +257,31 @@ static void a_manager_that_stands_still(void **state)
 	daemon_stop(&daemon_process);
 }
 
+static void fill_notify_socket(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	strcpy(address.sun_path, daemon_process.manager.notify_path);
+	while (sendto(fd, "x", 1, MSG_DONTWAIT, (const void *)&address, sizeof address) == 1)
+		;
+	close(fd);
+}
+
+/* The manager would wait for READY=1 without end. */
+static void a_manager_that_has_no_room_for_a_state(void **state)
+{
+	(void)state;
+	begin((struct daemon_process){}, NULL);
+	fill_notify_socket();
+	kill(daemon_process.pid, SIGHUP);
+	while (!daemon_logged(&daemon_process, "The configuration was read again."))
+		usleep(10000);
+	usleep(200000); /* it has tried, and waits no more */
+	assert_true(manager_wait_until_ready(&daemon_process.manager));
+	daemon_stop(&daemon_process);
+}
+
 /* --- nothing hangs --- */
 
 static uint64_t voluntary_switches(pid_t tid)
@@ -371,6 +398,8 @@ int main(void)
 		     "the "
 		     "tables of teams later",
 			a_manager_that_stands_still),
+		CASE("a service manager that has no room for READY=1 gets it when it has",
+			a_manager_that_has_no_room_for_a_state),
 		CASE("idle, uncored wakes up twice in the watchdog's interval, its readers never",
 			idle_it_sleeps),
 		CASE("without a watchdog, an idle uncored never wakes up", unasked_it_says_nothing),

@@ -100,13 +100,15 @@ static void a_state_without_room_comes_with_a_later_sign_of_life(void **state)
 	alarm(60);
 	while (notify_send("FDSTOREREMOVE=1\nFDNAME=none", NULL, 0) == 0)
 		;
-	notify_ready("Serving %s.", "nothing");
+	assert_false(notify_ready("Serving %s.", "nothing"));
+	assert_false(notify_again());
 	assert_false(manager_dispatch(&manager));
 	notify_alive();
 	assert_true(manager_dispatch(&manager));
 	assert_string_equal(manager.status, "Serving nothing.");
 	assert_int_equal(manager.n_pings, 1);
 	notify_alive();
+	assert_true(notify_again());
 	assert_false(manager_dispatch(&manager));
 	assert_int_equal(manager.n_pings, 2);
 	alarm(0);
