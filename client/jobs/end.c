@@ -224,7 +224,7 @@ static int write_and_note(const struct ending *ending, struct folder *folder, st
 
 	if (r == 0)
 		r = run_read_text(run, &text);
-	if (r < 0)
+	if (r < 0 || !text)
 		return job_say_folder(ending->wish, r, ending->said);
 	r = write_file(ending, run, text, &is_safe);
 	printed = print(ending, text);
@@ -282,7 +282,7 @@ static int end_without_room(const struct ending *ending)
 		"%.400s has no room for the job, so there is no reading of its begin.",
 		ending->wish->folder_path);
 	r = job_unbegun(ending->wish, why, &run.head, &text);
-	if (r < 0)
+	if (r < 0 || !text)
 		return job_say_folder(ending->wish, r, ending->said);
 	r = write_file(ending, &run, text, &is_safe);
 	printed = print(ending, text);

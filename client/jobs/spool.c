@@ -180,10 +180,12 @@ static int shrink(const struct spool *spool)
 
 static int clear(const struct spool *spool, const struct spool_entry *entry)
 {
-	_cleanup_free_ char *zeros = calloc(entry->n_pages, PAGE_BYTES);
+	static const char zeros[PAGE_BYTES];
+	int r = 0;
 
-	return zeros ? write_at(spool, zeros, (size_t)entry->n_pages * PAGE_BYTES, entry->at)
-		     : -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < entry->n_pages; i++)
+		r = write_at(spool, zeros, sizeof zeros, entry->at + i);
+	return r;
 }
 
 /* All entries of the run but the one at @but. */
