@@ -102,7 +102,8 @@ def enter():
     with contextlib.suppress(PermissionError):
         os.nice(-20)  # no node starves its daemons so long that they do not answer within a second; this machine may
     mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", SHARED)
-    mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
+    for folder in ("/run", "/var/spool"):
+        mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", folder)
     TMP.mkdir()
     TMP.chmod(0o1777)
     install()

@@ -8,7 +8,7 @@ from harness import (CONFIG, VISITOR, Case, is_active, journal, load_machine, me
                      stop_uncored, sysctl_paranoid, wait_until)
 
 MACHINE = "icelake-sp"
-JOBS = pathlib.Path("/var/lib/uncored-jobs")
+JOBS, SPOOL = pathlib.Path("/var/lib/uncored-jobs"), pathlib.Path("/var/spool/uncored-jobs")
 SITE = pathlib.Path("/run/site")
 
 
@@ -38,9 +38,10 @@ class Booted(Case):
         self.assertNotIn("uncore", run("systemctl", "--failed", "--plain", "--no-legend").stdout)
 
     def test_folder(self):
-        """the folder for records of jobs was made at the boot"""
-        found = JOBS.stat()
-        self.assertEqual((found.st_mode & 0o7777, found.st_uid, list(JOBS.iterdir())), (0o711, 0, []))
+        """the folders for records of jobs were made at the boot"""
+        for folder, mode in ((JOBS, 0o711), (SPOOL, 0o700)):
+            found = folder.stat()
+            self.assertEqual((found.st_mode & 0o7777, found.st_uid, list(folder.iterdir())), (mode, 0, []))
 
 
 class Served(Case):
