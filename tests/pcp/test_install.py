@@ -524,6 +524,15 @@ class Rules(WithProxy):
         for uid in (self.OTHER, self.number_of(OWNER), 0):
             self.assert_not_told(uid)
 
+    def test_restart(self):
+        """an agent that was killed is started again as the same user, and tells the same users"""
+        os.kill(agents()["pmdauncore"], signal.SIGKILL)
+        # pmcd notices by a client's request.
+        processes.wait_until(lambda: " value " in self.answer(self.TOLD), 20, "there are values again")
+        after = agents()["pmdauncore"]
+        self.assertEqual(status_of(after)["Uid"].split(), [str(self.number_of(AGENT_USER))] * 4)
+        self.assert_not_told(self.number_of(OWNER))
+
     def test_pmproxy(self):
         """no client of pmproxy is told, by whichever way it reaches pmcd"""
         self.start_pmproxy("127.0.0.1")
