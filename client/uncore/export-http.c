@@ -11,7 +11,7 @@
 #include "common/macro.h"
 #include "common/number.h"
 
-/* Any longer, and a scrape each minute would start a process. */
+/* Most sites scrape more often, and so find the process that the last scrape left. */
 static const uint64_t IDLE_NS = UINT64_C(60000000000);
 
 enum { FIRST_PASSED_FD = 3 };

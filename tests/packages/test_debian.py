@@ -30,7 +30,7 @@ CONTENTS = {
         UNIT + "uncore-export-textfile.service", UNIT + "uncore-export-textfile.timer", "/usr/bin/uncore",
         "/usr/lib/sysusers.d/uncore-export.conf", MAN + "1/uncore.1.gz", MAN + "1/uncore-export.1.gz",
         MAN + "5/uncore-report.5.gz", MAN + "7/uncore-numbers.7.gz", "/usr/share/uncored/grafana/*.json",
-        "/usr/share/uncored/prometheus/*.yml"],
+        "/usr/share/uncored/prometheus/*.yml", LINTIAN],
     "libuncore0": ["/usr/lib/*/libuncore.so.0", "/usr/lib/*/libuncore.so.0.1.0"],
     "libuncore-dev": [
         "/usr/include/uncore.h", "/usr/lib/*/libuncore.a", "/usr/lib/*/libuncore.so",
@@ -129,7 +129,9 @@ class Installed(Built):
         config = self.machine.path("/etc/uncored/uncored.conf")
         config.write_text("# of the site\n", encoding="ascii")
         self.install(*CONTENTS)
-        tap.equal(self.machine.asked(), ["start uncored.socket", "try-restart uncore-export-http.socket", "try-restart uncored.service"], "systemd was asked")
+        tap.equal(sorted(self.machine.asked()),
+                  ["start uncored.socket", "try-restart uncore-export-http.socket", "try-restart uncored.service"],
+                  "systemd was asked")
         tap.equal(config.read_text(encoding="ascii"), "# of the site\n", "configuration")
 
     def test_d_remove(self):

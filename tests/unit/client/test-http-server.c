@@ -154,6 +154,23 @@ static void a_newcomer_takes_the_place_of_the_oldest_incomplete_request(void **s
 	end(&service);
 }
 
+static void who_asks_for_the_metrics_keeps_its_place(void **state)
+{
+	struct service service;
+	int asking[3 * HTTP_CONNECTIONS_MAX];
+
+	(void)state;
+	listen_at_any_port(&service, NEVER_NS);
+	for (size_t i = 0; i < ARRAY_SIZE(asking); i++) {
+		asking[i] = connect_to(&service);
+		say(asking[i], GET);
+	}
+	start(&service);
+	for (size_t i = 0; i < ARRAY_SIZE(asking); i++)
+		expect(asking[i], "HTTP/1.1 200 OK\r\n");
+	end(&service);
+}
+
 static void a_request_that_is_not_ended_in_time_is_told_so(void **state)
 {
 	struct service service;
@@ -223,6 +240,8 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("a newcomer takes the place of the oldest incomplete request",
 			a_newcomer_takes_the_place_of_the_oldest_incomplete_request),
+		CASE("who asks for the metrics keeps its place",
+			who_asks_for_the_metrics_keeps_its_place),
 		CASE("a request that is not ended in time is told so",
 			a_request_that_is_not_ended_in_time_is_told_so),
 		CASE("a queue of silent clients is passed through",
