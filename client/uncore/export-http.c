@@ -3,12 +3,13 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "client/uncore/command.h"
 #include "client/uncore/http-server.h"
-#include "common/macro.h"
 #include "common/number.h"
 
 /* Most sites scrape more often, and so find the process that the last scrape left. */
@@ -79,16 +80,12 @@ static int serve(struct http_server *server, int fd, const struct export_wish *w
 
 int export_http(const struct export_wish *wish)
 {
-	_cleanup_free_ struct http_server *server = calloc(1, sizeof *server);
+	static struct http_server server;
 	int fd;
 
-	if (!server) {
-		fputs("uncore export: out of memory.\n", stderr);
-		return EXIT_FAILED;
-	}
-	server->idle_ns = IDLE_NS;
-	if (take_passed(server, find_passed(), &fd))
-		return serve(server, fd, wish);
+	server.idle_ns = IDLE_NS;
+	if (take_passed(&server, find_passed(), &fd))
+		return serve(&server, fd, wish);
 	fprintf(stderr,
 		"uncore export: with --http a service manager passes 1 to %d listening sockets, or "
 		"one connection, and none was found: see uncore-export(1).\n",
