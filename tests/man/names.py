@@ -65,7 +65,7 @@ def complaints():
     for name in sorted(json_members(text_of("client/record/json.c", "client/record/join-json.c", "client/jobs/*.c"))):
         if not re.search(rf"\*{name}\*", page("uncore-report.5")):
             yield f"client/record/ or client/jobs/ writes a member {name}, which uncore-report(5) does not document."
-    for name in sorted(prometheus_names(text_of("client/uncore/export-prometheus.c"))):
+    for name in sorted(prometheus_names(text_of("client/uncore/export-*.c"))):
         if f"*{name}*" not in page("uncore-export.1"):
             yield f"uncore export prints a metric {name}, which uncore-export(1) does not document."
     for name in sorted(pcp_leaves(text_of("pmda/pmns"))):
