@@ -13,14 +13,7 @@
 #include "daemon/base/log.h"
 #include "daemon/serve/admission.h"
 
-enum {
-	/* So many connections may wait to be closed while others are taken in: an eighth of the
-	 * unit's LimitNOFILE=. With 4096, one client whose refused messages lingered shut others
-	 * out for 240 ms. */
-	CLOSING_MAX = 65536,
-	CLOSING_PAUSE_US = 20000,
-	NO_ROOM_PAUSE_US = 50000,
-};
+enum { NO_ROOM_PAUSE_US = 50000 };
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
@@ -42,18 +35,13 @@ static void warn_at_times(struct log_limit *limit, const char *what, int error)
 			n_silent, strerror(error));
 }
 
-static void pause_accepting(struct acceptor *acceptor, uint64_t pause_us)
-{
-	sd_event_source_set_enabled(acceptor->server->listen_source, SD_EVENT_OFF);
-	sd_event_source_set_time_relative(acceptor->retry_source, pause_us);
-	sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_ONESHOT);
-}
-
 /* Trying again at once would spin. Accepting pauses until a client leaves, or for some time. */
 static void pause_without_room(struct acceptor *acceptor, int error)
 {
 	warn_at_times(&acceptor->paused, "No new client can be taken in for now", error);
-	pause_accepting(acceptor, NO_ROOM_PAUSE_US);
+	sd_event_source_set_enabled(acceptor->server->listen_source, SD_EVENT_OFF);
+	sd_event_source_set_time_relative(acceptor->retry_source, NO_ROOM_PAUSE_US);
+	sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_ONESHOT);
 }
 
 /* Returns a connection, or -1: there are no more for now. */
@@ -124,10 +112,7 @@ static int on_connection(sd_event_source *source, int fd, uint32_t events, void 
 	(void)events;
 	others_are_heard(acceptor);
 	closers_charge(acceptor->server->closers, &acceptor->server->budget);
-	if (closers_pending(acceptor->server->closers) > CLOSING_MAX)
-		pause_accepting(acceptor, CLOSING_PAUSE_US);
-	else
-		accept_all(acceptor, fd);
+	accept_all(acceptor, fd);
 	prefer_newcomers(acceptor, false);
 	return 0;
 }

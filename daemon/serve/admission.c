@@ -2,6 +2,7 @@
 #include "daemon/serve/admission.h"
 
 #include <errno.h>
+#include <poll.h>
 
 #include "common/macro.h"
 #include "daemon/serve/conversation.h"
@@ -60,16 +61,37 @@ static int has_room(struct server *server, const struct rules_user *who, unsigne
 	return 1;
 }
 
-/*
- * A storm of connections is made of clients that have gone without a word. To close such a
- * connection costs less than to hand it to a closer. If the client is still there, and has only
- * shut its end down, closing wakes every watcher of that end. But watching costs the client ten
- * times as much as waking costs us, and the client had no more time for it than we took to accept.
- */
-static void close_gone(int *fd)
+/* A client that has left before it was heard wants no answer, whatever it asked. */
+static bool has_left(int fd)
 {
-	if (socket_is_at_end(*fd))
-		close_fd(fd);
+	struct pollfd end = { .fd = fd };
+
+	return (poll(&end, 1, 0) == 1 && end.revents & POLLHUP) ||
+	       conversation_first_bytes(fd) == 0;
+}
+
+/*
+ * Gets rid of a connection before it is judged. A storm of connections is made of clients that have
+ * left; a crowd comes faster than its connections can be closed. To close one here costs less than
+ * to hand it to a closer. That wakes every watcher of the client's end. But watching costs the
+ * client more than waking costs us, and the client had no more time for it than we took to accept.
+ * True: it is done.
+ */
+static bool turn_away(struct server *server, int *fd, uid_t uid, unsigned account)
+{
+	struct policy_refusal refusal;
+
+	if (closers_has_crowd(server->closers, account)) {
+		policy_refuse(&refusal, POLICY_CLOSING,
+			"Connections of user %u come faster than uncored can close them; it gives "
+			"them no answer.",
+			uid);
+		server_count_refusal(server, uid, &refusal);
+	} else if (!has_left(*fd)) {
+		return false;
+	}
+	closers_turn_away(server->closers, account, fd);
+	return true;
 }
 
 /* What the policy lets a client do. A user that has tables of teams may collect them, whatever the
@@ -129,11 +151,9 @@ static int admit(struct server *server, int *fd, bool others_are_heard, struct n
 	if (account == ACCOUNTS_NONE)
 		return -ENOSPC;
 	newcomer->account = account;
-	if (conversation_first_bytes(*fd) == 0) {
-		close_gone(fd);
+	if (turn_away(server, fd, newcomer->who.uid, account))
 		return 0;
-	}
-	listener_take_bare_messages(*fd);
+	listener_take_bare_newcomer(*fd);
 	newcomer->verdict = judge(server, &newcomer->who, &newcomer->why);
 	r = may_enter(server, newcomer, others_are_heard, &refusal);
 	if (r == 1)

@@ -2,6 +2,7 @@
 #include "daemon/serve/closers.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "daemon/base/privilege.h"
 #include "daemon/serve/accounts.h"
 #include "daemon/serve/closing.h"
+#include "daemon/serve/handover.h"
 #include "daemon/serve/socket-closer.h"
 
 static const uint64_t SLOW_NS = 5000000;    /* after which another thread takes over */
@@ -24,15 +26,15 @@ enum {
 	IDLE_MAX = 2,
 	/* Handed over at once: waking a thread costs as much as accepting two connections. */
 	BATCH_MAX = 16,
-	DOORBELLS_MAX = 256, /* to be closed, of an account: an honest one has no tenth of that */
-	NS_PER_S = 1000000000,
+	DOORBELLS_MAX = 128, /* to be closed, of an account: an honest one has no fifth of that */
 };
 
 struct closer {
 	struct closers *closers;
 	pthread_t thread;
 	bool used, ended;            /* ended: to be joined */
-	uint64_t since_ns;           /* when its close began; 0: it is idle */
+	_Atomic uint64_t since_ns;   /* when its close began; 0: it is idle */
+	atomic_uint account;         /* whose close that is */
 	const struct closing *batch; /* the batch that it closes then */
 	struct socket_closer sockets;
 };
@@ -43,13 +45,15 @@ struct cost {
 };
 
 struct closers {
-	struct closing_queue staged; /* the main thread's alone: not yet handed over */
-	pthread_mutex_t lock;        /* protects all that follows */
-	pthread_cond_t work, progress;
+	struct handover handover;
+	/* the main thread's alone */
+	unsigned n_silent; /* handed over since a thread was last woken */
+	struct socket_closer turned_away;
+	/* for all that follows */
+	pthread_mutex_t lock;
+	pthread_cond_t progress;
 	bool stop;
 	struct closing_queue queue;
-	unsigned n_pending;                 /* in the queue, or being closed */
-	unsigned n_doorbells[ACCOUNTS_MAX]; /* the doorbells among n_pending */
 	unsigned n_closers;
 	struct closer closers[CLOSERS_MAX];
 	unsigned n_costs;
@@ -164,17 +168,15 @@ static void serve(struct closer *closer, struct closing_queue *batch)
 	uint64_t before_ns = clock_thread_ns();
 
 	closer->batch = batch->first;
+	closer->account = batch->first->account;
 	closer->since_ns = clock_now_ns();
 	keep_one_idle(closers);
 	pthread_mutex_unlock(&closers->lock);
 	closing_queue_close(batch, &closer->sockets);
 	pthread_mutex_lock(&closers->lock);
 	closer->since_ns = 0;
-	closers->n_pending -= batch->n;
-	if (!closing_is_connection(batch->first))
-		closers->n_doorbells[batch->first->account]--;
 	note_cost(closers, batch->first->account, clock_thread_ns() - before_ns);
-	closing_queue_free(batch);
+	handover_give_back(&closers->handover, batch);
 }
 
 /* One thread is enough until it has shown that it is slow. */
@@ -190,15 +192,11 @@ static bool one_is_quick(const struct closers *closers)
 }
 
 /* A thread that left work to a quick one looks again when that one may be slow. */
-static void wait_for_work(struct closers *closers, bool left)
+static void wait_for_work(struct closers *closers, unsigned n_woken, bool left)
 {
-	uint64_t due_ns = clock_now_ns() + SLOW_NS;
-	const struct timespec due = { (time_t)(due_ns / NS_PER_S), (long)(due_ns % NS_PER_S) };
-
-	if (left)
-		pthread_cond_timedwait(&closers->work, &closers->lock, &due);
-	else
-		pthread_cond_wait(&closers->work, &closers->lock);
+	pthread_mutex_unlock(&closers->lock);
+	handover_wait(&closers->handover, n_woken, left ? SLOW_NS : 0);
+	pthread_mutex_lock(&closers->lock);
 }
 
 /* Of a thread that found nothing to do. One that still holds sockets stays to close them. */
@@ -216,12 +214,15 @@ static void *run(void *argument)
 	struct closer *closer = argument;
 	struct closers *closers = closer->closers;
 	struct closing_queue batch;
+	unsigned n_woken;
 	bool left;
 
 	closing_queue_init(&batch);
 	privilege_drop();
 	pthread_mutex_lock(&closers->lock);
 	for (;;) {
+		n_woken = closers->handover.n_woken;
+		handover_take(&closers->handover, &closers->queue);
 		/* Asked once in a pass: a thread that is quick now may be slow the next time. */
 		left = closers->queue.first && one_is_quick(closers);
 		if (!left)
@@ -231,7 +232,7 @@ static void *run(void *argument)
 		else if (may_end(closer, left))
 			break;
 		else
-			wait_for_work(closers, left);
+			wait_for_work(closers, n_woken, left);
 	}
 	socket_closer_done(&closer->sockets);
 	closers->n_closers--;
@@ -260,10 +261,9 @@ int closers_new(struct closers **ret)
 
 	if (!closers)
 		return -ENOMEM;
-	closing_queue_init(&closers->staged);
+	handover_init(&closers->handover);
 	closing_queue_init(&closers->queue);
 	pthread_mutex_init(&closers->lock, NULL);
-	init_condition(&closers->work);
 	init_condition(&closers->progress);
 	pthread_mutex_lock(&closers->lock);
 	r = start_closer(closers);
@@ -295,16 +295,17 @@ struct closers *closers_free(struct closers *closers)
 	if (!closers)
 		return NULL;
 	closers_hand_over(closers);
+	socket_closer_done(&closers->turned_away);
 	pthread_mutex_lock(&closers->lock);
 	closers->stop = true;
-	pthread_cond_broadcast(&closers->work);
+	handover_wake(&closers->handover, INT_MAX);
 	all_ended = wait_for_end(closers);
 	for (unsigned i = 0; i < CLOSERS_MAX; i++)
 		join_ended(&closers->closers[i]);
 	pthread_mutex_unlock(&closers->lock);
+	handover_clean(&closers->handover);
 	if (all_ended) {
 		pthread_cond_destroy(&closers->progress);
-		pthread_cond_destroy(&closers->work);
 		pthread_mutex_destroy(&closers->lock);
 		free(closers);
 	}
@@ -315,41 +316,25 @@ struct closers *closers_free(struct closers *closers)
 
 static void close_later(struct closers *closers, unsigned account, int epoll_fd, int *fd)
 {
-	struct closing *closing = *fd < 0 ? NULL : malloc(sizeof *closing);
-
-	/* Without memory the descriptor stays open: better to lose one than to hang. */
-	if (closing) {
-		*closing = (struct closing){ .account = account, .fd = *fd, .epoll_fd = epoll_fd };
-		closing_queue_add(&closers->staged, closing);
-	}
-	*fd = -1;
-	if (closers->staged.n >= BATCH_MAX)
+	if (*fd < 0)
+		return;
+	handover_put(&closers->handover, account, epoll_fd, fd);
+	if (++closers->n_silent >= BATCH_MAX)
 		closers_hand_over(closers);
-}
-
-/* With the lock held. */
-static void take_staged(struct closers *closers)
-{
-	while (closers->staged.first) {
-		struct closing *closing =
-			closing_queue_take(&closers->staged, &closers->staged.first);
-
-		if (!closing_is_connection(closing))
-			closers->n_doorbells[closing->account]++;
-		closing_queue_add(&closers->queue, closing);
-		closers->n_pending++;
-	}
 }
 
 void closers_hand_over(struct closers *closers)
 {
-	if (!closers->staged.n)
+	socket_closer_close_waiting(&closers->turned_away);
+	if (!closers->n_silent)
 		return;
-	pthread_mutex_lock(&closers->lock);
-	take_staged(closers);
-	keep_one_idle(closers);
-	pthread_cond_signal(&closers->work);
-	pthread_mutex_unlock(&closers->lock);
+	closers->n_silent = 0;
+	handover_clean(&closers->handover);
+	handover_wake(&closers->handover, 1);
+	if (pthread_mutex_trylock(&closers->lock) == 0) {
+		keep_one_idle(closers);
+		pthread_mutex_unlock(&closers->lock);
+	}
 }
 
 void closers_close_connection(struct closers *closers, unsigned account, int *fd)
@@ -357,42 +342,56 @@ void closers_close_connection(struct closers *closers, unsigned account, int *fd
 	close_later(closers, account, -1, fd);
 }
 
+/* The sockets that need a thread, before Linux 6.16, share one in each turn of the loop. */
+void closers_turn_away(struct closers *closers, unsigned account, int *fd)
+{
+	if (socket_close_if_empty(fd))
+		return;
+	if (closers->handover.waiting[account] < closers->handover.full)
+		close_later(closers, account, -1, fd);
+	else
+		socket_closer_put(&closers->turned_away, fd);
+}
+
 void closers_close_doorbell(struct closers *closers, unsigned account, int epoll_fd, int *fd)
 {
 	close_later(closers, account, epoll_fd, fd);
 }
 
-bool closers_hang(struct closers *closers, unsigned account)
+bool closers_has_crowd(const struct closers *closers, unsigned account)
 {
-	uint64_t now_ns;
-	bool hang;
-
-	pthread_mutex_lock(&closers->lock);
-	hang = closers->n_doorbells[account] > DOORBELLS_MAX;
-	now_ns = clock_now_ns(); /* not before the lock: a close may have begun since */
-	for (unsigned i = 0; i < CLOSERS_MAX; i++) {
-		const struct closer *closer = &closers->closers[i];
-
-		hang |= closer->since_ns && closer->batch->account == account &&
-			now_ns - closer->since_ns > HANG_NS;
-	}
-	pthread_mutex_unlock(&closers->lock);
-	return hang;
+	return closers->handover.waiting[account] >= closers->handover.crowd;
 }
 
-unsigned closers_pending(struct closers *closers)
+/* Does @closer hang with a close of @account, and not with one that ended while we looked? */
+static bool hangs(const struct closer *closer, unsigned account)
 {
-	unsigned n;
+	uint64_t since_ns = closer->since_ns, now_ns = clock_now_ns();
 
-	pthread_mutex_lock(&closers->lock);
-	n = closers->staged.n + closers->n_pending;
-	pthread_mutex_unlock(&closers->lock);
-	return n;
+	return since_ns && now_ns > since_ns + HANG_NS && closer->account == account &&
+	       closer->since_ns == since_ns;
 }
 
+bool closers_hang(const struct closers *closers, unsigned account)
+{
+	if (!closers->handover.waiting[account])
+		return false;
+	for (unsigned i = 0; i < CLOSERS_MAX; i++)
+		if (hangs(&closers->closers[i], account))
+			return true;
+	return closers->handover.doorbells[account] > DOORBELLS_MAX;
+}
+
+unsigned closers_pending(const struct closers *closers)
+{
+	return closers->handover.n_pending;
+}
+
+/* What cannot be charged now, because a thread is at it, is charged the next time. */
 void closers_charge(struct closers *closers, struct budget *budget)
 {
-	pthread_mutex_lock(&closers->lock);
+	if (pthread_mutex_trylock(&closers->lock) != 0)
+		return;
 	for (unsigned i = 0; i < closers->n_costs; i++)
 		budget_charge_unasked(budget, closers->costs[i].account, closers->costs[i].ns);
 	closers->n_costs = 0;

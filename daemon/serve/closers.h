@@ -10,6 +10,10 @@
  * not hang, so those refused meanwhile do not pile up. There are two threads at rest: one closes,
  * and the other takes over as soon as the first is slow. More are started while threads hang,
  * CLOSERS_MAX at most.
+ *
+ * What waits to be closed is counted for each account, so that no user takes the descriptors of
+ * others. An account that has many waiting is a crowd: its newcomers are turned away, and they are
+ * closed without the threads where that is as safe.
  */
 #pragma once
 
@@ -21,7 +25,8 @@ enum { CLOSERS_MAX = 64 };
 
 struct closers;
 
-/* Starts the first thread. -ENOMEM; errno of pthread_create(3). */
+/* Starts the first thread, and reads the limit of open files. -ENOMEM; errno of
+ * pthread_create(3). */
 int closers_new(struct closers **ret);
 
 /*
@@ -34,20 +39,29 @@ struct closers *closers_free(struct closers *closers);
  * close is charged to nobody. */
 void closers_close_connection(struct closers *closers, unsigned account, int *fd);
 
+/*
+ * Closes *@fd, a connection of @account that nobody has answered, and sets it to -1. The main
+ * thread closes it itself if that waits for nothing, or if HANDOVER_FULL wait.
+ */
+void closers_turn_away(struct closers *closers, unsigned account, int *fd);
+
 /* Takes *@fd, a doorbell of @account, out of the epoll @epoll_fd, closes it and sets it to -1. */
 void closers_close_doorbell(struct closers *closers, unsigned account, int epoll_fd, int *fd);
 
-/* Hands over what the main thread has closed so far. With much to close that happens by itself. */
+/* Wakes a thread for what there is to close. With much to close that happens by itself. */
 void closers_hand_over(struct closers *closers);
 
 /*
  * Has a close of @account gone on for so long that it counts as hanging? Or has @account more
  * doorbells yet to be closed than any honest account?
  */
-bool closers_hang(struct closers *closers, unsigned account);
+bool closers_hang(const struct closers *closers, unsigned account);
 
-/* How many descriptors have yet to be closed, handed over or not. */
-unsigned closers_pending(struct closers *closers);
+/* Has @account HANDOVER_CROWD descriptors that wait to be closed? */
+bool closers_has_crowd(const struct closers *closers, unsigned account);
 
-/* Charges each account for closing since the last call. */
+/* How many descriptors have yet to be closed. */
+unsigned closers_pending(const struct closers *closers);
+
+/* Charges each account for closing since the last call, or with the next call. */
 void closers_charge(struct closers *closers, struct budget *budget);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/serve/closing.h"
 
-#include <stdlib.h>
 #include <sys/epoll.h>
 
 #include "common/macro.h"
@@ -43,7 +42,7 @@ bool closing_is_like(const struct closing *a, const struct closing *b)
 static void close_one(struct closing *closing, struct socket_closer *sockets)
 {
 	if (closing_is_connection(closing)) {
-		socket_closer_close(sockets, &closing->fd);
+		socket_closer_put(sockets, &closing->fd);
 		return;
 	}
 	epoll_ctl(closing->epoll_fd, EPOLL_CTL_DEL, closing->fd, NULL);
@@ -54,10 +53,5 @@ void closing_queue_close(struct closing_queue *queue, struct socket_closer *sock
 {
 	for (struct closing *closing = queue->first; closing; closing = closing->next)
 		close_one(closing, sockets);
-}
-
-void closing_queue_free(struct closing_queue *batch)
-{
-	while (batch->first)
-		free(closing_queue_take(batch, &batch->first));
+	socket_closer_close_waiting(sockets);
 }

@@ -31,6 +31,5 @@ void closing_queue_add(struct closing_queue *queue, struct closing *closing);
 /* Takes out the element that @at, a link of the queue, leads to. It becomes the caller's. */
 struct closing *closing_queue_take(struct closing_queue *queue, struct closing **at);
 
-/* The first closes all descriptors; the second then frees the elements. */
+/* Closes all descriptors; the elements stay. */
 void closing_queue_close(struct closing_queue *queue, struct socket_closer *sockets);
-void closing_queue_free(struct closing_queue *queue);

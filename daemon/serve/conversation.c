@@ -61,22 +61,34 @@ static bool hear(struct peer *peer)
 	return r >= 0;
 }
 
+/* A client that has left wants no answer. Clients that come and leave without end would otherwise
+ * have as many connections parked as a user may have. */
+static void drop(struct peer *peer)
+{
+	struct server *server = peer->server;
+	unsigned account = peer->account;
+
+	peer_free(peer);
+	budget_charge_unasked(&server->budget, account, server_take_cost(server));
+}
+
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct peer *peer = userdata;
 
 	(void)source;
 	(void)fd;
-	(void)events;
-	if (!peer->parked_ns && hear(peer) && !peer->parked_ns)
+	if (events & EPOLLHUP)
+		drop(peer);
+	else if (!peer->parked_ns && hear(peer) && !peer->parked_ns)
 		peer_look_again(peer);
 	return 0;
 }
 
 static int watch(struct peer *peer)
 {
-	int r = sd_event_add_io(
-		peer->server->event, &peer->source, peer->fd, PEER_READABLE, on_readable, peer);
+	int r = sd_event_add_io(peer->server->event, &peer->source, peer->fd,
+		(uint32_t)(peer->parked_ns ? PEER_PARKED : PEER_READABLE), on_readable, peer);
 
 	return r < 0 ? r : peer_limit_rate(peer);
 }

@@ -27,14 +27,29 @@ enum { BACKLOG = LISTENER_AT_ONCE - 1 };
 #define SO_PASSRIGHTS 83 /* asm-generic/socket.h since Linux 6.16 */
 #endif
 
-/* Best effort: without the last option socket-closer.h has more to do. */
-void listener_take_bare_messages(int fd)
+static void refuse_labels(int fd)
 {
-	static const int options[] = { SO_PASSCRED, SO_PASSSEC, SO_PASSPIDFD, SO_PASSRIGHTS };
+	static const int options[] = { SO_PASSCRED, SO_PASSSEC, SO_PASSPIDFD };
 	const int off = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		setsockopt(fd, SOL_SOCKET, options[i], &off, sizeof off);
+}
+
+/* Best effort: without SO_PASSRIGHTS socket-closer.h has more to do. */
+void listener_take_bare_messages(int fd)
+{
+	const int off = 0;
+
+	refuse_labels(fd);
+	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off);
+}
+
+/* SO_PASSRIGHTS stays as it is, because it tells what may have been attached: socket_is_bare(). */
+void listener_take_bare_newcomer(int fd)
+{
+	if (!socket_is_bare(fd))
+		refuse_labels(fd);
 }
 
 static int take_activated(struct listener *listener, int fd, struct fault *fault)

@@ -37,7 +37,10 @@ int listener_set_permissions(const struct listener *listener, struct fault *faul
 bool listener_socket(const struct listener *listener, struct rules_socket *ret);
 
 /*
- * Has the kernel keep descriptors, and all else that may be attached to a message, away from @fd:
- * an accepted socket, or a listening one and with it all that it accepts from then on.
+ * Has the kernel keep descriptors, and all else that may be attached to a message, away from all
+ * connections that are made to the listening socket @fd from then on.
  */
 void listener_take_bare_messages(int fd);
+
+/* The same, except for descriptors, for @fd, a connection that may have been made before. */
+void listener_take_bare_newcomer(int fd);

@@ -84,6 +84,7 @@ int peer_new(struct server *server, int *fd, uid_t uid, unsigned account, struct
 	peer->account = account;
 	peer->since_ns = clock_now_ns();
 	peer->fd = take_fd(fd);
+	peer->is_bare = socket_is_bare(peer->fd);
 	link_peer(peer);
 	*ret = peer;
 	return 0;
@@ -118,13 +119,15 @@ void peer_set_account(struct peer *peer, unsigned account)
 
 /* --- parking --- */
 
-/* The peer's event comes no more until peer_look_again(): see PEER_READABLE. */
+/* The peer's event comes no more until peer_look_again(), unless the client leaves. */
 void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns)
 {
 	struct account *account = &peer->server->accounts.accounts[peer->account];
 	uint64_t until_ns = now_ns + (wait_ns < PARKED_MAX_NS ? wait_ns : PARKED_MAX_NS);
 
 	peer->parked_ns = now_ns;
+	if (peer->source)
+		sd_event_source_set_io_events(peer->source, (uint32_t)PEER_PARKED);
 	if (account->n_parked++ && account->unpark_ns <= until_ns)
 		return;
 	account->unpark_ns = until_ns;
@@ -168,7 +171,7 @@ int peer_send(struct peer *peer, const union wire_message *message, const int fd
 int peer_receive(struct peer *peer, struct wire_packet *ret)
 {
 	uint64_t before_ns = clock_thread_ns();
-	int r = socket_has_descriptors(peer->fd), price;
+	int r = peer->is_bare ? 0 : socket_has_descriptors(peer->fd), price;
 
 	if (r < 0)
 		return r;

@@ -31,14 +31,16 @@ struct peer {
 	sd_event_source *source;
 	uint64_t parked_ns; /* since when; 0: is not parked */
 	bool is_due;        /* has waited: its next message is heard */
+	bool is_bare;       /* socket_is_bare() */
 	unsigned n_dear;    /* messages from or to it that cost too much */
 	uint64_t since_ns;  /* CLOCK_MONOTONIC */
 	uint64_t n_requests;
 };
 
 /* Edge-triggered: a readable peer that waits for its turn is reported once, not at each turn of the
- * loop for every other peer. */
-enum { PEER_READABLE = EPOLLIN | (int)EPOLLET };
+ * loop for every other peer. Of a parked peer only the end is reported: messages would use up its
+ * rate, and then the end would not be heard for a second. */
+enum { PEER_PARKED = (int)EPOLLET, PEER_READABLE = EPOLLIN | PEER_PARKED };
 
 /* Takes over *@fd, a connection of @uid, and links a peer into @server. -ENOMEM, errno of
  * setsockopt(2): *@fd is still the caller's. */

@@ -83,7 +83,7 @@ static void answer(struct refusing *refusing, int fd)
 {
 	union wire_message reply;
 
-	listener_take_bare_messages(fd);
+	listener_take_bare_newcomer(fd);
 	wire_error(&reply, refusing_error(refusing->error), "%s %s", refusing->why.text,
 		wants_memory(refusing) ? "uncored looks again each minute."
 				       : "After a change it takes `systemctl restart uncored`.");

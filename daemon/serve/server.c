@@ -93,7 +93,7 @@ void server_count_peer(struct server *server, int change)
 	server_tell_clients(server);
 }
 
-static void note_refusal(struct server *server, uint32_t uid, const struct policy_refusal *refusal)
+void server_count_refusal(struct server *server, uid_t uid, const struct policy_refusal *refusal)
 {
 	unsigned account = server_account_of(server, uid);
 	uint64_t n_silent;
@@ -110,7 +110,7 @@ int server_refuse(struct server *server, int fd, uid_t uid, const struct policy_
 {
 	union wire_message reply;
 
-	note_refusal(server, uid, refusal);
+	server_count_refusal(server, uid, refusal);
 	wire_error(&reply, refusal->error, "%s", refusal->text);
 	return wire_send(fd, &reply, NULL, 0);
 }

@@ -79,10 +79,11 @@ void server_count_peer(struct server *server, int change);
 /* Shows in the page how many peers there are, and how many were refused. */
 void server_tell_clients(struct server *server);
 
-/*
- * Tells @uid, at the other end of @fd, why it is refused. Counts the refusal, shows it in the page,
- * and logs it, at most once a minute for each user. Errors of wire_send().
+/* Counts a refusal of @uid, shows it in the page, and logs it, at most once a minute for each user.
  */
+void server_count_refusal(struct server *server, uid_t uid, const struct policy_refusal *refusal);
+
+/* The same; also tells @uid, at the other end of @fd, why it is refused. Errors of wire_send(). */
 int server_refuse(struct server *server, int fd, uid_t uid, const struct policy_refusal *refusal);
 
 /* The account of @uid, as far as is known, or ACCOUNTS_NONE. */

@@ -11,9 +11,13 @@
 #include "common/macro.h"
 #include "daemon/base/privilege.h"
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* asm-generic/socket.h since Linux 6.16 */
+#endif
+
 enum {
 	STACK_BYTES = 128 * 1024,
-	YIELD_AFTER = 16, /* messages: some 20 us */
+	HONEST_MESSAGES = 4,
 };
 
 /* --- messages left to receive --- */
@@ -33,6 +37,17 @@ static ssize_t peek(int socket_fd, int *ret_flags)
 	return n;
 }
 
+/* A connection has the options that the listening socket had when the client called connect(2), and
+ * nothing sets this one afterwards. */
+bool socket_is_bare(int socket_fd)
+{
+	int takes_descriptors;
+	socklen_t size = sizeof takes_descriptors;
+
+	return getsockopt(socket_fd, SOL_SOCKET, SO_PASSRIGHTS, &takes_descriptors, &size) == 0 &&
+	       !takes_descriptors;
+}
+
 int socket_has_descriptors(int socket_fd)
 {
 	int flags;
@@ -43,18 +58,18 @@ int socket_has_descriptors(int socket_fd)
 }
 
 /*
- * Receives harmless messages, up to one with descriptors, an empty one, or the end. A client may
- * have sent hundreds, and again and again. If the main thread waits for this CPU, it goes first:
- * without the yield the scheduler made it wait for up to 3 ms, and newcomers with it.
+ * Receives what an honest client may have sent, up to a message with descriptors, an empty one, or
+ * the end. Without this the close would leave an error at that client's end, and an old library
+ * takes the error for the answer. To receive all that a client can send would take 200 us.
  */
 static void drain(int socket_fd)
 {
 	int flags;
 
-	for (unsigned n = 1; peek(socket_fd, &flags) > 0 && !(flags & MSG_CTRUNC); n++) {
+	for (unsigned n = 0; n < HONEST_MESSAGES; n++) {
+		if (peek(socket_fd, &flags) <= 0 || flags & MSG_CTRUNC)
+			break;
 		recv(socket_fd, NULL, 0, MSG_DONTWAIT);
-		if (n % YIELD_AFTER == 0)
-			sched_yield();
 	}
 }
 
@@ -130,11 +145,11 @@ static void holder_stop(struct holder *holder)
 	pthread_join(holder->thread, NULL);
 }
 
-static void close_waiting(struct socket_closer *closer)
+void socket_closer_close_waiting(struct socket_closer *closer)
 {
 	struct holder holder = {};
 
-	if (!holder_start(&holder))
+	if (!closer->n_waiting || !holder_start(&holder))
 		return;
 	while (holder.holds && closer->n_waiting)
 		close_fd(&closer->waiting[--closer->n_waiting]);
@@ -143,32 +158,62 @@ static void close_waiting(struct socket_closer *closer)
 
 /* --- for the server --- */
 
-void socket_closer_close_listening(struct socket_closer *closer, int *socket_fd)
+static void keep_waiting(struct socket_closer *closer, int *socket_fd)
 {
-	int *grown;
+	int *grown = reallocarray(closer->waiting, closer->n_waiting + 1, sizeof *closer->waiting);
 
-	if (*socket_fd < 0)
-		return;
-	grown = reallocarray(closer->waiting, closer->n_waiting + 1, sizeof *closer->waiting);
 	if (grown) {
 		closer->waiting = grown;
 		closer->waiting[closer->n_waiting++] = *socket_fd;
-		close_waiting(closer);
 	}
 	*socket_fd = -1; /* no memory: better to lose a descriptor than to hang */
 }
 
-void socket_closer_close(struct socket_closer *closer, int *socket_fd)
+void socket_closer_close_listening(struct socket_closer *closer, int *socket_fd)
+{
+	if (*socket_fd >= 0)
+		keep_waiting(closer, socket_fd);
+	socket_closer_close_waiting(closer);
+}
+
+/* Without SO_PASSRIGHTS a client could attach a descriptor after a mere look. */
+static bool is_empty(int socket_fd)
+{
+	int flags;
+
+	if (socket_is_bare(socket_fd)) {
+		drain(socket_fd);
+		return peek(socket_fd, &flags) <= 0;
+	}
+	shutdown(socket_fd, SHUT_RDWR);
+	return socket_is_at_end(socket_fd);
+}
+
+bool socket_close_if_empty(int *socket_fd)
+{
+	if (!is_empty(*socket_fd))
+		return false;
+	close_fd(socket_fd);
+	return true;
+}
+
+void socket_closer_put(struct socket_closer *closer, int *socket_fd)
 {
 	if (*socket_fd < 0)
 		return;
 	/* After this nobody can send to it any more. */
 	shutdown(*socket_fd, SHUT_RDWR);
 	drain(*socket_fd);
-	if (socket_is_at_end(*socket_fd))
+	if (socket_is_bare(*socket_fd) || socket_is_at_end(*socket_fd))
 		close_fd(socket_fd);
 	else
-		socket_closer_close_listening(closer, socket_fd);
+		keep_waiting(closer, socket_fd);
+}
+
+void socket_closer_close(struct socket_closer *closer, int *socket_fd)
+{
+	socket_closer_put(closer, socket_fd);
+	socket_closer_close_waiting(closer);
 }
 
 void socket_closer_done(struct socket_closer *closer)

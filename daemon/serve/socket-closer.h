@@ -15,11 +15,17 @@
 
 #include <stdbool.h>
 
-/* Sockets for which no thread could be had: tried again with the next. */
+/* Sockets that wait for a thread, or for which none could be had: tried again with the next. */
 struct socket_closer {
 	int *waiting;
 	unsigned n_waiting;
 };
+
+/*
+ * Was the kernel told from the beginning of the connection @socket_fd to keep descriptors away
+ * (listener_take_bare_messages())? Then nothing at it makes close(2) wait for a file.
+ */
+bool socket_is_bare(int socket_fd);
 
 /*
  * Has the next message at @socket_fd descriptors attached? Receives neither the message nor any of
@@ -36,11 +42,23 @@ int socket_has_descriptors(int socket_fd);
 bool socket_is_at_end(int socket_fd);
 
 /*
+ * Closes *@socket_fd, a connected Unix socket, and sets it to -1, if it holds no more than an
+ * honest client sends: then close(2) waits for no file, and wakes the watchers of the client's end
+ * only a few times. False: it is still open.
+ */
+bool socket_close_if_empty(int *socket_fd);
+
+/*
  * Shuts down and closes *@socket_fd, a connected Unix socket, and sets it to -1. Uses a thread if
- * descriptors were left to receive. Never waits for a file. To be called by one thread alone, which
- * neither keeps the descriptor elsewhere nor lets another thread open or close any meanwhile.
+ * descriptors may be left to receive. Never waits for a file. To be called by one thread alone,
+ * which neither keeps the descriptor elsewhere nor lets another thread open or close any meanwhile.
  */
 void socket_closer_close(struct socket_closer *closer, int *socket_fd);
+
+/* The first does so for each of several; those that need a thread wait for the second, and share
+ * one. */
+void socket_closer_put(struct socket_closer *closer, int *socket_fd);
+void socket_closer_close_waiting(struct socket_closer *closer);
 
 /* The same for a listening socket, whose clients may have sent. Does not shut it down, because it
  * may be systemd's, too. */

@@ -4,13 +4,17 @@
 #include <errno.h>
 #include <grp.h>
 #include <inttypes.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -22,6 +26,10 @@
 #include "tests/harness/cpu-time.h"
 #include "tests/hostile/load.h"
 #include "tests/hostile/victim.h"
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* asm-generic/socket.h since Linux 6.16 */
+#endif
 
 /*
  * Where the scheduler makes the p99 of one batch miss the limit one time in three, all 8 miss it
@@ -58,9 +66,9 @@ static long descriptors_before;
 
 /* --- for the attackers --- */
 
-void attack_is_on(void)
+unsigned attack_is_on(void)
 {
-	__atomic_add_fetch(&shared->n_on, 1, __ATOMIC_SEQ_CST);
+	return __atomic_fetch_add(&shared->n_on, 1, __ATOMIC_SEQ_CST);
 }
 
 void attack_did(uint64_t deeds)
@@ -231,6 +239,7 @@ static char main_thread_state(void)
 /* How the daemon was seen during an attack. */
 struct watch {
 	uint64_t rss_kib; /* at most */
+	long descriptors; /* at most */
 	unsigned n_stuck,
 		longest_stuck; /* samples in a row of a main thread that cannot be killed */
 };
@@ -239,7 +248,10 @@ static void look_at_daemon(void *argument)
 {
 	struct watch *watch = argument;
 	uint64_t rss_kib = daemon_rss_kib(&the_daemon);
+	long descriptors = daemon_descriptors(&the_daemon);
 
+	if (descriptors > watch->descriptors)
+		watch->descriptors = descriptors;
 	watch->rss_kib = rss_kib > watch->rss_kib ? rss_kib : watch->rss_kib;
 	watch->n_stuck = main_thread_state() == 'D' ? watch->n_stuck + 1 : 0;
 	if (watch->n_stuck > watch->longest_stuck)
@@ -382,12 +394,12 @@ static void print_outcome(const struct attack *attack, const struct outcome *out
 		a->read_p50_us, r->read_p50_us);
 	printf("#   %u + %u threads took %.2f CPUs, the main thread %.0f %% (at rest %.0f); "
 	       "newcomer "
-	       "%.1f ms; %" PRIu64 " KiB, %u memfds; %ld descriptors kept; %" PRIu64
+	       "%.1f ms; %" PRIu64 " KiB, %u memfds; %ld descriptors, %ld more kept; %" PRIu64
 	       " deeds; stuck %u\n",
 		outcome->load.n_hungry, outcome->load.n_modest, outcome->load.cpus,
 		outcome->busy_percent, outcome->busy_at_rest_percent, shared->newcomer_us / 1000,
-		outcome->daemon.rss_kib, outcome->memfds, outcome->descriptors, shared->deeds,
-		outcome->daemon.longest_stuck);
+		outcome->daemon.rss_kib, outcome->memfds, outcome->daemon.descriptors,
+		outcome->descriptors, shared->deeds, outcome->daemon.longest_stuck);
 	if (a->n_failed)
 		printf("#   the first that failed: %s\n", a->failure);
 	fflush(stdout);
@@ -452,6 +464,7 @@ static void add_batch(struct batches *batches, const struct outcome *outcome)
 static const char *find_harm(const struct attack *attack, const struct outcome *outcome)
 {
 	unsigned most_memfds = attack->memfds ? attack->memfds : MEMFDS;
+	long most_descriptors = descriptors_before + (long)attack->descriptors;
 	const struct {
 		bool is_so;
 		const char *text;
@@ -463,6 +476,8 @@ static const char *find_harm(const struct attack *attack, const struct outcome *
 		{ outcome->newcomer, "A newcomer was not served." },
 		{ outcome->daemon.rss_kib > rss_before_kib + GROWTH_KIB, "The daemon grew." },
 		{ outcome->memfds > most_memfds, "There are too many memfds." },
+		{ attack->descriptors && outcome->daemon.descriptors > most_descriptors,
+			"The daemon had too many descriptors." },
 		{ outcome->daemon.longest_stuck >= STUCK_SAMPLES, "The main thread was stuck." },
 		{ !outcome->rested, "The daemon did not come to rest, or kept descriptors." },
 	};
@@ -560,4 +575,22 @@ int attack_run(const char *name, const struct CMUnitTest cases[], size_t n_cases
 	if (shared == MAP_FAILED)
 		return 1;
 	return run_on_daemon(name, "standin", NULL, cases, n_cases);
+}
+
+/* --- an older kernel --- */
+
+bool attack_before_6_16(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setsockopt, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SO_PASSRIGHTS, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOPROTOOPT),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { ARRAY_SIZE(filter), filter };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }

@@ -32,6 +32,7 @@ struct attack {
 	uint64_t deeds;        /* the sum of attack_did() at which the attack is over */
 	unsigned busy_percent; /* of a CPU, that the main thread may take more; 0: not asked */
 	unsigned memfds;       /* the most that daemon and attackers may hold together; 0: a few */
+	unsigned descriptors;  /* the most that the daemon may have more; 0: not asked */
 	unsigned kept;         /* descriptors, for users that have left; 0: next to none */
 };
 
@@ -51,8 +52,8 @@ void attack_beside_victim(const struct attack *attack);
 uint64_t attack_deeds(void);
 bool attack_wait_for_deeds(uint64_t deeds);
 
-/* For the body. */
-void attack_is_on(void);
+/* For the body. The first returns how many other attackers were in position before. */
+unsigned attack_is_on(void);
 void attack_did(uint64_t deeds);
 void attack_become(uid_t uid);
 
@@ -84,6 +85,12 @@ void attack_start_threads(unsigned n, void *(*body)(void *), void *arguments, si
 
 /* The last case of each program: the attacks have not left the daemon larger. */
 void nothing_is_left(void **state);
+
+/*
+ * Makes SO_PASSRIGHTS fail with ENOPROTOOPT, as in an older kernel, for this process and its
+ * children.
+ */
+bool attack_before_6_16(void);
 
 /* main() of each program. */
 int attack_run(const char *name, const struct CMUnitTest cases[], size_t n_cases);

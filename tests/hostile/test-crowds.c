@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Users who open connections faster than anybody can judge, serve or close them. The daemon's
+ * descriptors stay within the bound that uncored-security(7) names, for each account.
+ *
+ * Arguments: the limit of the daemon's open files; `before-6.16`: setsockopt(2) knows no
+ * SO_PASSRIGHTS.
+ */
+#include "tests/hostile/attack.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client/uncore.h"
+#include "common/wire.h"
+
+enum { USERS = 10, HELD = 8, DEEDS = 1000, FIRST_BLOCK = 24, FIRST_SUBORDINATE = 524288 };
+
+/* Descriptors of one account beyond those of a daemon at rest: uncored-security(7) has the bound.
+ */
+enum { OF_ACCOUNT = 256 };
+
+/* The daemon keeps doorbells and wake-ups of all the users here, who may come back, and a little.
+ */
+enum { KEPT = 3 * (2 * USERS + 1) + 4 };
+
+static unsigned below(unsigned n)
+{
+	return (unsigned)random() % n;
+}
+
+/* --- random messages --- */
+
+static size_t make_request(union wire_message *ret)
+{
+	static const uint16_t opcodes[] = { WIRE_HELLO, WIRE_HELLO, WIRE_INFO, WIRE_OWNER,
+		WIRE_RENEW, WIRE_TEAM };
+
+	wire_begin(ret, opcodes[below(sizeof opcodes / sizeof *opcodes)]);
+	if (ret->header.opcode == WIRE_HELLO)
+		ret->hello.version = WIRE_VERSION;
+	return ret->header.size;
+}
+
+/* Half of the messages are requests; a bit of some is wrong. The others are noise. */
+static void send_random(int fd)
+{
+	char bytes[2 * WIRE_MESSAGE_MAX] __attribute__((aligned(8))) = "";
+	size_t size;
+
+	if (below(2)) {
+		size = make_request((void *)bytes);
+	} else {
+		size = below(sizeof bytes);
+		for (size_t i = 0; i < size; i++)
+			bytes[i] = (char)random();
+	}
+	if (size && below(10) == 0)
+		bytes[below((unsigned)size)] ^= (char)(1 << below(8));
+	if (send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+		attack_did(1);
+}
+
+static void take_answer(int fd)
+{
+	struct wire_packet packet;
+
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	if (wire_receive(fd, WIRE_FROM_DAEMON, &packet) == 1)
+		wire_packet_done(&packet);
+	fcntl(fd, F_SETFL, 0);
+}
+
+/* Does something to a connection; returns it, or -1 if it is closed. */
+static int torment(int fd)
+{
+	switch (below(10)) {
+	case 0:
+		close(fd);
+		return -1;
+	case 1:
+		shutdown(fd, (int)below(3));
+		break;
+	case 2:
+	case 3:
+		take_answer(fd);
+		break;
+	default:
+		for (unsigned n = 1 + below(6); n; n--)
+			send_random(fd);
+	}
+	return fd;
+}
+
+static _Noreturn void send_random_messages(void)
+{
+	int fds[HELD];
+
+	srandom((unsigned)getpid());
+	for (unsigned i = 0; i < HELD; i++)
+		fds[i] = -1;
+	for (;;) {
+		unsigned i = below(HELD);
+
+		fds[i] = fds[i] < 0 ? attack_connect() : torment(fds[i]);
+	}
+}
+
+static _Noreturn int send_as_one(void *argument)
+{
+	(void)argument;
+	attack_is_on();
+	send_random_messages();
+}
+
+static void random_messages(void **state)
+{
+	const struct attack attack = {
+		.name = "random messages of one user",
+		.body = send_as_one,
+		.n_processes = 2,
+		.deeds = DEEDS,
+		.memfds = OF_ACCOUNT,
+		.descriptors = OF_ACCOUNT,
+		.kept = KEPT,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+/* Each in a block of ids of its own, which is an account of its own. */
+static _Noreturn int send_as_others(void *argument)
+{
+	(void)argument;
+	attack_become((FIRST_BLOCK + attack_is_on()) * 65536 + 1000);
+	send_random_messages();
+}
+
+static void random_messages_of_ten(void **state)
+{
+	const struct attack attack = {
+		.name = "random messages of ten users",
+		.body = send_as_others,
+		.n_processes = USERS,
+		.begins_as_root = true,
+		.deeds = DEEDS,
+		.memfds = USERS * OF_ACCOUNT,
+		.descriptors = USERS * OF_ACCOUNT,
+		.kept = KEPT,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+static _Noreturn int send_as_subordinates(void *argument)
+{
+	(void)argument;
+	attack_become(FIRST_SUBORDINATE + attack_is_on());
+	send_random_messages();
+}
+
+static void random_messages_of_subordinates(void **state)
+{
+	const struct attack attack = {
+		.name = "random messages of ten subordinate ids of one user",
+		.body = send_as_subordinates,
+		.n_processes = USERS,
+		.begins_as_root = true,
+		.deeds = DEEDS,
+		.memfds = OF_ACCOUNT,
+		.descriptors = OF_ACCOUNT,
+		.kept = KEPT,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+/* --- requests whose answers nobody reads --- */
+
+static _Noreturn int ask_and_leave(void *argument)
+{
+	union wire_message info;
+
+	(void)argument;
+	wire_begin(&info, WIRE_INFO);
+	attack_is_on();
+	for (;;) {
+		int fd = attack_connect();
+
+		wire_send(fd, &info, NULL, 0);
+		close(fd);
+		attack_did(1);
+	}
+}
+
+static void asking_and_leaving(void **state)
+{
+	const struct attack attack = {
+		.name = "connecting, asking and leaving",
+		.body = ask_and_leave,
+		.n_processes = 2,
+		.deeds = DEEDS,
+		.memfds = OF_ACCOUNT,
+		.descriptors = OF_ACCOUNT,
+		.kept = KEPT,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+/* --- as many messages as a socket holds, in connections that are refused --- */
+
+static _Noreturn int stuff_connections(void *argument)
+{
+	int fds[HELD];
+
+	(void)argument;
+	for (unsigned i = 0; i < HELD; i++)
+		fds[i] = -1;
+	attack_is_on();
+	for (unsigned i = 0;; i = (i + 1) % HELD) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = attack_connect();
+		while (send(fds[i], "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+			attack_did(1);
+	}
+}
+
+static void stuffed_connections(void **state)
+{
+	const struct attack attack = {
+		.name = "connections full of messages",
+		.body = stuff_connections,
+		.n_processes = 2,
+		.deeds = DEEDS,
+		.memfds = OF_ACCOUNT,
+		.descriptors = OF_ACCOUNT,
+		.kept = KEPT,
+	};
+
+	(void)state;
+	attack_beside_victim(&attack);
+}
+
+int main(int argc, char *argv[])
+{
+	const struct CMUnitTest cases[] = {
+		CASE("random messages of one user", random_messages),
+		CASE("random messages of ten users", random_messages_of_ten),
+		CASE("random messages of ten subordinate ids of one user",
+			random_messages_of_subordinates),
+		CASE("connecting, asking and leaving before the answer", asking_and_leaving),
+		CASE("connections full of messages", stuffed_connections),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
+	};
+	struct rlimit limit;
+
+	the_daemon.descriptor_limit = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_max < the_daemon.descriptor_limit) {
+		puts("1..0 # SKIP the limit of open files is lower");
+		return 0;
+	}
+	if (argc > 2 && (strcmp(argv[2], "before-6.16") != 0 || !attack_before_6_16())) {
+		puts("1..0 # SKIP cannot set a filter of system calls up");
+		return 0;
+	}
+	return attack_run("crowds", cases, sizeof cases / sizeof *cases);
+}
