@@ -21,8 +21,7 @@ struct peer;
 struct account {
 	unsigned n_peers;     /* connections */
 	uint64_t left_ns;     /* when the last connection went */
-	unsigned n_parked;    /* peers that are parked */
-	uint64_t unpark_ns;   /* when one of them may be read from again */
+	uint64_t unpark_ns;   /* when a peer that is parked may be read from again */
 	struct peer *longest; /* of the parked peers; only during parking_on_wake() */
 };
 

@@ -6,13 +6,17 @@
 
 enum { UNPARK_NS = 500000 };
 
-/* Finds for each account whose wait is over the peer that has been parked for the longest. */
+/*
+ * Finds for each account the peer that has been parked for the longest, among those whose own wait
+ * is over. If one wait ended all others, a user with a few clients that come again and again would
+ * always have one that is parked, and pay for one wait alone.
+ */
 static void find_longest(struct server *server, uint64_t now_ns)
 {
 	for (struct peer *peer = server->peers; peer; peer = peer->next) {
 		struct account *account = &server->accounts.accounts[peer->account];
 
-		if (peer->parked_ns && account->unpark_ns <= now_ns &&
+		if (peer->parked_ns && peer_unpark_ns(peer) <= now_ns &&
 			(!account->longest || peer->parked_ns < account->longest->parked_ns))
 			account->longest = peer;
 	}
@@ -41,12 +45,9 @@ int parking_on_wake(sd_event_source *source, uint64_t usec, void *userdata)
 	(void)usec;
 	find_longest(server, now_ns);
 	unpark_longest(server, now_ns);
-	for (const struct peer *peer = server->peers; peer; peer = peer->next) {
-		uint64_t unpark_ns = server->accounts.accounts[peer->account].unpark_ns;
-
-		if (peer->parked_ns && unpark_ns < next_ns)
-			next_ns = unpark_ns;
-	}
+	for (const struct peer *peer = server->peers; peer; peer = peer->next)
+		if (peer->parked_ns && peer_unpark_ns(peer) < next_ns)
+			next_ns = peer_unpark_ns(peer);
 	if (next_ns != UINT64_MAX)
 		server_wake_at(server, next_ns);
 	return 0;

@@ -62,13 +62,6 @@ static void unlink_peer(struct peer *peer)
 	server_count_peer(server, -1);
 }
 
-static void leave_parking(struct peer *peer)
-{
-	if (peer->parked_ns)
-		peer->server->accounts.accounts[peer->account].n_parked--;
-	peer->parked_ns = 0;
-}
-
 int peer_new(struct server *server, int *fd, uid_t uid, unsigned account, struct peer **ret)
 {
 	struct peer *peer;
@@ -94,7 +87,6 @@ struct peer *peer_free(struct peer *peer)
 {
 	if (!peer)
 		return NULL;
-	leave_parking(peer);
 	if (peer->user)
 		users_leave(&peer->server->users, peer->user);
 	sd_event_source_disable_unref(peer->source);
@@ -122,16 +114,18 @@ void peer_set_account(struct peer *peer, unsigned account)
 /* The peer's event comes no more until peer_look_again(), unless the client leaves. */
 void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns)
 {
-	struct account *account = &peer->server->accounts.accounts[peer->account];
-	uint64_t until_ns = now_ns + (wait_ns < PARKED_MAX_NS ? wait_ns : PARKED_MAX_NS);
-
 	peer->parked_ns = now_ns;
+	peer->due_ns = now_ns + (wait_ns < PARKED_MAX_NS ? wait_ns : PARKED_MAX_NS);
 	if (peer->source)
 		sd_event_source_set_io_events(peer->source, (uint32_t)PEER_PARKED);
-	if (account->n_parked++ && account->unpark_ns <= until_ns)
-		return;
-	account->unpark_ns = until_ns;
-	server_wake_at(peer->server, until_ns);
+	server_wake_at(peer->server, peer_unpark_ns(peer));
+}
+
+uint64_t peer_unpark_ns(const struct peer *peer)
+{
+	uint64_t account_ns = peer->server->accounts.accounts[peer->account].unpark_ns;
+
+	return peer->due_ns > account_ns ? peer->due_ns : account_ns;
 }
 
 /* Has the peer's event come again if there is something to be read. */
@@ -142,7 +136,7 @@ void peer_look_again(struct peer *peer)
 
 void peer_unpark(struct peer *peer)
 {
-	leave_parking(peer);
+	peer->parked_ns = 0;
 	peer->is_due = true;
 	peer_look_again(peer);
 }

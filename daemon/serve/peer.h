@@ -30,6 +30,7 @@ struct peer {
 	struct policy_refusal *refusal; /* owned; NULL, or why the peer may only collect tables */
 	sd_event_source *source;
 	uint64_t parked_ns; /* since when; 0: is not parked */
+	uint64_t due_ns;    /* until when */
 	bool is_due;        /* has waited: its next message is heard */
 	bool is_bare;       /* socket_is_bare() */
 	unsigned n_dear;    /* messages from or to it that cost too much */
@@ -54,6 +55,9 @@ void peer_set_account(struct peer *peer, unsigned account);
 
 /* Reads nothing from the peer for @wait_ns, or less. Its event comes no more until then. */
 void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns);
+
+/* When a parked peer may be read from: it is due, and the last of its account was some time ago. */
+uint64_t peer_unpark_ns(const struct peer *peer);
 
 /* Reads from the peer again. */
 void peer_unpark(struct peer *peer);
