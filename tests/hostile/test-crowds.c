@@ -252,6 +252,24 @@ static void stuffed_connections(void **state)
 	attack_beside_victim(&attack);
 }
 
+/* Before Linux 6.16 a thread closes what may hold descriptors, and starting threads takes time that
+ * ten processes take from others: then an open takes 10 to 20 times as long, and is not judged
+ * here. */
+static int run_before_6_16(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("random messages of one user", random_messages),
+		CASE("connecting, asking and leaving before the answer", asking_and_leaving),
+		CASE("the attacks leave nothing in the daemon", nothing_is_left),
+	};
+
+	if (!attack_before_6_16()) {
+		puts("1..0 # SKIP cannot set a filter of system calls up");
+		return 0;
+	}
+	return attack_run("crowds", cases, sizeof cases / sizeof *cases);
+}
+
 int main(int argc, char *argv[])
 {
 	const struct CMUnitTest cases[] = {
@@ -270,9 +288,7 @@ int main(int argc, char *argv[])
 		puts("1..0 # SKIP the limit of open files is lower");
 		return 0;
 	}
-	if (argc > 2 && (strcmp(argv[2], "before-6.16") != 0 || !attack_before_6_16())) {
-		puts("1..0 # SKIP cannot set a filter of system calls up");
-		return 0;
-	}
+	if (argc > 2 && strcmp(argv[2], "before-6.16") == 0)
+		return run_before_6_16();
 	return attack_run("crowds", cases, sizeof cases / sizeof *cases);
 }
