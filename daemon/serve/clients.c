@@ -36,14 +36,22 @@ static struct json_object *reads_json(const struct budget_use *use)
 	return object;
 }
 
-static struct json_object *requests_json(
-	const struct budget_use *use, const struct account *account)
+static unsigned count_parked(const struct server *server, unsigned account)
+{
+	unsigned n = 0;
+
+	for (const struct peer *peer = server->peers; peer; peer = peer->next)
+		n += peer->account == account && peer->parked_ns;
+	return n;
+}
+
+static struct json_object *requests_json(const struct budget_use *use, unsigned n_parked)
 {
 	struct json_object *object = json_object_new_object();
 
 	json_add_number(object, "cpu_ns", use->charged_ns);
 	json_add_number(object, "debt_ns", use->debt_ns);
-	json_add_number(object, "parked", account->n_parked);
+	json_add_number(object, "parked", n_parked);
 	return object;
 }
 
@@ -90,7 +98,7 @@ static struct json_object *user_json(struct server *server, unsigned number, uin
 	if (!account->n_peers && account->left_ns)
 		json_add_number(user, "left_ns", now_ns - account->left_ns);
 	json_add(user, "reads", reads_json(&reads));
-	json_add(user, "requests", requests_json(&requests, account));
+	json_add(user, "requests", requests_json(&requests, count_parked(server, number)));
 	json_add(user, "tables", tables_json(0, 0));
 	json_add(user, "refusals", refusals_json(server->accounts.refusals[number]));
 	json_add(user, "processes", json_object_new_array());
