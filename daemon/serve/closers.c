@@ -6,14 +6,11 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <time.h>
 
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/base/privilege.h"
-#include "daemon/serve/accounts.h"
-#include "daemon/serve/closing.h"
 #include "daemon/serve/handover.h"
 #include "daemon/serve/socket-closer.h"
 
@@ -191,7 +188,6 @@ static bool one_is_quick(const struct closers *closers)
 	return false;
 }
 
-/* A thread that left work to a quick one looks again when that one may be slow. */
 static void wait_for_work(struct closers *closers, unsigned n_woken, bool left)
 {
 	pthread_mutex_unlock(&closers->lock);
@@ -314,11 +310,11 @@ struct closers *closers_free(struct closers *closers)
 
 /* --- for the main thread --- */
 
-static void close_later(struct closers *closers, unsigned account, int epoll_fd, int *fd)
+static void close_later(struct closers *closers, struct closing what)
 {
-	if (*fd < 0)
+	if (what.fd < 0)
 		return;
-	handover_put(&closers->handover, account, epoll_fd, fd);
+	handover_put(&closers->handover, &what);
 	if (++closers->n_silent >= BATCH_MAX)
 		closers_hand_over(closers);
 }
@@ -339,7 +335,12 @@ void closers_hand_over(struct closers *closers)
 
 void closers_close_connection(struct closers *closers, unsigned account, int *fd)
 {
-	close_later(closers, account, -1, fd);
+	close_later(closers, (struct closing){ NULL, account, take_fd(fd), -1, false });
+}
+
+void closers_close_served(struct closers *closers, unsigned account, int *fd)
+{
+	close_later(closers, (struct closing){ NULL, account, take_fd(fd), -1, true });
 }
 
 /* The sockets that need a thread, before Linux 6.16, share one in each turn of the loop. */
@@ -348,14 +349,14 @@ void closers_turn_away(struct closers *closers, unsigned account, int *fd)
 	if (socket_close_if_empty(fd))
 		return;
 	if (closers->handover.waiting[account] < closers->handover.full)
-		close_later(closers, account, -1, fd);
+		closers_close_connection(closers, account, fd);
 	else
 		socket_closer_put(&closers->turned_away, fd);
 }
 
 void closers_close_doorbell(struct closers *closers, unsigned account, int epoll_fd, int *fd)
 {
-	close_later(closers, account, epoll_fd, fd);
+	close_later(closers, (struct closing){ NULL, account, take_fd(fd), epoll_fd, false });
 }
 
 bool closers_has_crowd(const struct closers *closers, unsigned account)
@@ -374,7 +375,7 @@ static bool hangs(const struct closer *closer, unsigned account)
 
 bool closers_hang(const struct closers *closers, unsigned account)
 {
-	if (!closers->handover.waiting[account])
+	if (!closers->handover.n_pending)
 		return false;
 	for (unsigned i = 0; i < CLOSERS_MAX; i++)
 		if (hangs(&closers->closers[i], account))

@@ -39,6 +39,9 @@ struct closers *closers_free(struct closers *closers);
  * close is charged to nobody. */
 void closers_close_connection(struct closers *closers, unsigned account, int *fd);
 
+/* As the last, if the client was welcomed and has left: for a crowd it does not count. */
+void closers_close_served(struct closers *closers, unsigned account, int *fd);
+
 /*
  * Closes *@fd, a connection of @account that nobody has answered, and sets it to -1. The main
  * thread closes it itself if that waits for nothing, or if HANDOVER_FULL wait.

@@ -10,7 +10,8 @@ struct closing {
 	struct closing *next;
 	unsigned account;
 	int fd;
-	int epoll_fd; /* the epoll that watches a doorbell; -1: this is a connection */
+	int epoll_fd;    /* the epoll that watches a doorbell; -1: this is a connection */
+	bool was_served; /* its client was welcomed, and has left of its own accord */
 };
 
 /* Connections do not wait behind doorbells: only doorbells can hang. */

@@ -68,6 +68,7 @@ static void drop(struct peer *peer)
 	struct server *server = peer->server;
 	unsigned account = peer->account;
 
+	peer->has_left = true;
 	peer_free(peer);
 	budget_charge_unasked(&server->budget, account, server_take_cost(server));
 }

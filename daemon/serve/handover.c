@@ -23,7 +23,7 @@ void handover_init(struct handover *handover)
 static void count(struct handover *handover, const struct closing *closing, unsigned change)
 {
 	handover->n_pending += change;
-	if (closing->account == ACCOUNTS_NONE)
+	if (closing->account == ACCOUNTS_NONE || closing->was_served)
 		return;
 	handover->waiting[closing->account] += change;
 	if (!closing_is_connection(closing))
@@ -37,17 +37,16 @@ static void push(_Atomic(struct closing *) *list, struct closing *closing)
 		;
 }
 
-void handover_put(struct handover *handover, unsigned account, int epoll_fd, int *fd)
+void handover_put(struct handover *handover, const struct closing *what)
 {
 	struct closing *closing = malloc(sizeof *closing);
 
 	/* Without memory the descriptor stays open: better to lose one than to hang. */
 	if (closing) {
-		*closing = (struct closing){ .account = account, .fd = *fd, .epoll_fd = epoll_fd };
+		*closing = *what;
 		count(handover, closing, 1);
 		push(&handover->handed, closing);
 	}
-	*fd = -1;
 }
 
 void handover_wake(struct handover *handover, int most)

@@ -15,7 +15,8 @@
 /*
  * Descriptors of an account that wait to be closed: from the first number on its newcomers are
  * turned away, and from the second on these are not among the waiting. Fewer where the limit of
- * open files is low. With all that comes in one turn of the loop, an account has 256 at most.
+ * open files is low. Connections of clients that were served and have left do not count: the ranks
+ * of a job leave at once, and the next ranks come meanwhile. The budget bounds how many are served.
  */
 enum { HANDOVER_CROWD = 64, HANDOVER_FULL = 128 };
 
@@ -24,7 +25,7 @@ struct handover {
 	_Atomic(struct closing *) handed, done; /* to the closers, and back; the newest first */
 	atomic_uint n_woken;                    /* futex: the closers wait for work */
 	atomic_uint n_pending;                  /* to be closed */
-	atomic_uint waiting[ACCOUNTS_MAX];      /* ... of each account */
+	atomic_uint waiting[ACCOUNTS_MAX];      /* ... of each account; none that was_served */
 	atomic_uint doorbells[ACCOUNTS_MAX];    /* ... the doorbells among these */
 };
 
@@ -33,8 +34,8 @@ struct handover {
 /* Reads the limit of open files; all else must be 0. */
 void handover_init(struct handover *handover);
 
-/* Takes over *@fd, as in struct closing, and sets it to -1. Wakes nobody. */
-void handover_put(struct handover *handover, unsigned account, int epoll_fd, int *fd);
+/* Hands over a copy of *@what, with its descriptor. Wakes nobody. */
+void handover_put(struct handover *handover, const struct closing *what);
 
 /* Wakes @most closers. */
 void handover_wake(struct handover *handover, int most);

@@ -90,7 +90,10 @@ struct peer *peer_free(struct peer *peer)
 	if (peer->user)
 		users_leave(&peer->server->users, peer->user);
 	sd_event_source_disable_unref(peer->source);
-	closers_close_connection(peer->server->closers, peer->account, &peer->fd);
+	if (peer->user && peer->has_left)
+		closers_close_served(peer->server->closers, peer->account, &peer->fd);
+	else
+		closers_close_connection(peer->server->closers, peer->account, &peer->fd);
 	unlink_peer(peer);
 	server_resume_accepting(peer->server);
 	free(peer->refusal);

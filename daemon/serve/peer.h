@@ -33,6 +33,7 @@ struct peer {
 	uint64_t due_ns;    /* until when */
 	bool is_due;        /* has waited: its next message is heard */
 	bool is_bare;       /* socket_is_bare() */
+	bool has_left;      /* its client has */
 	unsigned n_dear;    /* messages from or to it that cost too much */
 	uint64_t since_ns;  /* CLOCK_MONOTONIC */
 	uint64_t n_requests;
