@@ -307,6 +307,25 @@ static void a_crowd_is_told_from_others(void **state)
 	assert_false(closers_has_crowd(closers, HANGING));
 }
 
+/* The ranks of a job leave at once, and the next ones come meanwhile. */
+static void clients_that_were_served_make_no_crowd(void **state)
+{
+	struct lingering lingering;
+	int client, fd;
+
+	(void)state;
+	heap_up(&lingering, HANDOVER_CROWD - 1);
+	fd = connect_client(&client);
+	closers_close_served(closers, HANGING, &fd);
+	closers_hand_over(closers);
+	assert_int_equal(fd, -1);
+	assert_false(closers_has_crowd(closers, HANGING));
+	assert_true(is_over(client));
+	close(client);
+	lingering_close(&lingering);
+	wait_until_pending(0);
+}
+
 /* Without a thread, which would have to be waited for. */
 static void an_empty_one_is_turned_away_at_once(void **state)
 {
@@ -462,6 +481,8 @@ int main(void)
 			one_that_heaps_doorbells_up_is_told_of),
 		CLOSERS_CASE("an account with many that wait is a crowd, and no other",
 			a_crowd_is_told_from_others),
+		CLOSERS_CASE("clients that were served and have left make no crowd",
+			clients_that_were_served_make_no_crowd),
 		CLOSERS_CASE("a connection that holds nothing is turned away at once",
 			an_empty_one_is_turned_away_at_once),
 		CLOSERS_CASE(
