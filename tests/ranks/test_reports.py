@@ -123,6 +123,7 @@ def one_after_the_other():
             report, = reports_at(path)
             tap.check(report["run"] > last, f"run {report['run']} after run {last}")
             last = report["run"]
+        last = 0  # two teams that begin at once may have the same number
         for _ in range(2):
             goes_beside(path, Rank(uncored, MOVES, team="two", UNCORE_REPORT=str(path)).end(), 2)
             one, two = reports_at(path)
