@@ -49,12 +49,15 @@ bool job_run_met(const struct job_run *run, const struct job_record *record)
 	return overlaps(run, record) && has_host(run, record->host);
 }
 
-/* A key that both have decides. */
+/* A key that both have decides, but two records of a host are of two runs: each has all that the
+ * host's sockets moved, so their sum would have it twice. */
 static bool belongs(const struct job_run *run, const struct job_record *record)
 {
+	if (has_host(run, record->host))
+		return false;
 	if (*record->key && *run->key)
 		return strcmp(record->key, run->key) == 0;
-	return overlaps(run, record) && !has_host(run, record->host);
+	return overlaps(run, record);
 }
 
 static struct job_run *find_run(struct job_runs *runs, const struct job_record *record)

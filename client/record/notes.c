@@ -187,31 +187,6 @@ static void write_apart(const struct join *join, FILE *out)
 
 /* --- nodes --- */
 
-/* Which of the records of its host and run; only records of jobs may be there twice. */
-static uint32_t place_in_run(const struct join *join, uint32_t i)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k <= i; k++)
-		n += join->runs.of[k] == join->runs.of[i] &&
-		     strcmp(join->records[k].host, join->records[i].host) == 0;
-	return n;
-}
-
-static void write_repeated_hosts(const struct join *join, FILE *out)
-{
-	struct kind kind = { .out = out };
-
-	for (uint32_t i = 0; i < join->n_records; i++)
-		if (join->runs.of[i] != RUNS_APART && place_in_run(join, i) == 2 && goes_on(&kind))
-			fprintf(out,
-				"%s is there more than once. Each record counts all that the node "
-				"did, so bytes of times that they share are counted more than "
-				"once.\n",
-				host_of(&join->records[i]));
-	end_kind(&kind);
-}
-
 static void write_platforms(const struct join *join, FILE *out)
 {
 	const struct record *records = join->records;
@@ -346,7 +321,6 @@ void notes_write(const struct join *join, FILE *out)
 {
 	write_runs(join, out);
 	write_apart(join, out);
-	write_repeated_hosts(join, out);
 	write_platforms(join, out);
 	write_jobs(join, out);
 	write_members(join, out);

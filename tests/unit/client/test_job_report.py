@@ -144,6 +144,15 @@ def twins():
         contains(missing.stderr, "No such file")
 
 
+def one_host():
+    """Two records of one host are never added, also where their key says that they are of one run"""
+    records = [record("n1", socket(0, 5), run="k"), record("n2", socket(0, 7), run="k"),
+               record("n1", socket(0, 11), run="k", begin=12, end=30), record("n2", socket(0, 13), run="k", begin=40, end=50)]
+    runs = runs_of(records, "--all")
+    tap.equal([(run["total"]["dram.read"]["bytes"], [one["host"] for one in run["records"]]) for run in runs],
+              [(12, ["n1", "n2"]), (24, ["n1", "n2"])], "sums")
+
+
 def wrong():
     """A line that is no record, or a wrong one, is told with its number, and the others are shown"""
     good = json.dumps(record("n1", socket(0, 5)))
@@ -174,4 +183,4 @@ def hostile():
 
 
 tap.run_functions([(body.__doc__, body) for body in (
-    sums, hosts, shares, runs, moments, twins, wrong, hostile)])
+    sums, hosts, shares, runs, moments, twins, one_host, wrong, hostile)])
