@@ -28,6 +28,12 @@ def reports_of(site):
     return folder
 
 
+def forget_reports(site):
+    """Of another team, beside which this one's would be put."""
+    for path in reports_of(site).iterdir():
+        path.unlink()
+
+
 def go_through(members):
     """All are in the region at once."""
     for member in members:
@@ -54,6 +60,7 @@ def one_team(site):
 
 def another_team(site):
     """Ranks of a container's second user are another team, and both reports say how many ranks they lack"""
+    forget_reports(site)
     go_through([Rank(site, PODMAN, uid) for uid in (0, INSIDE, 0, INSIDE)])
     for uid in (0, INSIDE):
         must_be_team(site, uid, 2)
@@ -65,6 +72,7 @@ def no_launcher(site):
     """The first process of a container is not taken for a launcher, which would name all containers alike"""
     hydra = {"MPI_LOCALNRANKS": "1", "PMI_RANK": "0"}
     for runtime in (BUBBLEWRAP, PODMAN):
+        forget_reports(site)
         go_through([Rank(site, runtime, launcher=hydra)])
         tap.equal(read_report(reports_of(site) / "0")["team"], None, f"team in {runtime.name}")
 

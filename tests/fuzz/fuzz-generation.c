@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "common/macro.h"
 #include "daemon/base/memfd.h"
+#include "daemon/base/notify.h"
 #include "daemon/count/sweep.h"
 #include "tests/fuzz/machine.h"
 #include "tests/fuzz/target.h"
@@ -190,28 +190,20 @@ static struct fdstore make_store(
 	return store;
 }
 
-/* --- in the place of libsystemd --- */
+/* --- in the place of the service manager --- */
 
 static uint8_t manager; /* flags of the beginning */
 
-int sd_pid_notify_with_fds(
-	pid_t pid, int unset, const char *state, const int *fds, unsigned int n_fds)
+int notify_send(const char *message, const int fds[], unsigned n_fds)
 {
-	(void)pid;
-	(void)unset;
 	for (unsigned i = 0; i < n_fds; i++)
 		if (fcntl(fds[i], F_GETFD) < 0)
 			abort();
-	if (strncmp(state, "FDSTORE=1\n", 10) != 0)
+	if (strncmp(message, n_fds ? "FDSTORE=1\n" : "FDSTOREREMOVE=1\n", 10) != 0)
 		abort();
-	return manager & NO_ROOM ? -ENOBUFS : manager & MANAGER ? 1 : 0;
-}
-
-int sd_notifyf(int unset, const char *format, ...)
-{
-	(void)unset;
-	(void)format;
-	return manager & MANAGER ? 1 : 0;
+	if (!(manager & MANAGER))
+		return -ENOTCONN;
+	return n_fds && manager & NO_ROOM ? -EAGAIN : 0;
 }
 
 /* --- the present process --- */

@@ -119,7 +119,7 @@ class Rules(Policy):
         for user in ("*", "root"):
             status, why = ask(user)
             self.assertEqual(status, 1)
-            self.assertIn("is not among the users", why)
+            self.assertIn("The rule is users in [access]", why)
 
     def test_other_user(self):
         """an agent that pmcd cannot start as the user that -U names says so in its log"""

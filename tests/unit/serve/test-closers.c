@@ -3,6 +3,7 @@
  * Threads that close connections and doorbells. A close that hangs is made by a lingering TCP
  * socket in the place of a doorbell: its close(2) waits until the other end is closed.
  */
+#include "daemon/base/privilege.h"
 #include "daemon/serve/closers.h"
 
 #include <poll.h>
@@ -494,5 +495,6 @@ int main(void)
 		CLOSERS_CASE("the closers end when all is closed", it_ends_when_all_is_closed),
 	};
 
+	privilege_raise_file_limit(); /* with 1024 files a crowd is smaller */
 	return cmocka_run_group_tests_name("closers", cases, NULL, NULL);
 }

@@ -24,7 +24,8 @@ LIBRARY = pathlib.Path("/usr/lib/x86_64-linux-gnu/libjson-c.so.5")
 AS_THE_SITE_HAS_IT = f"name = {MACHINE}\n"
 # A removal leaves these, and what dpkg and deb-systemd-helper note: the link stands for "enabled" until a purge.
 LEFT = {"/etc/uncored", str(CONFIG), "/etc/systemd/system/sockets.target.wants/uncored.socket", "/run/uncored",
-        "/var/lib/uncored-jobs", "/var/spool/uncored-jobs"}
+        "/var/lib/uncored", "/var/lib/uncored/state", "/var/lib/uncored/state/sockets", "/var/lib/uncored-jobs",
+        "/var/spool/uncored-jobs"}
 NOTES = ("/var/lib/dpkg/", "/var/lib/systemd/deb-systemd-helper-enabled/")
 
 

@@ -37,6 +37,18 @@ def open_lingering():
     return lingering, peer
 
 
+SENDER = """
+import socket
+client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+client.connect("/run/uncored/socket")
+socket.send_fds(client, [b"x"], [0])
+try:
+    client.recv(512)
+except ConnectionResetError:
+    pass
+"""
+
+
 def leave_lingering(number):
     """Leaves a descriptor to uncored, which must be stopped; see lingering_client.py. A process that ends does not wait
     for its closes. Returns the other end."""
@@ -196,9 +208,11 @@ class Attacked(Shipped):
             peer.close()
 
     def test_journal(self):
-        """and the journal names their sender"""
+        """a descriptor is refused while its sender waits for the answer, and the journal names the sender"""
+        run("python3", "-B", "-c", SENDER, user=VISITOR)
         user = run("id", "-u", VISITOR).stdout.strip()
-        self.assertIn(f"Refused user {user} (protocol.message;", journal("-p", "warning", self.mark))
+        wait_until(lambda: f"Refused user {user} (protocol.message;" in journal("-p", "warning", self.mark),
+                   "the journal names the sender")
 
 
 CASES = [Sandbox, Export, Attacked]
