@@ -112,7 +112,11 @@ static double sampling_error(const struct table_record *sums, uint64_t count, do
 
 static uint64_t scaled(uint64_t number, double scale)
 {
-	return scale > 1 ? (uint64_t)((double)number * scale + 0.5) : number;
+	const double product = (double)number * scale + 0.5;
+
+	if (scale <= 1)
+		return number;
+	return product < 0x1p64 ? (uint64_t)product : UINT64_MAX;
 }
 
 static int fill_value(const struct table *table, const struct table_record *sums, uint32_t socket,

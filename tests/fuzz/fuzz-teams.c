@@ -8,15 +8,18 @@
  */
 #include <dlfcn.h>
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/macro.h"
 #include "daemon/base/memfd.h"
+#include "daemon/base/notify.h"
 #include "daemon/teams/team-room.h"
 #include "daemon/teams/teams.h"
 #include "tests/fuzz/input.h"
@@ -44,6 +47,34 @@ int fcntl(int fd, int command, ...)
 		return 0;
 	}
 	return real(fd, command, argument);
+}
+
+/* --- in the place of the service manager, and of memory --- */
+
+static bool is_deaf;
+
+int notify_send(const char *message, const int fds[], unsigned n_fds)
+{
+	(void)message;
+	(void)fds;
+	(void)n_fds;
+	return is_deaf ? -EAGAIN : 0;
+}
+
+/* What members have written into the table with this descriptor, in units of 16 MiB. */
+static uint8_t filled[FDS_MAX];
+
+int fstat(int fd, struct stat *ret)
+{
+	static int (*real)(int, struct stat *);
+	int r;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "fstat");
+	r = real(fd, ret);
+	if (r == 0 && fd < FDS_MAX)
+		ret->st_blocks += filled[fd] * (16 * 1024 * 1024 / 512);
+	return r;
 }
 
 /* --- what must hold --- */
@@ -207,6 +238,39 @@ static void step_limit(void)
 	team_list_limit(list, 1 + take_byte());
 }
 
+static void step_fill(void)
+{
+	uint8_t at = take_byte(), n = take_byte();
+
+	if (list->n)
+		filled[list->table[at % list->n].fd] = n;
+}
+
+/* A client of the uid has left. No table that lives goes. */
+static void step_leave(void)
+{
+	unsigned n_alive = count_alive();
+
+	team_room_enforce_uid(list, take_uid(), now_ns);
+	if (count_alive() != n_alive)
+		abort();
+}
+
+static void step_look(void)
+{
+	unsigned n_alive = count_alive();
+
+	team_room_enforce(list, now_ns);
+	if (count_alive() != n_alive)
+		abort();
+}
+
+static void step_deafen(void)
+{
+	is_deaf = !is_deaf;
+	team_list_tell(list);
+}
+
 /* --- restarts --- */
 
 static int open_read_only(const char *name)
@@ -269,6 +333,7 @@ static void step_restart(void)
 	items[list->n] = (struct fdstore_item){ make_any(any), names[list->n], 0 };
 	list = team_list_free(list);
 	memset(is_alive, 0, sizeof is_alive);
+	memset(filled, 0, sizeof filled);
 	if (team_list_new(&store, &list) < 0)
 		errx(1, "No memory.");
 	if (list->n < n_before || list->n > n_before + 1)
@@ -282,6 +347,19 @@ static void step_restart(void)
 static void (*const steps[])(void) = { step_join, step_join, step_find, step_forget, step_live,
 	step_wait, step_review, step_limit, step_restart };
 
+/* Of the highest bytes, so that inputs of the others keep their meaning. */
+static void (*const later_steps[])(void) = { step_fill, step_leave, step_look, step_deafen };
+
+static void step(uint8_t byte)
+{
+	const unsigned first = 256 - ARRAY_SIZE(later_steps);
+
+	if (byte >= first)
+		later_steps[byte - first]();
+	else
+		steps[byte % ARRAY_SIZE(steps)]();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct fdstore nothing = {};
@@ -290,10 +368,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	input.size_bytes = size_bytes;
 	now_ns = 1;
 	memset(is_alive, 0, sizeof is_alive);
+	memset(filled, 0, sizeof filled);
+	is_deaf = false;
 	if (team_list_new(&nothing, &list) < 0)
 		errx(1, "No memory.");
 	while (input.size_bytes) {
-		steps[take_byte() % ARRAY_SIZE(steps)]();
+		step(take_byte());
 		check_list();
 		now_ns++;
 	}
