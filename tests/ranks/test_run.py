@@ -196,7 +196,7 @@ def run_killed():
 
 def run_to_file():
     """With -o FILE the report is JSON in a file, whether the ranks live or are killed"""
-    together = MOVES.replace("begin solve", "begin solve sleep 300000")  # one that comes later would be another run
+    together = MOVES.replace("begin solve", "begin solve sleep 300")  # one that comes later would be another run
     with serving() as uncored:
         for name, program in (("lives", together), ("dies", DIES.replace(MOVES, together))):
             path = str(uncored.folder / name)
