@@ -88,7 +88,6 @@ static int start_closer(struct closers *closers)
 	if (!closer)
 		return -EAGAIN;
 	closer->closers = closers;
-	closer->ended = false;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	r = pthread_create(&closer->thread, &attr, run, closer);
