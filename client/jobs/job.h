@@ -53,9 +53,8 @@ int job_end(const struct job_wish *wish, struct job_said *ret_said);
 /* Returns @error, and says what a failure in the folder means. */
 int job_say_folder(const struct job_wish *wish, int error, struct job_said *said);
 
-/* The run of @wish that was never begun here, and its record: @why says so. It is in memory alone,
- * and
- * *@ret_text is for free(3). */
+/* The run of @wish that was never begun here, and its record: @why says so. Both are in memory
+ * alone; *@ret_text is for free(3). */
 int job_unbegun(
 	const struct job_wish *wish, const char *why, struct run_head *ret, char **ret_text);
 

@@ -25,8 +25,7 @@ enum { COUNTERS_WARNINGS_MAX = 8 }; /* one of each kind */
 struct counters_origin {
 	const char *root; /* "/": the running machine */
 	const char *const *platform_dirs;
-	const char
-		*state; /* folder of what must outlive a boot, see socket-numbers.h; NULL: none */
+	const char *state; /* folder of socket-numbers.h; NULL: none */
 };
 
 struct counters {

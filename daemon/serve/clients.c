@@ -36,22 +36,13 @@ static struct json_object *reads_json(const struct budget_use *use)
 	return object;
 }
 
-static unsigned count_parked(const struct server *server, unsigned account)
-{
-	unsigned n = 0;
-
-	for (const struct peer *peer = server->peers; peer; peer = peer->next)
-		n += peer->account == account && peer->parked_ns;
-	return n;
-}
-
-static struct json_object *requests_json(const struct budget_use *use, unsigned n_parked)
+static struct json_object *requests_json(const struct budget_use *use)
 {
 	struct json_object *object = json_object_new_object();
 
 	json_add_number(object, "cpu_ns", use->charged_ns);
 	json_add_number(object, "debt_ns", use->debt_ns);
-	json_add_number(object, "parked", n_parked);
+	json_add_number(object, "parked", 0);
 	return object;
 }
 
@@ -98,7 +89,7 @@ static struct json_object *user_json(struct server *server, unsigned number, uin
 	if (!account->n_peers && account->left_ns)
 		json_add_number(user, "left_ns", now_ns - account->left_ns);
 	json_add(user, "reads", reads_json(&reads));
-	json_add(user, "requests", requests_json(&requests, count_parked(server, number)));
+	json_add(user, "requests", requests_json(&requests));
 	json_add(user, "tables", tables_json(0, 0));
 	json_add(user, "refusals", refusals_json(server->accounts.refusals[number]));
 	json_add(user, "processes", json_object_new_array());
@@ -149,11 +140,18 @@ static void add_tables(struct json_object *users, struct server *server)
 	}
 }
 
+static void count_parked(struct json_object *requests)
+{
+	json_add_number(requests, "parked", number_of(requests, "parked") + 1);
+}
+
 static void add_processes(struct json_object *users, const struct server *server, uint64_t now_ns)
 {
 	for (const struct peer *peer = server->peers; peer; peer = peer->next) {
 		struct json_object *user = json_object_array_get_idx(users, peer->account);
 
+		if (peer->parked_ns)
+			count_parked(json_object_object_get(user, "requests"));
 		json_object_array_add(
 			json_object_object_get(user, "processes"), process_json(peer, now_ns));
 	}
