@@ -279,7 +279,7 @@ static void who_costs_most_comes_first(void **state)
 	const char *const arguments[] = { build_path("client/uncore"), "info", "--clients",
 		"--socket", the_daemon.socket_path, NULL };
 	const char *nobody, *root;
-	unsigned char flood[200];
+	unsigned char flood[4000]; /* more than is read before the client is killed */
 	struct client client;
 	struct run run;
 
