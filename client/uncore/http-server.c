@@ -203,14 +203,17 @@ static void fill_in(const struct http_server *server, struct pollfd fds[FDS])
 }
 
 /* After a failure, which is a signal, nothing is known to be ready. */
-static void wait_for_work(const struct http_server *server, struct pollfd fds[FDS])
+static void wait_for_work(struct http_server *server, struct pollfd fds[FDS])
 {
 	fill_in(server, fds);
+	server->looked_ns = clock_now_ns();
 	if (poll(fds, FDS, milliseconds_until(next_deadline(server))) < 0)
 		for (size_t i = 0; i < FDS; i++)
 			fds[i].revents = 0;
 }
 
+/* It looks for newcomers once more when its time is over, because a thread that waits for a CPU may
+ * miss that whole time. */
 static bool has_ended(struct http_server *server)
 {
 	bool in_use = is_in_use(server);
@@ -219,7 +222,7 @@ static bool has_ended(struct http_server *server)
 		server->end_ns = clock_deadline_ns(server->idle_ns);
 	if (server->error || in_use)
 		return server->error;
-	return !server->n_listeners || server->end_ns <= clock_now_ns();
+	return !server->n_listeners || server->end_ns <= server->looked_ns;
 }
 
 int http_server_run(struct http_server *server, int fd)

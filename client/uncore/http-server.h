@@ -16,8 +16,9 @@ enum { HTTP_CONNECTIONS_MAX = 64, HTTP_LISTENERS_MAX = 16 };
 struct http_server {
 	int listeners[HTTP_LISTENERS_MAX]; /* borrowed */
 	unsigned n_listeners;
-	uint64_t idle_ns; /* ends when nobody has come for so long */
-	uint64_t end_ns;  /* CLOCK_MONOTONIC; put off while there are connections */
+	uint64_t idle_ns;   /* ends when nobody has come for so long */
+	uint64_t end_ns;    /* CLOCK_MONOTONIC; put off while there are connections */
+	uint64_t looked_ns; /* when it last looked for newcomers */
 	uint64_t n_accepted;
 	int error; /* of accept(2): it ends, and a service manager starts it anew */
 	struct export_body body;

@@ -210,6 +210,23 @@ static void wait_for_somebody(const struct service *service)
 	assert_int_equal(poll(&queue, 1, PATIENCE_MS), 1);
 }
 
+/* A thread that waits for a CPU may find its time over before it has looked for anybody. */
+static void who_came_before_it_started_is_served(void **state)
+{
+	struct service service;
+	int fd;
+
+	(void)state;
+	listen_at_any_port(&service, 0);
+	fd = connect_to(&service);
+	say(fd, GET);
+	shutdown(fd, SHUT_WR);
+	start(&service);
+	wait_for_end(&service);
+	expect(fd, "HTTP/1.1 200 OK\r\n");
+	close(service.listener);
+}
+
 /* Clients come at about the time when the server ends: before, while and after. */
 static void nobody_is_lost_when_it_ends(void **state)
 {
@@ -225,7 +242,7 @@ static void nobody_is_lost_when_it_ends(void **state)
 		say(fd, i % 2 ? GET : BAD);
 		shutdown(fd, SHUT_WR); /* the server need not wait for our close */
 		wait_for_end(&service);
-		if (is_waiting(fd)) {
+		while (is_waiting(fd)) {
 			wait_for_somebody(&service);
 			start(&service);
 			wait_for_end(&service);
@@ -246,6 +263,8 @@ int main(void)
 			a_request_that_is_not_ended_in_time_is_told_so),
 		CASE("a queue of silent clients is passed through",
 			a_queue_of_silent_clients_is_passed_through),
+		CASE("who came before it started is served, however short its time",
+			who_came_before_it_started_is_served),
 		CASE("nobody is lost when it ends", nobody_is_lost_when_it_ends),
 	};
 
