@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 
 static bool find_user(const char *name, gid_t groups[NGROUPS_MAX], struct uncore_user *ret)
 {

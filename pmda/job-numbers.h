@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "client/jobs/open-runs.h"
+#include "client/jobstore/open-runs.h"
 
 enum { JOB_NUMBERS = 1 << 26 };
 

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "client/jobs/open-runs.h"
+#include "client/jobstore/open-runs.h"
 #include "pmda/contexts.h"
 #include "pmda/view.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 
 /* All flags that a metric has. */
 uint32_t quality_of(const struct uncore_sample *sample);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 
 enum { RECORD_FIRST_CLUSTER = 64 }; /* clusters before it are of the names below uncore */
 

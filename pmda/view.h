@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 
 enum admission { UNDECIDED, ADMITTED, REFUSED };
 

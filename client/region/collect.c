@@ -2,11 +2,11 @@
 /* Records of teams whose tables uncored keeps, for any process: also for a member of the team. */
 #include <errno.h>
 
-#include "client/internal.h"
-#include "client/record/json.h"
+#include "client/libuncore/internal.h"
+#include "client/libuncore/team-call.h"
 #include "client/region/regions.h"
 #include "client/region/snapshot.h"
-#include "client/team-call.h"
+#include "client/report/json.h"
 
 static_assert(TEAM_OWN == UNCORE_UNKNOWN_USER, "own");
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "client/region/launch.h"
+#include "client/launcher/launch.h"
 #include "client/region/passage.h"
 #include "client/region/regions.h"
 #include "client/region/report.h"

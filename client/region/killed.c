@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "client/record/json.h"
-#include "client/record/quantity.h"
 #include "client/region/word.h"
+#include "client/report/json.h"
+#include "client/report/quantity.h"
 #include "common/clock.h"
 
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)

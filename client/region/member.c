@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "client/internal.h"
-#include "client/record/cpus.h"
+#include "client/launcher/launch.h"
+#include "client/libuncore/internal.h"
 #include "client/region/cell.h"
-#include "client/region/launch.h"
 #include "client/region/nest.h"
 #include "common/clock.h"
+#include "common/cpus.h"
 
 static const uint64_t LOOK_AFTER_NS = 1000000000;
 

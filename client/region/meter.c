@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "client/call.h"
-#include "client/renew.h"
+#include "client/libuncore/call.h"
+#include "client/reader/renew.h"
 #include "common/clock.h"
 
 /*

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "client/internal.h"
+#include "client/libuncore/internal.h"
 #include "client/region/table.h"
 
 struct meter {

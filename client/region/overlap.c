@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "client/record/derived.h"
 #include "client/region/observe.h"
+#include "client/report/derived.h"
 #include "common/macro.h"
 
 /* Of regions that share less of their window, the exact value is as good. */

@@ -2,8 +2,8 @@
 /* Estimates of what regions that overlapped moved, for a record. */
 #pragma once
 
-#include "client/record/record.h"
 #include "client/region/table.h"
+#include "client/report/record.h"
 
 /* Fills in the estimates of the regions of @record that overlapped with others. 0; -ENOMEM. */
 int overlap_estimate(const struct table *table, struct record *record);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/record/cpus.h"
+#include "common/cpus.h"
 
 enum { SOCKETS_MOST = 32 };
 

@@ -3,7 +3,7 @@
  * which it could run when the library was loaded. */
 #pragma once
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 
 /* A bit for each socket of @handle. All, where the process's own are not known. */
 uint32_t own_sockets(const struct uncore *handle);

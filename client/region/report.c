@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/internal.h"
-#include "client/record/json.h"
-#include "client/record/print.h"
-#include "client/region/launch.h"
-#include "client/region/report-place.h"
+#include "client/launcher/launch.h"
+#include "client/libuncore/internal.h"
 #include "client/region/snapshot.h"
+#include "client/report/json.h"
+#include "client/report/print.h"
+#include "client/report/report-place.h"
 
 static int take(const struct regions *regions, struct record *ret)
 {

@@ -2,8 +2,8 @@
 /* A table as a record: while its members live, or when they have gone. */
 #pragma once
 
-#include "client/record/record.h"
 #include "client/region/table.h"
+#include "client/report/record.h"
 
 /* Fills *@ret, which is empty, for record_done(), also after a failure. -ENOMEM. */
 int snapshot(const struct table *table, struct record *ret);

@@ -10,8 +10,8 @@
 
 #include "client/region/passage.h"
 #include "client/region/regions.h"
-#include "client/text.h"
 #include "common/clock.h"
+#include "common/text.h"
 
 struct stack {
 	const struct regions *owner;

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "client/internal.h"
+#include "client/libuncore/internal.h"
 #include "client/region/own.h"
-#include "client/text.h"
+#include "common/text.h"
 
 #define TABLE_MAGIC 0x756e636f74656d01ULL
 

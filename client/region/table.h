@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "client/estimate/estimate.h"
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/page.h"
 #include "common/team.h"
 

@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/internal.h"
-#include "client/region/job-step.h"
-#include "client/region/launch.h"
+#include "client/launcher/job-step.h"
+#include "client/launcher/launch.h"
+#include "client/libuncore/internal.h"
 #include "client/region/stretch.h"
 #include "common/clock.h"
 #include "common/number.h"

@@ -12,8 +12,8 @@
  */
 #pragma once
 
+#include "client/libuncore/team-call.h"
 #include "client/region/member.h"
-#include "client/team-call.h"
 
 struct team {
 	struct table *table;    /* owned */

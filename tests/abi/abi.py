@@ -6,8 +6,8 @@
     abi.py serves LIBRARY UNCORE.H FILE  does it serve programs of the release that FILE is of?
 
 libabigail reads both from the library's debugging information. A struct that begins with its size may grow at its end,
-since the library writes no more than a caller's .size says (client/sized.h). A suppression file cannot say so:
-libabigail 2.2 then also passes over a member that became smaller, and over a struct of an array that grew. So what was
+since the library writes no more than a caller's .size says (client/libuncore/sized.h). A suppression file cannot say
+so: libabigail 2.2 then also passes over a member that became smaller, and over a struct of an array that grew. So what was
 added there is taken out of the description, and what remains must not differ.
 """
 import pathlib

@@ -14,7 +14,7 @@ import tap
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
 RELEASES = sorted((SOURCE / "tests/abi").glob("libuncore-*.abi"))
-TARGETS = {"uncore-internal", "uncore-format", "common"}
+TARGETS = ("common", *(f"uncore-{room}" for room in ("library", "estimate", "region", "report", "launcher")))
 # The sources assert sizes themselves, which would end the compilation before abidiff had its say.
 COMPILE = ("cc", "-g", "-w", "-std=gnu11", "-fPIC", "-fvisibility=hidden", "-D_GNU_SOURCE", "-D_Static_assert(...)=",
            '-DUNCORE_VERSION="planted"', "-shared", "-Wl,-soname,libuncore.so.0", "-pthread")
@@ -36,9 +36,10 @@ def misses_when(file, pattern, replacement):
         text, n = re.subn(pattern, replacement, (copy / file).read_text(encoding="utf-8"), flags=re.MULTILINE)
         tap.equal(n, 1, f"places in {file} that match {pattern}")
         (copy / file).write_text(text, encoding="utf-8")
-        subprocess.run([*COMPILE, "-I.", "-Wl,--version-script=client/libuncore.sym", "-o", "libuncore.so", *sources(),
-                        "-lm"], cwd=copy, check=True)
-        return abi.misses(copy / "libuncore.so", copy / "client/uncore.h", SOURCE / "tests/abi/libuncore-0.1.0.abi")
+        subprocess.run([*COMPILE, "-I.", "-Wl,--version-script=client/libuncore/libuncore.sym", "-o", "libuncore.so",
+                        *sources(), "-lm"], cwd=copy, check=True)
+        return abi.misses(copy / "libuncore.so", copy / "client/libuncore/uncore.h",
+                          SOURCE / "tests/abi/libuncore-0.1.0.abi")
 
 
 def must_be_seen(file, pattern, replacement, *words):
@@ -51,48 +52,48 @@ def serves():
     """Programs of every release find their functions and their structs"""
     tap.check(RELEASES, "no release is saved in tests/abi/")
     for release in RELEASES:
-        missing = abi.misses(BUILD / "client/libuncore.so", SOURCE / "client/uncore.h", release)
+        missing = abi.misses(BUILD / "client/libuncore.so", SOURCE / "client/libuncore/uncore.h", release)
         tap.check(not missing, f"{release.name}:\n{missing}")
 
 
 def growth():
     """A struct that begins with its size may grow at its end, and a function be added"""
-    tap.equal(misses_when("client/uncore.h", r"^(\tconst char \*event;)", r"\tconst char *event, *planted;"), "",
-              "what programs miss")
+    missed = misses_when("client/libuncore/uncore.h", r"^(\tconst char \*event;)", r"\tconst char *event, *planted;")
+    tap.equal(missed, "", "what programs miss")
 
 
 def removed():
     """A function that was removed is seen"""
-    must_be_seen("client/libuncore.sym", r"^\tuncore_quality_words;\n", "", "Removed", "uncore_quality_words")
+    must_be_seen("client/libuncore/libuncore.sym", r"^\tuncore_quality_words;\n", "", "Removed", "uncore_quality_words")
 
 
 def moved():
     """A member at another offset is seen"""
-    must_be_seen("client/uncore.h", r"^(\tuint64_t started_ns;)", r"\tuint64_t planted;\n\1",
+    must_be_seen("client/libuncore/uncore.h", r"^(\tuint64_t started_ns;)", r"\tuint64_t planted;\n\1",
                  "'uint64_t started_ns' offset changed")
 
 
 def shrunk():
     """A member that became smaller is seen, also where another takes its place"""
-    must_be_seen("client/uncore.h", r"^\tuint64_t min_interval_ns;", r"\tuint32_t min_interval_ns, planted;",
+    must_be_seen("client/libuncore/uncore.h", r"^\tuint64_t min_interval_ns;", r"\tuint32_t min_interval_ns, planted;",
                  "type of 'uint64_t min_interval_ns' changed")
 
 
 def shorter():
     """A struct that became smaller is seen"""
-    must_be_seen("client/uncore.h", r"^\tuint64_t raised\[UNCORE_PASSING_MAX\];", r"\tuint64_t raised[1];",
+    must_be_seen("client/libuncore/uncore.h", r"^\tuint64_t raised\[UNCORE_PASSING_MAX\];", r"\tuint64_t raised[1];",
                  "struct uncore_value", "type size changed")
 
 
 def grown():
     """A struct that does not begin with its size, and grew, is seen"""
-    must_be_seen("client/uncore.h", r"^(\tuint64_t raised\[.*)$", r"\1\n\tuint64_t planted;",
+    must_be_seen("client/libuncore/uncore.h", r"^(\tuint64_t raised\[.*)$", r"\1\n\tuint64_t planted;",
                  "struct uncore_value", "type size changed")
 
 
 try:
     with tempfile.NamedTemporaryFile() as scratch:
-        abi.describe(BUILD / "client/libuncore.so", SOURCE / "client/uncore.h", scratch.name)
+        abi.describe(BUILD / "client/libuncore.so", SOURCE / "client/libuncore/uncore.h", scratch.name)
 except abi.CannotTell as why:
     tap.skip_all(why)
 tap.run_functions([(body.__doc__, body) for body in (serves, growth, removed, moved, shrunk, shorter, grown)])

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/clock.h"
 
 enum { CLIENTS_MAX = 64, ROUNDS = 200, CPUS_MAX = 1024 };

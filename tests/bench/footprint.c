@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/clock.h"
 
 enum { IDLE_CLIENTS = 16, IDLE_SECONDS = 10, STARTS = 11, COMMANDS = 51 };

@@ -72,7 +72,7 @@ class Suite:
         library = build.folder / "client/libuncore.a"
         run("ninja", "-C", build.folder, "client/libuncore.a")
         for option in ("-flto", "-fno-lto"):
-            self.link_same_names(option, f"-I{SOURCE}/client", library, "-lm", "-pthread")
+            self.link_same_names(option, f"-I{SOURCE}/client/libuncore", library, "-lm", "-pthread")
 
     def static_whole(self):
         """A command with all that it can have links the static library"""

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/page.h"
 #include "daemon/count/ledger.h"
 #include "tests/continuity/truth.h"

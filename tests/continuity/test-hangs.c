@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "client/team-call.h"
+#include "client/libuncore/team-call.h"
 #include "common/macro.h"
 #include "common/page.h"
 #include "common/wire.h"

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "tests/harness/daemon-process.h"
 
 enum { TRUTH_SOCKETS_MAX = 2, TRUTH_COUNTERS = 2 /* page faults, clock */ };

@@ -39,10 +39,10 @@ release_check_library() {
 	local saved=tests/abi/libuncore-$1.abi
 
 	if [[ ! -f $saved ]]; then
-		python3 -B tests/abi/abi.py save build/client/libuncore.so client/uncore.h "$saved"
+		python3 -B tests/abi/abi.py save build/client/libuncore.so client/libuncore/uncore.h "$saved"
 		fail "$saved now describes the libuncore of this release. Commit it, and call ./dev release again."
 	fi
-	python3 -B tests/abi/abi.py same build/client/libuncore.so client/uncore.h "$saved" ||
+	python3 -B tests/abi/abi.py same build/client/libuncore.so client/libuncore/uncore.h "$saved" ||
 		fail "libuncore is not what $saved says of $1. Give meson.build another version, if that was released."
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/uncore/http-request.h"
+#include "client/command/export/http-request.h"
 #include "tests/fuzz/target.h"
 
 static bool begins(const char *text, size_t n, const char *with)

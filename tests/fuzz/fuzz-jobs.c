@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/jobs/report.h"
-#include "client/text.h"
+#include "client/command/job/report.h"
 #include "common/macro.h"
+#include "common/text.h"
 #include "tests/fuzz/target.h"
 
 /* Newlines may only be ends of lines, so these are all that is not plain. */

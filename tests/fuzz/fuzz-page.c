@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/internal.h"
+#include "client/libuncore/internal.h"
 #include "tests/fuzz/handle.h"
 #include "tests/fuzz/target.h"
 

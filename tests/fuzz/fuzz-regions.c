@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/record/csv.h"
-#include "client/record/hostlist.h"
-#include "client/record/join-json.h"
-#include "client/record/join-print.h"
-#include "client/record/json.h"
-#include "client/record/notes.h"
-#include "client/record/parse.h"
-#include "client/record/print.h"
-#include "client/text.h"
+#include "client/launcher/hostlist.h"
+#include "client/records/csv.h"
+#include "client/records/join-json.h"
+#include "client/records/join-print.h"
+#include "client/records/notes.h"
+#include "client/records/parse.h"
+#include "client/report/json.h"
+#include "client/report/print.h"
 #include "common/macro.h"
+#include "common/text.h"
 #include "tests/fuzz/target.h"
 
 enum { TEXTS_MOST = 4 };

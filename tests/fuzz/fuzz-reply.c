@@ -25,7 +25,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "client/internal.h"
+#include "client/libuncore/internal.h"
 #include "tests/fuzz/handle.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/uncore.h"
-#include "client/uncore/command.h"
+#include "client/command/frame/command.h"
+#include "client/libuncore/uncore.h"
 #include "common/macro.h"
 #include "tests/fuzz/target.h"
 

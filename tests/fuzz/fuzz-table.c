@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/record/json.h"
-#include "client/record/print.h"
 #include "client/region/cell.h"
 #include "client/region/member.h"
 #include "client/region/nest.h"
@@ -22,6 +20,8 @@
 #include "client/region/snapshot.h"
 #include "client/region/stretch.h"
 #include "client/region/sums.h"
+#include "client/report/json.h"
+#include "client/report/print.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/internal.h"
+#include "client/libuncore/internal.h"
 #include "common/macro.h"
 #include "common/page.h"
 

@@ -2,7 +2,7 @@
 /* Does once everything that a program may do with a handle. */
 #pragma once
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 
 /*
  * Asks for every name, socket, channel, value and reason, and for some that do not exist. Reads all

@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/clock.h"
 #include "common/macro.h"
 #include "common/wire.h"

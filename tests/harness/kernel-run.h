@@ -2,7 +2,7 @@
 /* A kernel of `uncore validate` in one thread, on arrays of its own, for programs of the tests. */
 #pragma once
 
-#include "client/validate/kernels/kernel.h"
+#include "client/command/validate/kernels/kernel.h"
 
 struct kernel_run {
 	const struct kernel *kernel;

@@ -4,7 +4,7 @@
 
 #include <err.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 
 static inline void program_begin(const char *name)
 {

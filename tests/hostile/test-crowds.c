@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/wire.h"
 
 enum { USERS = 10, HELD = 8, DEEDS = 1000, FIRST_BLOCK = 24, FIRST_SUBORDINATE = 524288 };

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/wire.h"
 
 enum { FIRST_SUBORDINATE = 524288, SUBORDINATES = 400, PLACES = 1024 };

@@ -42,30 +42,30 @@ def compare(what, documented, existing, where):
 
 
 def json_members(source):
-    """Keys that C code gives to client/jsonwriter.h, itself or through helpers."""
+    """Keys that C code gives to common/jsonwriter.h, itself or through helpers."""
     return set(re.findall(r'\w+\(\s*&?(?:json|object|met),\s*"([a-z_]+)"', source)) | set(
         re.findall(r'"([a-z_]+_s)"', source))
 
 
 def complaints():
     yield from compare("libuncore(3)", functions(page("libuncore.3")),
-                       functions(text_of("client/uncore.h")), "client/uncore.h")
+                       functions(text_of("client/libuncore/uncore.h")), "client/libuncore/uncore.h")
     yield from compare("uncored(8)", options(page("uncored.8").split("# ENVIRONMENT")[0]),
                        long_options(text_of("daemon/main.c")), "daemon/main.c")
     yield from compare("uncore(1)",
                        options(page("uncore.1").split("# EXAMPLES")[0] + page("uncore-export.1")),
-                       long_options(text_of("client/uncore/*.c", "client/validate/*.c", "client/jobs/*.c")),
-                       "client/uncore/, client/validate/ or client/jobs/")
+                       long_options(text_of("client/command/**/*.c")), "client/command/")
     for name in sorted(keys(text_of("conf/uncored.conf"), "#? ?")):
         if name not in page("uncored.conf.5"):
             yield f"conf/uncored.conf has {name}, which uncored.conf(5) does not document."
     for name in sorted(keys(text_of("conf/platforms/*.conf"))):
         if not re.search(rf"\b{name}\b", page("uncore-platform.5")):
             yield f"conf/platforms/ uses {name}, which uncore-platform(5) does not document."
-    for name in sorted(json_members(text_of("client/record/json.c", "client/record/join-json.c", "client/jobs/*.c"))):
+    written = text_of("client/report/json.c", "client/records/join-json.c", "client/command/job/*.c")
+    for name in sorted(json_members(written)):
         if not re.search(rf"\*{name}\*", page("uncore-report.5")):
-            yield f"client/record/ or client/jobs/ writes a member {name}, which uncore-report(5) does not document."
-    for name in sorted(prometheus_names(text_of("client/uncore/export-*.c"))):
+            yield f"uncore writes a member {name}, which uncore-report(5) does not document."
+    for name in sorted(prometheus_names(text_of("client/command/export/export-*.c"))):
         if f"*{name}*" not in page("uncore-export.1"):
             yield f"uncore export prints a metric {name}, which uncore-export(1) does not document."
     for name in sorted(pcp_leaves(text_of("pmda/pmns"))):

@@ -9,7 +9,7 @@
  *	  "bytes":64}]
  *	{"began_ns":1,"ended_ns":9,"sweeps":[[3,4]],"values":[192]}
  */
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 
 #include <err.h>
 #include <inttypes.h>

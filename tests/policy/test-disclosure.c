@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/clock.h"
 
 enum { QUANTUM = 1000000, INTERVAL_MS = 200, CLIENTS = 8, CHANNELS_MAX = 64 };

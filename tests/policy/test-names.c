@@ -13,7 +13,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/macro.h"
 
 #define CONFIG "[access]\nusers = visitor-of-test\ngroup = readers-of-test\n"

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/macro.h"
 #include "common/page.h"
 #include "common/wire.h"

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/team-call.h"
-#include "client/uncore.h"
+#include "client/libuncore/team-call.h"
+#include "client/libuncore/uncore.h"
 #include "common/macro.h"
 #include "common/wire.h"
 #include "tests/harness/daemon-process.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/team-call.h"
+#include "client/libuncore/team-call.h"
 #include "tests/harness/program.h"
 
 enum { LAYOUT = 7, TABLES_MOST = 1000, MIB = 1 << 20 };

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "tests/harness/program.h"
 #include "tests/ranks/faults.h"
 

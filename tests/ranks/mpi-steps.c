@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "tests/harness/program.h"
 #include "tests/ranks/faults.h"
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "tests/harness/test.h"
 
 enum { READS = 50, SOCKETS_MAX = 2, COMPLAINT_MAX = 512 };

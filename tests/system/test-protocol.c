@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/wire.h"
 
 /* Sends these bytes and expects an error message with @error, and then the end or not. */

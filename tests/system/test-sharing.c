@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 
 enum { SHARED, FAILED, TORN_APART };
 enum { CLIENTS = 64, ROUNDS = 50, BATCHES = 60 };

@@ -7,7 +7,7 @@
 
 #include <pcp/pmapi.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 
 enum kind {
 	FRESH,         /* no PCP: uncore_read_all() of this process */

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/clock.h"
 
 enum { RANKS = 128, REGIONS = 50, TRIES = 3, MANY_RANKS = 576 };

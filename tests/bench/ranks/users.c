@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "client/uncore.h"
+#include "client/libuncore/uncore.h"
 #include "common/clock.h"
 
 enum { USERS = 500, GREEDY_USERS = 50, SAMPLES_MAX = 20000, TIMEOUT_S = 120 };

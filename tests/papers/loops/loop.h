@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "client/validate/kernels/kernel.h"
+#include "client/command/validate/kernels/kernel.h"
 
 enum { LOOP_MARGIN = 5, LOOP_BEFORE = 2 };
 

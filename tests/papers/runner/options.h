@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "client/validate/kernels/kernel.h"
+#include "client/command/validate/kernels/kernel.h"
 
 struct options {
 	uint64_t number;         /* of struct kernel_wish */

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "client/internal.h"
+#include "client/libuncore/internal.h"
 #include "common/clock.h"
 #include "daemon/count/generation.h"
 

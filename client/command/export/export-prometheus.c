@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which metrics Prometheus gets. A value that is absent has no series, and a comment says why. The
+ * counters of a new generation begin at zero, which rate() takes for a reset; so no label says
+ * which generation it is, and no series ends with it.
+ */
+#include "client/command/export/export-prometheus.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "client/command/export/export-reading.h"
+#include "client/command/export/export-refusals.h"
+#include "client/command/export/exposition.h"
+#include "client/report/format.h"
+#include "common/macro.h"
+
+static void gauge(struct exposition *exposition, const char *name, const char *help)
+{
+	exposition_family(exposition, &(struct exposition_family){ name, "gauge", help });
+}
+
+static void counter(struct exposition *exposition, const char *name, const char *help)
+{
+	exposition_family(exposition, &(struct exposition_family){ name, "counter", help });
+}
+
+/* A series of socket @i begins. */
+static void begin_of_socket(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t i)
+{
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+
+	exposition_begin(exposition);
+	exposition_number(exposition, "socket", i);
+	if (uncore_describe_socket(reading->handle, i, &socket) == 0)
+		exposition_number(exposition, "package", socket.package);
+}
+
+/* --- what the sockets moved --- */
+
+/* The end of the counter's name. Prometheus has seconds only. */
+static const char *ending_of(const char *unit)
+{
+	return strcmp(unit, "ns") == 0 ? "seconds_total" : "bytes_total";
+}
+
+static void write_value(struct exposition *exposition, const char *unit, uint64_t count)
+{
+	if (strcmp(unit, "ns") == 0)
+		exposition_seconds(exposition, count);
+	else
+		exposition_count(exposition, count);
+}
+
+static void tell_absent(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t i, uint32_t m)
+{
+	char text[2 * UNCORE_TEXT_MAX];
+
+	snprintf(text, sizeof text, "%s of socket %" PRIu32 " is absent: %s",
+		uncore_metric_name(reading->handle, m), i,
+		uncore_why(reading->handle, reading->samples[i].values[m].why));
+	exposition_comment(exposition, text);
+}
+
+static void write_metric(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t m)
+{
+	const char *metric = uncore_metric_name(reading->handle, m);
+	const char *unit = uncore_metric_unit(reading->handle, m);
+	char name[EXPOSITION_NAME_MAX], help[UNCORE_TEXT_MAX];
+
+	exposition_name(metric, ending_of(unit), name);
+	snprintf(help, sizeof help, "%s of everything that the socket did, for all users.", metric);
+	counter(exposition, name, help);
+	for (uint32_t i = 0; i < reading->machine.n_sockets; i++) {
+		const struct uncore_value *value = &reading->samples[i].values[m];
+
+		if (value->quality & UNCORE_ABSENT) {
+			tell_absent(exposition, reading, i, m);
+			continue;
+		}
+		begin_of_socket(exposition, reading, i);
+		write_value(exposition, unit, value->count);
+	}
+}
+
+static void write_metrics(struct exposition *exposition, const struct export_reading *reading)
+{
+	for (uint32_t m = 0; m < reading->machine.n_metrics; m++)
+		if (!format_is_check(uncore_metric_name(reading->handle, m)))
+			write_metric(exposition, reading, m);
+}
+
+/* --- what their channels moved --- */
+
+/* The next series is one of this channel; false: its value is absent, and a comment says why. */
+static bool begin_channel(struct exposition *exposition, const struct export_reading *reading,
+	const struct uncore_channel *channel, const struct uncore_channel_value *value)
+{
+	char text[2 * UNCORE_TEXT_MAX];
+
+	if (value->quality & UNCORE_ABSENT) {
+		snprintf(text, sizeof text, "%s of channel %s of socket %" PRIu32 " is absent: %s",
+			uncore_metric_name(reading->handle, channel->metric), channel->name,
+			channel->socket, uncore_why(reading->handle, value->why));
+		exposition_comment(exposition, text);
+		return false;
+	}
+	begin_of_socket(exposition, reading, channel->socket);
+	exposition_label(exposition, "channel", channel->name);
+	return true;
+}
+
+static void write_channels_of(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t m)
+{
+	const char *metric = uncore_metric_name(reading->handle, m);
+	const char *unit = uncore_metric_unit(reading->handle, m);
+	char name[EXPOSITION_NAME_MAX], help[UNCORE_TEXT_MAX];
+
+	snprintf(help, sizeof help, "channel_%s", metric);
+	exposition_name(help, ending_of(unit), name);
+	snprintf(help, sizeof help, "%s of everything that the memory channel did, for all users.",
+		metric);
+	counter(exposition, name, help);
+	for (uint32_t c = 0; c < reading->machine.n_channels; c++) {
+		struct uncore_channel channel = UNCORE_CHANNEL_INIT;
+
+		if (uncore_describe_channel(reading->handle, c, &channel) == 0 &&
+			channel.metric == m &&
+			begin_channel(exposition, reading, &channel, &reading->channels[c]))
+			write_value(exposition, unit, reading->channels[c].count);
+	}
+}
+
+static void write_channels(struct exposition *exposition, const struct export_reading *reading)
+{
+	for (uint32_t m = 0; reading->channels && m < reading->machine.n_metrics; m++)
+		if (!format_is_check(uncore_metric_name(reading->handle, m)))
+			write_channels_of(exposition, reading, m);
+}
+
+/* --- how good the values are --- */
+
+/* A series of the flag 1 << @bit of metric @m of socket @i begins. */
+static void begin_flag(struct exposition *exposition, const struct export_reading *reading,
+	uint32_t i, uint32_t m, unsigned bit)
+{
+	char word[FORMAT_QUALITY_MAX];
+
+	uncore_quality_words(1U << bit, word, sizeof word);
+	begin_of_socket(exposition, reading, i);
+	exposition_label(exposition, "metric", uncore_metric_name(reading->handle, m));
+	exposition_label(exposition, "flag", word);
+}
+
+static void write_flags(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t i, uint32_t m)
+{
+	const uint32_t quality = reading->samples[i].values[m].quality;
+	bool known = true;
+
+	/* All flags that this release does not know have one word, and no series may come twice. */
+	for (unsigned bit = 0; known && (1U << bit) < UNCORE_ABSENT; bit++) {
+		if (!(quality & 1U << bit))
+			continue;
+		begin_flag(exposition, reading, i, m, bit);
+		exposition_count(exposition, 1);
+		known = (1U << bit) <= UNCORE_STANDIN;
+	}
+}
+
+static void write_raised(
+	struct exposition *exposition, const struct export_reading *reading, uint32_t i, uint32_t m)
+{
+	const struct uncore_value *value = &reading->samples[i].values[m];
+
+	for (unsigned bit = 0; bit < UNCORE_PASSING_MAX; bit++) {
+		if (!value->raised[bit])
+			continue;
+		begin_flag(exposition, reading, i, m, bit);
+		exposition_count(exposition, value->raised[bit]);
+	}
+}
+
+static void write_of_each_value(struct exposition *exposition, const struct export_reading *reading,
+	void (*write)(struct exposition *exposition, const struct export_reading *reading,
+		uint32_t i, uint32_t m))
+{
+	for (uint32_t m = 0; m < reading->machine.n_metrics; m++) {
+		if (format_is_check(uncore_metric_name(reading->handle, m)))
+			continue;
+		for (uint32_t i = 0; i < reading->machine.n_sockets; i++)
+			if (!(reading->samples[i].values[m].quality & UNCORE_ABSENT))
+				write(exposition, reading, i, m);
+	}
+}
+
+static void write_quality(struct exposition *exposition, const struct export_reading *reading)
+{
+	gauge(exposition, "uncore_quality",
+		"1: this flag makes the value less than exact; there is no series where it does "
+		"not.");
+	write_of_each_value(exposition, reading, write_flags);
+	gauge(exposition, "uncore_quality_raised_sweep",
+		"The last sweep that raised this flag, also if it is not raised any more.");
+	write_of_each_value(exposition, reading, write_raised);
+}
+
+/* --- each socket --- */
+
+static void write_packages(struct exposition *exposition, const struct export_reading *reading)
+{
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+
+	gauge(exposition, "uncore_socket_info",
+		"1; the kernel's number of the CPU package, and the CPU on which it is read.");
+	for (uint32_t i = 0; i < reading->machine.n_sockets; i++) {
+		if (uncore_describe_socket(reading->handle, i, &socket) < 0)
+			continue;
+		begin_of_socket(exposition, reading, i);
+		if (socket.cpu != UINT32_MAX)
+			exposition_number(exposition, "cpu", socket.cpu);
+		exposition_count(exposition, 1);
+	}
+}
+
+static void write_sweeps(struct exposition *exposition, const struct export_reading *reading)
+{
+	uint32_t n = reading->machine.n_sockets;
+
+	counter(exposition, "uncore_sweeps_total", "How often the socket's counters were read.");
+	for (uint32_t i = 0; i < n; i++) {
+		begin_of_socket(exposition, reading, i);
+		exposition_count(exposition, reading->samples[i].sweep);
+	}
+	gauge(exposition, "uncore_sweep_time_seconds",
+		"When the socket's counters were read last, since 1970.");
+	for (uint32_t i = 0; i < n; i++) {
+		begin_of_socket(exposition, reading, i);
+		exposition_seconds(exposition, reading->epoch_ns + reading->samples[i].end_ns);
+	}
+}
+
+/* --- the site's policy, and uncored itself --- */
+
+static void write_policy(struct exposition *exposition, const struct export_reading *reading)
+{
+	const struct uncore_daemon *daemon = &reading->daemon;
+	char text[UNCORE_TEXT_MAX];
+
+	if (daemon->quantum > 1) {
+		snprintf(text, sizeof text,
+			"The site has uncored round values down to multiples of %" PRIu64 " bytes.",
+			daemon->quantum);
+		exposition_comment(exposition, text);
+	}
+	gauge(exposition, "uncore_quantum_bytes",
+		"Values are rounded down to multiples of so many bytes; 1: they are exact.");
+	if (daemon->quantum) { /* an older uncored does not tell */
+		exposition_begin(exposition);
+		exposition_count(exposition, daemon->quantum);
+	}
+	gauge(exposition, "uncore_min_interval_seconds",
+		"For so long the site may hold back a reading.");
+	exposition_begin(exposition);
+	exposition_seconds(exposition, daemon->min_interval_ns);
+}
+
+static void write_refusals(struct exposition *exposition, const struct export_reading *reading)
+{
+	if (reading->report)
+		export_refusals(exposition, reading->report);
+	else if (*reading->failure)
+		exposition_comment(exposition, reading->failure);
+}
+
+static void write_daemon(struct exposition *exposition, const struct export_reading *reading)
+{
+	const struct uncore_daemon *daemon = &reading->daemon;
+
+	gauge(exposition, "uncore_clients", "Connections of uncored, this one included.");
+	exposition_begin(exposition);
+	exposition_count(exposition, daemon->n_clients);
+	counter(exposition, "uncore_refused_total",
+		"Requests and connections that uncored refused.");
+	exposition_begin(exposition);
+	exposition_count(exposition, daemon->refused);
+	counter(exposition, "uncore_throttled_total",
+		"Readings that had to wait for the budget or an interval.");
+	exposition_begin(exposition);
+	exposition_count(exposition, daemon->throttled);
+	counter(exposition, "uncore_reader_cpu_seconds_total",
+		"CPU time of the threads that read the counters.");
+	exposition_begin(exposition);
+	exposition_seconds(exposition, daemon->cpu_ns);
+	gauge(exposition, "uncore_start_time_seconds", "When uncored was started, since 1970.");
+	exposition_begin(exposition);
+	exposition_seconds(exposition, reading->epoch_ns + daemon->started_ns);
+}
+
+static void write_info(struct exposition *exposition, const struct export_reading *reading)
+{
+	const char *warning = format_warning(reading->machine.platform);
+	char generation[FORMAT_GENERATION_MAX];
+
+	if (warning)
+		exposition_comment(exposition, warning);
+	format_generation(reading->machine.generation, generation);
+	gauge(exposition, "uncore_info",
+		"1; what is counted. A new generation: all counters began at zero.");
+	exposition_begin(exposition);
+	exposition_label(exposition, "platform", reading->machine.platform);
+	exposition_label(exposition, "generation", generation);
+	exposition_count(exposition, 1);
+}
+
+/* --- up or down --- */
+
+static const char *reason_of(int error)
+{
+	static const struct {
+		int error;
+		const char *reason;
+	} reasons[] = {
+		{ -EACCES, "refused" },
+		{ -ENODEV, "nothing_to_count" },
+		{ -EPERM, "counters_forbidden" },
+		{ -EINVAL, "misconfigured" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (reasons[i].error == error)
+			return reasons[i].reason;
+	return "no_answer";
+}
+
+static void write_up(struct exposition *exposition, int error)
+{
+	gauge(exposition, "uncore_up", "1: uncored gave the values; 0: there are none.");
+	exposition_begin(exposition);
+	exposition_count(exposition, error == 0);
+	if (!error)
+		return;
+	gauge(exposition, "uncore_down_info", "1; why there are no values.");
+	exposition_begin(exposition);
+	exposition_label(exposition, "reason", reason_of(error));
+	exposition_count(exposition, 1);
+}
+
+void export_prometheus(FILE *out, const struct export_reading *reading)
+{
+	struct exposition exposition = { .out = out };
+
+	if (reading->error)
+		exposition_comment(&exposition, reading->failure);
+	write_up(&exposition, reading->error);
+	if (reading->error)
+		return;
+	write_info(&exposition, reading);
+	write_metrics(&exposition, reading);
+	write_channels(&exposition, reading);
+	write_quality(&exposition, reading);
+	write_packages(&exposition, reading);
+	write_sweeps(&exposition, reading);
+	write_policy(&exposition, reading);
+	write_daemon(&exposition, reading);
+	write_refusals(&exposition, reading);
+}

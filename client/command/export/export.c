@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * uncore export: what monitoring systems read. It is a client of uncored like any other. Where
+ * uncored gives it nothing, the output says so in the place of values, and that is a success: a
+ * collector that ran a failing command would go on with what it has.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/command/export/export-clustercockpit.h"
+#include "client/command/export/export-http.h"
+#include "client/command/export/export-options.h"
+#include "client/command/export/export-prometheus.h"
+#include "client/command/export/export-reading.h"
+#include "client/command/frame/command.h"
+#include "client/command/frame/output.h"
+#include "client/command/frame/replacement.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+/* What is written: one reading, or what happened between two. */
+struct document {
+	const struct export_reading *before; /* NULL: text for Prometheus */
+	const struct export_reading *now;
+};
+
+static void write_document(FILE *out, const struct document *document)
+{
+	if (document->before)
+		export_clustercockpit(out, document->before, document->now);
+	else
+		export_prometheus(out, document->now);
+}
+
+static int replace_file(const char *path, const struct document *document)
+{
+	_cleanup_(replacement_done) struct replacement file = { .out = NULL };
+	int r = replacement_open(path, &file);
+
+	if (r < 0)
+		return r;
+	write_document(file.out, document);
+	return replacement_commit(&file);
+}
+
+/* Returns the exit status. */
+static int put(const struct export_options *options, const struct document *document)
+{
+	int r;
+
+	if (!options->output_path) {
+		write_document(stdout, document);
+		return output_check(stdout, "uncore export", "stdout") < 0 ? EXIT_FAILED : 0;
+	}
+	r = replace_file(options->output_path, document);
+	if (r < 0)
+		fprintf(stderr, "uncore export: cannot write %s: %s.\n", options->output_path,
+			r == -EEXIST ? "it is no regular file" : strerror(-r));
+	return r < 0 ? EXIT_FAILED : 0;
+}
+
+static int export_once(const struct export_options *options)
+{
+	_cleanup_(export_reading_done) struct export_reading now;
+
+	export_reading_take(&options->wish, &now);
+	return put(options, &(struct document){ .now = &now });
+}
+
+/* Sleeps until @tick_ns; the next time is a whole period later, also if this one came late. */
+static void wait_for(uint64_t *tick_ns, uint64_t period_ns)
+{
+	struct timespec until = { .tv_sec = (time_t)(*tick_ns / 1000000000U),
+		.tv_nsec = (long)(*tick_ns % 1000000000U) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
+	while (*tick_ns <= clock_now_ns())
+		*tick_ns += period_ns;
+}
+
+/* Each reading ends one period and begins the next, so no traffic is left out. */
+static int export_bandwidths(const struct export_options *options)
+{
+	uint64_t period_ns = (options->every_s ? options->every_s : 1) * 1000000000U;
+	struct export_reading readings[2];
+	uint64_t tick_ns;
+	unsigned now = 0;
+	int status;
+
+	export_reading_take(&options->wish, &readings[now]);
+	tick_ns = clock_now_ns() + period_ns;
+	do {
+		wait_for(&tick_ns, period_ns);
+		now ^= 1;
+		export_reading_take(&options->wish, &readings[now]);
+		status = put(options,
+			&(struct document){ .before = &readings[now ^ 1], .now = &readings[now] });
+		export_reading_done(&readings[now ^ 1]);
+	} while (options->every_s && status == 0);
+	export_reading_done(&readings[now]);
+	return status;
+}
+
+int command_export(int argc, char **argv)
+{
+	struct export_options options;
+	int status = export_options_parse(argc, argv, &options);
+
+	if (status >= 0)
+		return status;
+	if (options.http)
+		return export_http(&options.wish);
+	return options.clustercockpit ? export_bandwidths(&options) : export_once(&options);
+}

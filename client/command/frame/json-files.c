@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/frame/json-files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "client/records/read.h"
+#include "common/macro.h"
+
+enum { WHY_MAX = 128 };
+
+/* NAME.json; or NAME.json.2, of a report that found that name taken. */
+static int is_json(const struct dirent *entry)
+{
+	const char *name = entry->d_name;
+	size_t n = strlen(name), end = n;
+
+	while (end && isdigit((unsigned char)name[end - 1]))
+		end--;
+	if (end < n && end && name[end - 1] == '.')
+		n = end - 1;
+	return n > strlen(".json") &&
+	       strncmp(name + n - strlen(".json"), ".json", strlen(".json")) == 0;
+}
+
+/* --- a file in a folder --- */
+
+static int leave_out(char ret_why[WHY_MAX], const char *why)
+{
+	snprintf(ret_why, WHY_MAX, "%s", why);
+	return -EPERM;
+}
+
+/* Whoever may make a link in a folder could show what lies elsewhere under a name of theirs.
+ * Neither a pipe nor a terminal may make the command wait. */
+static int open_found(int folder_fd, const char *name, int *ret_fd, char ret_why[WHY_MAX])
+{
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	char target[NAME_MAX + 2];
+	ssize_t n;
+
+	*ret_fd = openat(folder_fd, name, flags);
+	if (*ret_fd >= 0)
+		return 0;
+	if (errno != ELOOP)
+		return -errno;
+	n = readlinkat(folder_fd, name, target, sizeof target);
+	if (n < 0)
+		return -errno;
+	if ((size_t)n == sizeof target || memchr(target, '/', (size_t)n))
+		return leave_out(ret_why, "it is a link out of the folder");
+	target[n] = '\0';
+	*ret_fd = openat(folder_fd, target, flags);
+	if (*ret_fd < 0 && errno == ELOOP)
+		return leave_out(ret_why, "it is a link to a link");
+	return *ret_fd < 0 ? -errno : 0;
+}
+
+static int check(const struct json_files *files, int fd, char ret_why[WHY_MAX])
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return leave_out(ret_why, "it is not a regular file");
+	if (!trust_has(files->trust, status.st_uid)) {
+		snprintf(ret_why, WHY_MAX, "it belongs to user %u, whom only --trust %u trusts",
+			status.st_uid, status.st_uid);
+		return -EPERM;
+	}
+	return (uintmax_t)status.st_size > files->most_bytes ? -EFBIG : 0;
+}
+
+static int read_found(const struct json_files *files, int folder_fd, const char *name,
+	char **ret_text, char ret_why[WHY_MAX])
+{
+	_cleanup_close_ int fd = -1;
+	int r = open_found(folder_fd, name, &fd, ret_why);
+
+	if (r == 0)
+		r = check(files, fd, ret_why);
+	if (r == 0)
+		r = record_read_fd(fd, files->most_bytes, ret_text);
+	if (r == -EFBIG)
+		snprintf(ret_why, WHY_MAX, "it has more than %zu bytes", files->most_bytes);
+	else if (r < 0 && r != -EPERM)
+		snprintf(ret_why, WHY_MAX, "it cannot be read: %s", strerror(-r));
+	return r;
+}
+
+/* --- all --- */
+
+/* What all files of a folder have in common. */
+struct found_in {
+	const struct json_files *files;
+	const char *path;
+	int fd;
+	void (*take)(const struct json_file *file, void *argument);
+	void *argument;
+};
+
+static bool take_found(const struct found_in *folder, const char *name)
+{
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	char why[WHY_MAX] = "";
+	int r;
+
+	if (asprintf(&path, "%s/%s", folder->path, name) < 0) {
+		path = NULL;
+		return false;
+	}
+	r = read_found(folder->files, folder->fd, name, &text, why);
+	if (r == 0)
+		folder->take(&(struct json_file){ path, name, text }, folder->argument);
+	else
+		fprintf(stderr, "%s: %s is left out: %s.\n", folder->files->title, path,
+			*why ? why : strerror(-r));
+	return r == 0;
+}
+
+static bool each_of_folder(struct found_in *folder)
+{
+	_cleanup_close_ int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct dirent **entries;
+	int n = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_json, alphasort);
+	bool whole = true;
+
+	if (n <= 0) {
+		fprintf(stderr, "%s: %s %s.\n", folder->files->title, folder->path,
+			n < 0 ? strerror(errno) : "has no files *.json");
+		if (n == 0)
+			free(entries);
+		return false;
+	}
+	folder->fd = fd;
+	for (int i = 0; i < n; i++) {
+		whole &= take_found(folder, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return whole;
+}
+
+bool json_files_each(const struct json_files *files,
+	void (*take)(const struct json_file *file, void *argument), void *argument)
+{
+	struct stat status;
+	bool whole = true;
+
+	for (int i = 0; i < files->n; i++) {
+		const char *path = files->paths[i];
+
+		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+			whole &= each_of_folder(&(struct found_in){
+				.files = files, .path = path, .take = take, .argument = argument });
+		else
+			take(&(struct json_file){ .path = path }, argument);
+	}
+	return whole;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Files and folders that a command is given: each file, and all files *.json of each folder. A file
+ * that the caller names is the caller's word. In a folder there may be files of others: only those
+ * of users that are trusted are read, up to a size, and a link only if it leads to a name in the
+ * same folder.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "client/command/frame/trust.h"
+
+struct json_files {
+	const char *title; /* of the command, for stderr */
+	char **paths;
+	int n;
+	const struct trust *trust;
+	size_t most_bytes; /* of a file in a folder */
+};
+
+struct json_file {
+	const char *path;
+	const char *name; /* in its folder; NULL: the caller named the file, and @take reads it */
+	char *text;       /* of the file in a folder; @take may change it */
+};
+
+/* Calls @take for each. False: a folder could not be read, or has none, or a file was left out, and
+ * stderr says so. */
+bool json_files_each(const struct json_files *files,
+	void (*take)(const struct json_file *file, void *argument), void *argument);

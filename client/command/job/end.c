@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/command/job/job-json.h"
+#include "client/command/job/job-owner.h"
+#include "client/command/job/job-reading.h"
+#include "client/command/job/job-time.h"
+#include "client/command/job/job.h"
+#include "client/command/job/waiting.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+enum { IS_ANOTHER_RUN = 1 };
+
+/* A begin of the same job may be at work for as long as it may wait for uncored. */
+static const uint64_t PATIENCE_NS = JOB_PATIENCE_NS + JOB_PATIENCE_NS / 2;
+
+/* --- what the record is --- */
+
+struct ending {
+	const struct job_wish *wish;
+	struct waiting *waiting;
+	uint32_t n_ended; /* runs that wait, before this one has ended */
+	struct job_end end;
+	struct job_reading reading;
+	struct job_said *said;
+};
+
+static int end_run(const struct ending *ending, struct folder *folder, struct run *run)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_(job_view_done) struct job_view view;
+	int r;
+
+	job_view_init(&view, run, &ending->reading, &folder->counts);
+	view.end = ending->end;
+	if (*view.why)
+		snprintf(ending->said->remark, sizeof ending->said->remark, "%.*s", RUN_WHY_MAX - 1,
+			view.why);
+	strcpy(run->head.to, ending->wish->to ? ending->wish->to : "");
+	r = job_json(&view, &text);
+	if (r == 0)
+		r = folder_begin_change(folder);
+	if (r == 0)
+		r = run_end(run, text);
+	if (r < 0)
+		return r;
+	counts_close(&folder->counts, &run->head.packages);
+	folder->counts.n_ended++;
+	return folder_end_change(folder);
+}
+
+/* Was the last run of the ID written, so that this end may repeat one that was killed? */
+static int find_written(const struct folder *folder, const char *id, struct run *ret)
+{
+	struct folder_names parked;
+	int r = 0;
+
+	if (folder->counts.n_parked) {
+		r = folder_list(folder, id, &parked);
+		if (r == 0 && parked.n)
+			r = -ENOENT;
+		folder_names_done(&parked);
+	}
+	return r < 0 ? r : folder_open_written(folder, id, ret);
+}
+
+static int end_without_begin(
+	const struct ending *ending, struct folder *folder, const char *why, struct run *ret)
+{
+	int r = folder_begin_change(folder);
+
+	if (r == 0)
+		r = job_make_ended(folder, ending->wish, why, ret);
+	if (r < 0)
+		return r;
+	snprintf(ending->said->remark, sizeof ending->said->remark, "%s", why);
+	folder->counts.n_runs++;
+	folder->counts.n_ended++;
+	return folder_end_change(folder);
+}
+
+/* What has no key may be any run. */
+static bool is_another(const struct job_wish *wish, const struct run *run)
+{
+	return wish->key && *run->head.key && strcmp(wish->key, run->head.key) != 0;
+}
+
+/* No run of the ID is open, or waits for being written. */
+static int decide_without(const struct ending *ending, struct folder *folder, struct run *ret)
+{
+	int r = find_written(folder, ending->wish->id, ret);
+
+	if (r == 0 && !is_another(ending->wish, ret))
+		return run_lock(ret);
+	if (r < 0 && r != -ENOENT && r != -EBADMSG)
+		return r;
+	run_close(ret);
+	return end_without_begin(ending, folder,
+		"There is no begin of this job on this host: it was not called, or failed, or was "
+		"killed, or the host was booted since.",
+		ret);
+}
+
+/* 0: the run has ended, and is locked. IS_ANOTHER_RUN: one is open that is not to end. */
+static int decide(const struct ending *ending, struct folder *folder, struct run *ret)
+{
+	int r = run_open(folder->fd, ending->wish->id, ret);
+
+	if (r == -EBADMSG) {
+		r = end_without_begin(
+			ending, folder, "Another release of uncore began this job.", ret);
+		return r < 0 ? r : folder_begin_change(folder); /* counts anew */
+	}
+	if (r == -ENOENT)
+		return decide_without(ending, folder, ret);
+	if (r == 0 && run_is_open(ret) && is_another(ending->wish, ret))
+		return IS_ANOTHER_RUN;
+	if (r == 0)
+		r = run_lock(ret);
+	if (r == 0 && run_is_open(ret))
+		r = end_run(ending, folder, ret);
+	return r;
+}
+
+static int decide_in(struct ending *ending, struct folder *folder, struct run *ret)
+{
+	const uint64_t deadline_ns = clock_deadline_ns(PATIENCE_NS);
+	int r;
+
+	do {
+		run_close(ret);
+		r = folder_lock(folder, deadline_ns);
+		if (r < 0)
+			return r;
+		ending->n_ended = folder->counts.n_ended;
+		r = decide(ending, folder, ret);
+		folder_unlock(folder);
+	} while (job_may_retry(r, deadline_ns));
+	return r;
+}
+
+/* --- writing it --- */
+
+static void say_refused(const struct ending *ending, const char *to, int kept)
+{
+	const char *open_jobs = ending->wish->folder_path, *spool = ending->wish->spool_path;
+	char where[256];
+
+	if (kept == 0)
+		snprintf(where, sizeof where, "%.200s", spool);
+	else
+		snprintf(where, sizeof where, "%.60s until the next boot (%.60s: %s)", open_jobs,
+			spool ? spool : "no folder", strerror(-kept));
+	snprintf(ending->said->error, sizeof ending->said->error,
+		"The record of the job cannot be written into %.200s: %.400s. It waits in %s. Each "
+		"`uncore job begin` and `uncore job end` tries again.",
+		to, ending->said->file, where);
+}
+
+/* True in *@ret_is_safe: the record is in its folder, or waits on the disk. */
+static int write_file(
+	const struct ending *ending, const struct run *run, const char *text, bool *ret_is_safe)
+{
+	int r = 0, kept = 0;
+
+	if (*run->head.to)
+		r = waiting_write(ending->waiting, run, text, ending->said->file);
+	if (r < 0) {
+		kept = waiting_keep(ending->waiting, run, text);
+		say_refused(ending, run->head.to, kept);
+	}
+	*ret_is_safe = kept == 0;
+	return r;
+}
+
+static int print(const struct ending *ending, const char *text)
+{
+	int r;
+
+	printf("%s\n", text);
+	if (fflush(stdout) != EOF)
+		return 0;
+	r = errno ? -errno : -EIO;
+	if (!*ending->said->error)
+		snprintf(ending->said->error, sizeof ending->said->error,
+			"The record of the job cannot be printed: %s. The next `uncore job end` of "
+			"it tries again.",
+			strerror(-r));
+	return r;
+}
+
+static int note_written(const struct ending *ending, struct folder *folder, const struct run *run)
+{
+	int r = folder_lock(folder, clock_deadline_ns(JOB_PATIENCE_NS));
+
+	if (r == 0) {
+		r = folder_note_written(folder, run);
+		folder_unlock(folder);
+	}
+	return r < 0 ? job_say_folder(ending->wish, r, ending->said) : 0;
+}
+
+/* The folder of this end counts, also for a run that another one has ended. */
+static int send_to(const struct ending *ending, struct run *run)
+{
+	const char *to = ending->wish->to;
+
+	if (!to || strcmp(run->head.to, to) == 0)
+		return 0;
+	strcpy(run->head.to, to);
+	return run_keep_head(run);
+}
+
+/* What is not noted is written again by the next end, and is the same then. */
+static int write_and_note(const struct ending *ending, struct folder *folder, struct run *run)
+{
+	_cleanup_free_ char *text = NULL;
+	bool is_safe = false;
+	int r = send_to(ending, run), printed;
+
+	if (r == 0)
+		r = run_read_text(run, &text);
+	if (r < 0 || !text)
+		return job_say_folder(ending->wish, r, ending->said);
+	r = write_file(ending, run, text, &is_safe);
+	printed = print(ending, text);
+	if (r == 0)
+		r = printed;
+	if (is_safe && printed == 0) {
+		int noted = note_written(ending, folder, run);
+
+		return r < 0 ? r : noted;
+	}
+	return r;
+}
+
+static int write_parked(const struct ending *ending, struct folder *folder, const char *name)
+{
+	_cleanup_(run_close) struct run run = { .fd = -1 };
+	int r = run_open(folder->fd, name, &run);
+
+	if (r == 0)
+		r = run_lock(&run);
+	/* Another end has written it, or is about to; or another release made it, and is gone. */
+	if (r == -ENOENT || r == -EWOULDBLOCK || r == -EBADMSG)
+		return 0;
+	return r < 0 ? job_say_folder(ending->wish, r, ending->said)
+		     : write_and_note(ending, folder, &run);
+}
+
+/* One that cannot be written keeps none of the others. */
+static int write_all_parked(const struct ending *ending, struct folder *folder)
+{
+	struct folder_names names;
+	int r = folder_list(folder, ending->wish->id, &names);
+
+	if (r < 0)
+		return job_say_folder(ending->wish, r, ending->said);
+	for (size_t i = 0; i < names.n; i++) {
+		int written = write_parked(ending, folder, names.names[i]);
+
+		r = r < 0 ? r : written;
+	}
+	folder_names_done(&names);
+	return r;
+}
+
+/* Nothing is known of the job then, and nothing can be kept for a repeated end. */
+static int end_without_room(const struct ending *ending)
+{
+	_cleanup_free_ char *text = NULL;
+	struct run run = { .fd = -1 };
+	char why[RUN_WHY_MAX];
+	bool is_safe;
+	int r, printed;
+
+	snprintf(why, sizeof why,
+		"%.400s has no room for the job, so there is no reading of its begin.",
+		ending->wish->folder_path);
+	r = job_unbegun(ending->wish, why, &run.head, &text);
+	if (r < 0 || !text)
+		return job_say_folder(ending->wish, r, ending->said);
+	r = write_file(ending, &run, text, &is_safe);
+	printed = print(ending, text);
+	if (r == 0 && printed == 0)
+		strcpy(ending->said->error, why);
+	return r < 0 ? r : printed;
+}
+
+/* --- the whole --- */
+
+/* @decided: what decide_in() returned. */
+static int write_own(
+	const struct ending *ending, struct folder *folder, struct run *run, int decided)
+{
+	if (decided == -ENOSPC)
+		return end_without_room(ending);
+	if (decided != IS_ANOTHER_RUN)
+		return write_and_note(ending, folder, run);
+	snprintf(ending->said->remark, sizeof ending->said->remark,
+		"Job %s is open with another run, which stays open.", run->head.id);
+	return 0;
+}
+
+static int write_all(
+	const struct ending *ending, struct folder *folder, struct run *run, int decided)
+{
+	int parked = 0, own;
+
+	if (ending->n_ended)
+		waiting_try_folder(ending->waiting, folder);
+	waiting_try_spool(ending->waiting, ending->wish->id);
+	if (decided < 0 && decided != -ENOSPC)
+		return job_say_folder(ending->wish, decided, ending->said);
+	if (folder->counts.n_parked)
+		parked = write_all_parked(ending, folder);
+	own = write_own(ending, folder, run, decided);
+	return parked < 0 ? parked : own;
+}
+
+static int decide_by_reading(struct ending *ending, struct folder *folder, struct run *ret)
+{
+	int r;
+
+	job_reading_take(
+		&(struct job_reading_wish){
+			.socket_path = ending->wish->socket_path,
+			.deadline_ns = ending->end.ns + JOB_PATIENCE_NS,
+		},
+		&ending->reading);
+	r = decide_in(ending, folder, ret);
+	if (r >= 0 && ending->reading.is_reached)
+		job_owner_follow(folder, ending->wish->socket_path, ending->said);
+	job_reading_done(&ending->reading);
+	return r;
+}
+
+int job_end(const struct job_wish *wish, struct job_said *ret_said)
+{
+	_cleanup_(waiting_done) struct waiting waiting;
+	struct ending ending = {
+		.wish = wish,
+		.waiting = &waiting,
+		.end = { .real_ns = job_time_now_ns(), .ns = clock_now_ns(), .exit = wish->exit },
+		.said = ret_said,
+	};
+	_cleanup_(folder_close) struct folder folder;
+	_cleanup_(run_close) struct run run = { .fd = -1 };
+	int r = folder_open(wish->folder_path, &folder);
+
+	*ret_said = (struct job_said){ .error = "" };
+	if (r == 0)
+		r = decide_by_reading(&ending, &folder, &run);
+	waiting_init(&waiting, wish->spool_path);
+	return write_all(&ending, &folder, &run, r);
+}

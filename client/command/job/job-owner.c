@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/job/job-owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/jobstore/lock.h"
+#include "client/records/json.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+/*
+ * Held from looking at the jobs until uncored has answered, because of two processes the one that
+ * looked last must be the one that speaks last. It is no lock on the folder, since uncored may
+ * hang.
+ */
+static const char LOCK[] = "..owner";
+
+/* False also if uncored cannot be asked: then it cannot be told anything either. */
+static bool is_asked_for(const char *socket_path)
+{
+	_cleanup_free_ char *text = NULL;
+	struct json_object *info;
+	bool owner_only;
+
+	if (uncore_info(socket_path, &text) < 0)
+		return false;
+	info = json_tokener_parse(text);
+	owner_only = json_flag(json_member(info, "policy"), "owner_only");
+	json_object_put(info);
+	return owner_only;
+}
+
+/* -1: it has ended. A run that cannot be read may be anybody's. */
+static int64_t uid_of(const struct folder *folder, const char *name)
+{
+	struct run run = { .fd = -1 };
+	int r = run_look(folder->fd, name, &run);
+	int64_t uid = r < 0 ? UNCORE_NO_OWNER : run.head.uid;
+
+	if (r == -ENOENT || (r == 0 && !run_is_open(&run)))
+		uid = -1;
+	run_close(&run);
+	return uid;
+}
+
+static uint32_t owner_of(const struct folder *folder)
+{
+	struct folder_names names;
+	int64_t owner = -1;
+
+	if (folder_list(folder, NULL, &names) < 0)
+		return UNCORE_NO_OWNER;
+	for (size_t i = 0; i < names.n && owner != UNCORE_NO_OWNER; i++) {
+		int64_t uid = uid_of(folder, names.names[i]);
+
+		if (uid >= 0)
+			owner = owner < 0 || owner == uid ? uid : UNCORE_NO_OWNER;
+	}
+	folder_names_done(&names);
+	return owner < 0 ? UNCORE_NO_OWNER : (uint32_t)owner;
+}
+
+static int lock(const struct folder *folder, int *ret_fd)
+{
+	_cleanup_close_ int fd =
+		openat(folder->fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int r = fd < 0 ? -errno : lock_until(fd, clock_deadline_ns(JOB_PATIENCE_NS));
+
+	if (r == 0)
+		*ret_fd = take_fd(&fd);
+	return r;
+}
+
+void job_owner_follow(const struct folder *folder, const char *socket_path, struct job_said *said)
+{
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (!is_asked_for(socket_path))
+		return;
+	r = lock(folder, &fd);
+	if (r < 0)
+		snprintf(said->remark, sizeof said->remark,
+			"The owner of the node stays as it is: cannot lock the folder of jobs: %s.",
+			strerror(-r));
+	else if (uncore_set_owner(socket_path, owner_of(folder)) < 0)
+		snprintf(said->remark, sizeof said->remark,
+			"The owner of the node stays as it is: %.*s", RUN_WHY_MAX - 64,
+			uncore_error_text());
+}

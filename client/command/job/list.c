@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/job/list.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/command/frame/command.h"
+#include "client/command/job/job-time.h"
+#include "client/command/job/spool.h"
+#include "common/clock.h"
+#include "common/jsonwriter.h"
+#include "common/macro.h"
+
+/* NULL: it has a reading. */
+static const char *why_without(const struct run_head *head)
+{
+	switch (head->state) {
+	case RUN_BEGINNING:
+		return "It has no reading of its begin (yet).";
+	case RUN_FAILED:
+		return head->why;
+	case RUN_ENDED:
+		return "It has ended, and its record waits until it can be written.";
+	default:
+		return NULL;
+	}
+}
+
+/* -1: it is not open, and may be of another boot. */
+static double seconds_since(const struct run_head *head)
+{
+	return head->state == RUN_ENDED ? -1 : (double)(clock_now_ns() - head->begun_ns) / 1e9;
+}
+
+static void print_row(const struct run_head *head, bool first)
+{
+	const char *why = why_without(head);
+	const double seconds = seconds_since(head);
+	char begun[JOB_TIME_MAX], user[16] = "-", open_for[32] = "-";
+
+	if (first)
+		printf(" %-16s %10s  %-24s %14s\n", "job", "user", "begun", "open for");
+	job_time(head->begun_ns ? head->begun_real_ns : 0, begun);
+	if (head->uid != UNCORE_UNKNOWN_USER)
+		snprintf(user, sizeof user, "%u", head->uid);
+	if (seconds >= 0)
+		snprintf(open_for, sizeof open_for, "%.0f s", seconds);
+	printf(" %-16s %10s  %-24s %14s  %s%s%s%s\n", head->id, user, *begun ? begun : "-",
+		open_for, *head->key ? "run " : "", head->key, *head->key && why ? ", " : "",
+		why ? why : "");
+}
+
+static void write_json(struct jsonwriter *json, const struct run_head *head)
+{
+	char begun[JOB_TIME_MAX];
+
+	job_time(head->begun_ns ? head->begun_real_ns : 0, begun);
+	jsonwriter_object(json, NULL);
+	jsonwriter_text(json, "job", head->id);
+	jsonwriter_text_or_null(json, "run", head->key);
+	if (head->uid == UNCORE_UNKNOWN_USER)
+		jsonwriter_text(json, "uid", NULL);
+	else
+		jsonwriter_number(json, "uid", head->uid);
+	jsonwriter_text_or_null(json, "begin", begun);
+	if (seconds_since(head) < 0)
+		jsonwriter_text(json, "seconds", NULL);
+	else
+		jsonwriter_real(json, "seconds", seconds_since(head));
+	jsonwriter_flag(json, "open", head->state != RUN_ENDED);
+	if (why_without(head))
+		jsonwriter_text(json, "why", why_without(head));
+	jsonwriter_close(json);
+}
+
+static void show_one(const struct run_head *head, struct jsonwriter *json, bool *first)
+{
+	if (json)
+		write_json(json, head);
+	else
+		print_row(head, *first);
+	*first = false;
+}
+
+static void show_folder(const struct folder *folder, const struct folder_names *names,
+	struct jsonwriter *json, bool *first)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		struct run run = { .fd = -1 };
+
+		if (run_look(folder->fd, names->names[i], &run) == 0)
+			show_one(&run.head, json, first);
+		run_close(&run);
+	}
+}
+
+/* Where there is no spool nothing has ever waited. */
+static void show_spool(const struct job_options *options, struct jsonwriter *json, bool *first)
+{
+	_cleanup_(spool_close) struct spool spool;
+	_cleanup_free_ struct spool_entry *all = NULL;
+	size_t n = 0;
+	int r = spool_look(options->wish.spool_path, &spool);
+
+	if (r == 0)
+		r = spool_list(&spool, &all, &n);
+	if (r < 0 && r != -ENOENT)
+		fprintf(stderr, "%s: records that wait in %s are not shown: %s.\n",
+			job_verb_title(options->verb), options->wish.spool_path, strerror(-r));
+	for (size_t i = 0; i < n; i++)
+		show_one(&all[i].head, json, first);
+}
+
+static void show_each(const struct job_options *options, const struct folder *folder,
+	const struct folder_names *names, struct jsonwriter *json)
+{
+	bool first = true;
+
+	show_spool(options, json, &first);
+	show_folder(folder, names, json, &first);
+}
+
+static int show(const struct job_options *options, const struct folder *folder,
+	const struct folder_names *names)
+{
+	_cleanup_(jsonwriter_done) struct jsonwriter json = { .out = NULL };
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	if (!options->json) {
+		show_each(options, folder, names, NULL);
+		return 0;
+	}
+	jsonwriter_init(&json, true);
+	jsonwriter_array(&json, NULL);
+	show_each(options, folder, names, &json);
+	jsonwriter_close(&json);
+	r = jsonwriter_finish(&json, &text);
+	if (r == 0)
+		printf("%s\n", text);
+	return r;
+}
+
+/* Where there is no folder, no job has begun since the boot. */
+int job_list(const struct job_options *options)
+{
+	_cleanup_(folder_close) struct folder folder;
+	_cleanup_(folder_names_done) struct folder_names names = { .n = 0 };
+	struct job_said said = { .error = "" };
+	int r = folder_look(options->wish.folder_path, &folder);
+
+	if (r == 0)
+		r = folder_list(&folder, NULL, &names);
+	else if (r == -ENOENT)
+		r = 0;
+	if (r == 0)
+		r = show(options, &folder, &names);
+	if (r == 0)
+		return 0;
+	job_say_folder(&options->wish, r, &said);
+	fprintf(stderr, "%s: %s\n", job_verb_title(options->verb), said.error);
+	return EXIT_FAILED;
+}

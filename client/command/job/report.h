@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A job from the records of its hosts: each host and socket, sums, imbalance, and what is missing.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "client/command/job/job-records.h"
+#include "client/command/job/options.h"
+#include "client/records/join.h"
+
+/* One run, joined. */
+struct job_report {
+	const struct job_run *run; /* its records are in the order of their hosts */
+	struct join join;          /* its records are in the same order */
+	const struct hostlist *expected;
+	char *notes;                   /* owned; lines */
+	const struct job_record **met; /* owned; records of other jobs of the same time and hosts */
+	size_t n_met;
+};
+
+/* Prints the report. Returns the exit status. */
+int job_report(const struct job_options *options);
+
+/*
+ * Joins @run, whose figures it takes out of @records. Returns how many hosts have no complete
+ * record; -ENOMEM. *@ret is for job_report_done() in any case.
+ */
+int job_report_make(const struct job_records *records, const struct job_run *run,
+	const struct hostlist *expected, struct job_report *ret);
+void job_report_done(struct job_report *report);
+
+void job_report_print(FILE *out, const struct job_report *report);
+
+/* The element of a report in JSON, for json_object_put(). NULL: there was no memory. */
+struct json_object *job_report_json(const struct job_report *report);

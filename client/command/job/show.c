@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/job/show.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/command/frame/command.h"
+#include "client/command/job/job-json.h"
+#include "client/command/job/job-time.h"
+#include "client/command/job/view.h"
+#include "client/report/format.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+static void print_socket(const struct job_view *view, uint32_t i)
+{
+	struct uncore_socket socket = UNCORE_SOCKET_INIT;
+	struct format_socket shown;
+	int64_t others;
+
+	uncore_describe_socket(view->reading->handle, i, &socket);
+	others = counts_others(view->counts, &view->run->head.base, socket.package);
+	total_show(&view->total, view->reading->handle, i, &shown);
+	if (!packages_have(&view->run->head.packages, socket.package))
+		snprintf(shown.note, sizeof shown.note, "The job has no CPU here.");
+	else if (others)
+		snprintf(shown.note, sizeof shown.note,
+			others < 0 ? "Nothing is known of other jobs here."
+				   : "Other jobs that were open here meanwhile: %" PRId64 ".",
+			others);
+	format_rows(stdout, &shown);
+}
+
+static int print(const struct job_view *view)
+{
+	const struct run_head *head = &view->run->head;
+	char begun[JOB_TIME_MAX];
+
+	if (*view->why) {
+		fprintf(stderr, "uncore job show: job %s will have no complete record: %s\n",
+			head->id, view->why);
+		return EXIT_FAILED;
+	}
+	job_time(head->begun_real_ns, begun);
+	printf("\n Job %s of user %" PRIu32 ", since %s, platform %s:\n\n", head->id, head->uid,
+		*begun ? begun : "an unknown time", head->platform);
+	for (uint32_t i = 0; i < head->n_sockets; i++)
+		print_socket(view, i);
+	format_caveats(stdout, head->platform, "this job");
+	return 0;
+}
+
+static int print_json(const struct job_view *view)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (job_json(view, &text) < 0) {
+		fprintf(stderr, "uncore job show: no memory for the record.\n");
+		return EXIT_FAILED;
+	}
+	printf("%s\n", text);
+	return 0;
+}
+
+/* The counts of the other jobs are read after the reading, so they hold for all of it. */
+static int find(struct folder *folder, const char *id, struct run *ret)
+{
+	int r = folder_lock(folder, clock_deadline_ns(JOB_PATIENCE_NS));
+
+	if (r < 0)
+		return r;
+	r = run_look(folder->fd, id, ret);
+	folder_unlock(folder);
+	return r == 0 && !run_is_open(ret) ? -ENOENT : r;
+}
+
+static int show(const struct job_options *options, struct folder *folder,
+	const struct job_reading *reading, uint64_t now_ns)
+{
+	_cleanup_(run_close) struct run run = { .fd = -1 };
+	_cleanup_(job_view_done) struct job_view view = { .begun = NULL };
+	struct job_said said = { .error = "" };
+	int r = find(folder, options->wish.id, &run);
+
+	if (r == -ENOENT) {
+		fprintf(stderr, "uncore job show: job %s is not open on this host.\n",
+			options->wish.id);
+		return EXIT_FAILED;
+	}
+	if (r < 0) {
+		job_say_folder(&options->wish, r, &said);
+		fprintf(stderr, "uncore job show: %s\n", said.error);
+		return EXIT_FAILED;
+	}
+	job_view_init(&view, &run, reading, &folder->counts);
+	view.end.ns = now_ns;
+	return options->json ? print_json(&view) : print(&view);
+}
+
+int job_show(const struct job_options *options)
+{
+	const uint64_t now_ns = clock_now_ns();
+	_cleanup_(folder_close) struct folder folder;
+	_cleanup_(job_reading_done) struct job_reading reading = { .handle = NULL };
+	struct job_said said = { .error = "" };
+	int r = folder_open(options->wish.folder_path, &folder);
+
+	if (r < 0) {
+		job_say_folder(&options->wish, r, &said);
+		fprintf(stderr, "uncore job show: %s\n", said.error);
+		return EXIT_FAILED;
+	}
+	job_reading_take(
+		&(struct job_reading_wish){
+			.socket_path = options->wish.socket_path,
+			.deadline_ns = now_ns + JOB_PATIENCE_NS,
+			.may_be_older = true,
+		},
+		&reading);
+	return show(options, &folder, &reading, now_ns);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uncore report without FILE: the teams that uncored keeps. */
+#pragma once
+
+#include "client/command/report/report-options.h"
+
+/* Shows those that have ended, and has uncored forget them once they were written. Returns the exit
+ * status. */
+int report_kept(const struct report_options *options);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/stat/stat-json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "client/launcher/launch.h"
+#include "common/jsonwriter.h"
+#include "common/macro.h"
+
+enum { TIME_MAX = 32 };
+
+/* Begins an object that the caller completes. */
+static void begin(
+	const struct stat_run *run, const struct total *total, bool pretty, struct jsonwriter *ret)
+{
+	jsonwriter_init(ret, pretty);
+	jsonwriter_object(ret, NULL);
+	total_json(ret, total, run->handle, &run->machine);
+}
+
+static void end(struct stat_run *run, struct jsonwriter *json)
+{
+	_cleanup_free_ char *text = NULL;
+
+	jsonwriter_close(json);
+	if (jsonwriter_finish(json, &text) == 0) {
+		fprintf(run->out, "%s\n", text);
+	} else {
+		fputs("uncore stat: no memory for the result.\n", stderr);
+		run->unwritten = true;
+	}
+}
+
+void stat_json_interval(struct stat_run *run, const struct total *interval, uint64_t time_ns)
+{
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+
+	begin(run, interval, false, &json);
+	jsonwriter_number(&json, "interval", run->n_intervals);
+	jsonwriter_number(&json, "run", run->number);
+	jsonwriter_number(&json, "time_ns", time_ns);
+	end(run, &json);
+}
+
+/* What was run, where and when. */
+static void write_origin(struct jsonwriter *json, const struct stat_run *run)
+{
+	char host[LAUNCH_HOST_MAX], begun[TIME_MAX];
+	struct tm utc;
+
+	launch_host(host);
+	jsonwriter_text(json, "version", UNCORE_VERSION);
+	jsonwriter_text(json, "host", host);
+	jsonwriter_array(json, "command");
+	for (char **word = run->options.command; *word; word++)
+		jsonwriter_text(json, NULL, *word);
+	jsonwriter_close(json);
+	if (!run->started_ns || !gmtime_r(&run->begun.tv_sec, &utc) ||
+		!strftime(begun, sizeof begun, "%Y-%m-%dT%H:%M:%SZ", &utc))
+		return;
+	jsonwriter_text(json, "begun", begun);
+	jsonwriter_array(json, "wall_ns");
+	for (uint32_t i = 0; i < run->total.runs; i++)
+		jsonwriter_number(json, NULL, run->wall_ns[i]);
+	jsonwriter_close(json);
+}
+
+static void list(struct jsonwriter *json, const struct until *until, enum until_state state)
+{
+	for (uint32_t i = 0; i < until->n_metrics; i++)
+		if (until->metrics[i].state == state)
+			jsonwriter_text(json, NULL, until->metrics[i].name);
+}
+
+static void write_until(struct jsonwriter *json, const struct until *until)
+{
+	const struct until_metric *worst = until_worst(until);
+
+	jsonwriter_object(json, "until");
+	jsonwriter_real(json, "wanted_percent", until->percent);
+	if (worst && isfinite(worst->error))
+		jsonwriter_real(json, "error_percent", worst->error);
+	jsonwriter_flag(json, "reached", until->is_reached);
+	jsonwriter_array(json, "not_reached");
+	list(json, until, UNTIL_ABOVE);
+	jsonwriter_close(json);
+	jsonwriter_array(json, "left_out");
+	list(json, until, UNTIL_LEFT_OUT);
+	jsonwriter_close(json);
+	jsonwriter_close(json);
+}
+
+void stat_json_result(struct stat_run *run)
+{
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+
+	begin(run, &run->total, !run->options.interval_ms, &json);
+	write_origin(&json, run);
+	if (run->options.until > 0)
+		write_until(&json, &run->until);
+	if (*run->failure)
+		jsonwriter_text(&json, "failure", run->failure);
+	end(run, &json);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The output of `uncore stat`: the table here, other forms in files of their own. */
+#pragma once
+
+#include "client/command/stat/stat-run.h"
+
+/* Writes out what was printed; notes in @run if that fails. */
+void stat_flush(struct stat_run *run);
+
+/* The interval from run->since to run->now. */
+void stat_print_interval(struct stat_run *run);
+
+/* The run as a whole. */
+void stat_print_result(struct stat_run *run);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The connection of `uncore stat` and its readings; what fails is told by stat_complain(). */
+#pragma once
+
+#include "client/command/stat/stat-run.h"
+
+/* Connects and makes room for readings. 0, -1. */
+int stat_connect(struct stat_run *run);
+
+/* Reads all sockets. 0, negative errno. */
+int stat_read(struct stat_run *run, struct uncore_sample samples[]);
+
+/* When a reading was complete. */
+uint64_t stat_reading_ns(const struct stat_run *run, const struct uncore_sample samples[]);
+
+void stat_disconnect(struct stat_run *run);

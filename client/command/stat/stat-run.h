@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `uncore stat` knows while it runs its command, once or several times. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "client/command/frame/child.h"
+#include "client/command/frame/total.h"
+#include "client/command/stat/stat-options.h"
+#include "client/command/stat/until.h"
+#include "client/libuncore/uncore.h"
+
+struct stat_run {
+	struct stat_options options;
+	struct child_signals signals;
+	bool signals_taken;
+	FILE *out;
+	struct uncore *handle;
+	struct uncore_machine machine;
+	struct uncore_sample *before; /* of the run; one per socket, as are the next two */
+	struct uncore_sample *since;  /* of the interval */
+	struct uncore_sample *now;
+	struct total total;
+	uint64_t *wall_ns; /* of each measured run, from the command's start to its end; owned */
+	struct until until;
+	struct timespec begun;     /* CLOCK_REALTIME of the first run's first reading */
+	uint64_t started_ns;       /* CLOCK_MONOTONIC of the same; 0: not yet */
+	uint64_t progress_told_ns; /* 0: not yet */
+	uint64_t number;           /* of the run, from 1 */
+	uint64_t n_intervals;
+	int last_failure;   /* of a reading; 0: the last one succeeded */
+	char failure[1024]; /* the last sentence; "": nothing failed */
+	bool failed;        /* this run has no result */
+	bool unwritten;     /* not all of the output has arrived */
+	bool headed;        /* the header of the CSV is written */
+};
+
+/*
+ * Tells the user what failed, and keeps the text for the result. If JSON goes to stderr, only its
+ * last object has the text, so that stderr stays JSON. With --anyway, a failure before anything was
+ * measured is told together with what becomes of the command.
+ */
+void stat_complain(struct stat_run *run, const char *text);

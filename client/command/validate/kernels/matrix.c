@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Products of matrices and vectors, as reference BLAS writes them. A pass goes over many sets of
+ * matrices, one after the other, so that each is cold: what is in the cache then are the results of
+ * the sets before.
+ */
+#include <stdbool.h>
+
+#include "client/command/validate/kernels/groups.h"
+
+enum {
+	PASS_CACHES = 4, /* all sets together */
+	GEMM_N = 64,
+	GEMV_ROWS = 512,
+	GEMV_COLUMNS_MAX = 1280, /* the PAPI paper caps the matrix there */
+};
+
+static size_t sets_for(const struct kernel_wish *wish, size_t set_elements)
+{
+	return (size_t)(PASS_CACHES * wish->cache_bytes / (set_elements * sizeof(double))) + 1;
+}
+
+/* --- gemm: C = A B, N x N --- */
+
+static void gemm_choose(const struct kernel_wish *wish, struct kernel_size *ret)
+{
+	ret->n = wish->number ? wish->number : GEMM_N;
+	ret->sets = sets_for(wish, 3 * ret->n * ret->n);
+}
+
+static size_t gemm_elements(const struct kernel_size *size, unsigned array)
+{
+	(void)array;
+	return size->sets * size->n * size->n;
+}
+
+static void multiply(const double *a, const double *b, double *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++) {
+			double sum = 0;
+
+			for (size_t k = 0; k < n; k++)
+				sum += a[i * n + k] * b[k * n + j];
+			c[i * n + j] = sum;
+		}
+}
+
+static void gemm(double *const arrays[], const struct kernel_size *size)
+{
+	size_t step = size->n * size->n;
+
+	for (size_t set = 0; set < size->sets; set++)
+		multiply(arrays[0] + set * step, arrays[1] + set * step, arrays[2] + set * step,
+			size->n);
+}
+
+/* B is read again for each row of A: once it does not fit, each time from memory. */
+static struct kernel_traffic gemm_predict(
+	const struct kernel *kernel, const struct kernel_size *size, uint64_t cache_bytes)
+{
+	double n = (double)size->n, square = n * n * sizeof(double) * (double)size->sets;
+	bool fits = n * n * sizeof(double) < (double)cache_bytes;
+
+	(void)kernel;
+	return (struct kernel_traffic){
+		.read = fits ? 2 * square : square * (n + 1),
+		.allocated = square,
+		.written = square,
+	};
+}
+
+/* --- gemv: y = A x, where A has at most as many rows as columns and is used in turns --- */
+
+static void gemv_choose(const struct kernel_wish *wish, struct kernel_size *ret)
+{
+	ret->rows = wish->number ? wish->number : GEMV_ROWS;
+	ret->columns = ret->rows < GEMV_COLUMNS_MAX ? ret->rows : GEMV_COLUMNS_MAX;
+	ret->n = ret->columns;
+	ret->sets = sets_for(wish, ret->n * ret->columns + ret->columns + ret->rows);
+}
+
+static size_t gemv_elements(const struct kernel_size *size, unsigned array)
+{
+	const size_t each[] = { size->n * size->columns, size->columns, size->rows };
+
+	return size->sets * each[array];
+}
+
+static void gemv(double *const arrays[], const struct kernel_size *size)
+{
+	size_t columns = size->columns;
+
+	for (size_t set = 0; set < size->sets; set++) {
+		const double *a = arrays[0] + set * size->n * size->columns;
+		const double *x = arrays[1] + set * size->columns;
+		double *y = arrays[2] + set * size->rows;
+
+		for (size_t i = 0; i < size->rows; i++) {
+			const double *row = a + i % size->n * size->columns;
+			double sum = 0;
+
+			for (size_t k = 0; k < columns; k++)
+				sum += row[k] * x[k];
+			y[i] = sum;
+		}
+	}
+}
+
+/* The rows of A that do not stay in the cache come from memory at each turn. */
+static struct kernel_traffic gemv_predict(
+	const struct kernel *kernel, const struct kernel_size *size, uint64_t cache_bytes)
+{
+	double sets = (double)size->sets * sizeof(double);
+	double matrix = (double)(size->n * size->columns);
+	bool fits = matrix * sizeof(double) < (double)cache_bytes;
+	double rows = (double)(fits ? size->n : size->rows);
+
+	(void)kernel;
+	return (struct kernel_traffic){
+		.read = sets * (rows * (double)size->columns + (double)size->columns),
+		.allocated = sets * (double)size->rows,
+		.written = sets * (double)size->rows,
+	};
+}
+
+const struct kernel matrix_kernels[] = {
+	{ .name = "gemm",
+		.what = "product of square matrices",
+		.measure = "N",
+		.use = KERNEL_CACHES,
+		.n_arrays = 3,
+		.choose = gemm_choose,
+		.elements = gemm_elements,
+		.run = gemm,
+		.predict = gemm_predict },
+	{ .name = "gemv",
+		.what = "capped matrix times vector",
+		.measure = "M",
+		.use = KERNEL_CACHES,
+		.n_arrays = 3,
+		.choose = gemv_choose,
+		.elements = gemv_elements,
+		.run = gemv,
+		.predict = gemv_predict },
+	{},
+};

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/validate/measure/measure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/command/validate/measure/statistics.h"
+#include "common/clock.h"
+#include "common/macro.h"
+
+enum {
+	REPETITIONS_MIN = 5,
+	REPETITIONS_LATE = 3, /* when the time is over */
+	REPETITIONS_MAX = 200,
+	PASSES_MAX = 100000,
+	QUANTA = 200, /* in what a repetition moves, so that rounding is below half a percent */
+};
+
+/* Of what is predicted: a counter that shows less shows a fraction, or next to nothing, and need
+ * not be known as well. */
+static const double SHOWN_LEAST = 0.1;
+static const uint64_t WINDOW_NS = 50000000;
+static const uint64_t IDLE_NS_MAX = 500000000;
+/* POWER9's counters are posted every 4 ms, and later where its controller is busy. */
+static const uint64_t SETTLE_NS = 10000000;
+
+/* One measurement while it goes on. */
+struct course {
+	struct meter *meter;
+	const struct measure_rules *rules;
+	struct workers *workers;
+	unsigned n_passes; /* of a repetition */
+	uint64_t idle_ns;
+	struct meter_reading before, begin, end; /* of the idle window, of the passes, of both */
+	double *numbers;                         /* holds all of the following */
+	double *idle, *busy;                     /* bytes of each series */
+	double *idle_window, *busy_window;       /* ns of each socket */
+	double *net;                             /* [repetition][series] */
+	double background[REPETITIONS_MAX];      /* bytes of others */
+	double best_ns;
+	uint64_t deadline_ns;
+	uint64_t moved; /* pages, by the kernel, until the last repetition */
+};
+
+/* --- pages that the kernel moves --- */
+
+/* Copies of pages are traffic of the kernel, and nobody would know whose. proc(5), /proc/vmstat. */
+static uint64_t pages_moved(void)
+{
+	static const char *const keys[] = { "thp_collapse_alloc", "thp_split_page",
+		"numa_pages_migrated", "pgmigrate_success", "pswpin", "pswpout" };
+	_cleanup_file_ FILE *file = fopen("/proc/vmstat", "re");
+	unsigned long long n, sum = 0;
+	char key[64];
+
+	while (file && fscanf(file, "%63s %llu", key, &n) == 2)
+		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+			sum += strcmp(key, keys[i]) == 0 ? n : 0;
+	return sum;
+}
+
+/* --- one repetition --- */
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec rest = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	while (nanosleep(&rest, &rest) < 0 && errno == EINTR)
+		;
+}
+
+static double share_of(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+/* Subtracts what others move in as much time. Returns their bytes in the metric that shows most. */
+static double subtract_background(const struct course *course, double ret_net[])
+{
+	double most = 0, background = 0;
+	const struct meter *meter = course->meter;
+
+	for (uint32_t i = 0; i < meter->n_series; i++) {
+		uint32_t socket = meter->series[i].socket;
+		double longer = share_of(course->busy_window[socket], course->idle_window[socket]);
+		double others = course->idle[i] * longer;
+
+		ret_net[i] = course->busy[i] - others;
+		if (!meter->series[i].is_channel && ret_net[i] > most) {
+			most = ret_net[i];
+			background = others;
+		}
+	}
+	return background;
+}
+
+static void run_passes(struct course *course)
+{
+	uint64_t begin_ns = clock_now_ns();
+
+	workers_run(course->workers, course->n_passes);
+	course->best_ns = fmin(course->best_ns, (double)(clock_now_ns() - begin_ns));
+}
+
+/* The reading behind the passes before is where the idle window begins. */
+static int repeat(struct course *course, unsigned n, bool *ret_dropped)
+{
+	struct meter *meter = course->meter;
+	struct meter_reading spare = course->before;
+	uint64_t moved = course->moved;
+	int r;
+
+	course->before = course->end;
+	course->end = spare;
+	sleep_ns(course->idle_ns);
+	r = meter_take(meter, &course->begin);
+	if (r < 0)
+		return r;
+	run_passes(course);
+	sleep_ns(SETTLE_NS);
+	r = meter_take(meter, &course->end);
+	if (r == 0)
+		r = meter_delta(
+			meter, &course->before, &course->begin, course->idle, course->idle_window);
+	if (r == 0)
+		r = meter_delta(
+			meter, &course->begin, &course->end, course->busy, course->busy_window);
+	if (r < 0)
+		return r;
+	course->background[n] =
+		subtract_background(course, course->net + (size_t)n * meter->n_series);
+	course->moved = pages_moved();
+	*ret_dropped = course->moved != moved;
+	return 0;
+}
+
+/* --- all repetitions --- */
+
+static unsigned passes_for(double bytes, double pass_ns, const struct measure_rules *rules)
+{
+	double for_time = (double)WINDOW_NS / (pass_ns + 1);
+	double for_rounding = rules->quantum > 1 ? QUANTA * rules->quantum / (bytes + 1) : 0;
+	double n = ceil(for_time > for_rounding ? for_time : for_rounding);
+
+	return n > PASSES_MAX ? PASSES_MAX : (unsigned)n;
+}
+
+static double total_of(const struct kernel_traffic *traffic)
+{
+	return traffic->read + traffic->written;
+}
+
+double measured_total(const struct measured *measured)
+{
+	return total_of(&measured->predicted);
+}
+
+/* The first pass fills the caches with what the kernel itself leaves there; the second is timed. */
+static void plan_repetitions(struct course *course, struct measured *ret)
+{
+	struct kernel_traffic pass = workers_predict(course->workers);
+	uint64_t begin_ns, pass_ns;
+
+	workers_run(course->workers, 1);
+	begin_ns = clock_now_ns();
+	workers_run(course->workers, 1);
+	pass_ns = clock_now_ns() - begin_ns;
+	course->n_passes = passes_for(total_of(&pass), (double)pass_ns, course->rules);
+	course->idle_ns = pass_ns * course->n_passes;
+	if (course->idle_ns > IDLE_NS_MAX)
+		course->idle_ns = IDLE_NS_MAX;
+	course->best_ns = (double)pass_ns * course->n_passes;
+	ret->predicted = (struct kernel_traffic){
+		.read = pass.read * course->n_passes,
+		.allocated = pass.allocated * course->n_passes,
+		.written = pass.written * course->n_passes,
+	};
+}
+
+/* A counter that shows nothing has an error, too: that of the little which others move. */
+static double whole_of(const struct measured *measured, double shown)
+{
+	return fmax(shown, SHOWN_LEAST * measured_total(measured));
+}
+
+/* The metric that shows most; its socket is where the kernel's bytes are. */
+static uint32_t largest_series(const struct course *course, const struct measured *measured)
+{
+	uint32_t largest = 0;
+
+	for (uint32_t i = 1; i < course->meter->n_series; i++)
+		if (!course->meter->series[i].is_channel &&
+			measured->bytes[i] > measured->bytes[largest])
+			largest = i;
+	return largest;
+}
+
+/* Medians of what was found so far, and the largest error of a metric of that socket. */
+static void evaluate(const struct course *course, struct measured *ret)
+{
+	uint32_t n_series = course->meter->n_series, socket, largest;
+	double errors_most = 0, values[REPETITIONS_MAX];
+
+	for (uint32_t i = 0; i < n_series; i++) {
+		for (unsigned k = 0; k < ret->n; k++)
+			values[k] = course->net[(size_t)k * n_series + i];
+		ret->bytes[i] = statistics_median(values, ret->n, &ret->errors[i]);
+	}
+	largest = largest_series(course, ret);
+	socket = course->meter->series[largest].socket;
+	for (uint32_t i = 0; i < n_series; i++)
+		if (!course->meter->series[i].is_channel &&
+			course->meter->series[i].socket == socket)
+			errors_most = fmax(errors_most, ret->errors[i]);
+	memcpy(values, course->background, ret->n * sizeof *values);
+	ret->background =
+		statistics_median(values, ret->n, NULL) / whole_of(ret, ret->bytes[largest]);
+	ret->error = errors_most / whole_of(ret, ret->bytes[largest]);
+	ret->best_ns = course->best_ns;
+	ret->is_known = ret->error <= course->rules->error;
+}
+
+static bool is_enough(const struct course *course, const struct measured *found)
+{
+	if (found->n + found->n_dropped >= REPETITIONS_MAX)
+		return true;
+	if (clock_now_ns() >= course->deadline_ns)
+		return found->n >= REPETITIONS_LATE || found->n_dropped >= REPETITIONS_LATE;
+	return found->n >= REPETITIONS_MIN && found->is_known;
+}
+
+static int repeat_until_known(struct course *course, struct measured *ret)
+{
+	while (!is_enough(course, ret)) {
+		bool dropped = false;
+		int r;
+
+		if (*course->rules->stop)
+			return -EINTR;
+		r = repeat(course, ret->n, &dropped);
+		if (r < 0)
+			return r;
+		ret->n += !dropped;
+		ret->n_dropped += dropped;
+		if (ret->n)
+			evaluate(course, ret);
+	}
+	return 0;
+}
+
+/* --- a course's memory --- */
+
+static void course_done(struct course *course)
+{
+	if (course->workers)
+		workers_done(course->workers);
+	meter_reading_done(&course->before);
+	meter_reading_done(&course->begin);
+	meter_reading_done(&course->end);
+	free(course->numbers);
+}
+
+static int course_new(struct meter *meter, struct course *ret)
+{
+	uint32_t n = meter->n_series, n_sockets = meter->machine.n_sockets;
+	int r = meter_reading_new(meter, &ret->before);
+
+	if (r == 0)
+		r = meter_reading_new(meter, &ret->begin);
+	if (r == 0)
+		r = meter_reading_new(meter, &ret->end);
+	ret->numbers =
+		calloc((size_t)n * (REPETITIONS_MAX + 2) + 2 * (size_t)n_sockets, sizeof(double));
+	if (r < 0 || !ret->numbers)
+		return -ENOMEM;
+	ret->idle = ret->numbers;
+	ret->busy = ret->idle + n;
+	ret->idle_window = ret->busy + n;
+	ret->busy_window = ret->idle_window + n_sockets;
+	ret->net = ret->busy_window + n_sockets;
+	return 0;
+}
+
+int measure(struct meter *meter, const struct workers_job *job, const struct measure_rules *rules,
+	struct measured *ret)
+{
+	_cleanup_(course_done) struct course course = { .meter = meter, .rules = rules };
+	int r = course_new(meter, &course);
+
+	*ret = (struct measured){ .kernel = job->kernel, .n_threads = job->n_threads };
+	if (r < 0)
+		return r;
+	ret->bytes = calloc(2 * (size_t)meter->n_series, sizeof *ret->bytes);
+	if (!ret->bytes)
+		return -ENOMEM;
+	ret->errors = ret->bytes + meter->n_series;
+	r = workers_start(job, &course.workers);
+	if (r < 0)
+		return r;
+	plan_repetitions(&course, ret);
+	course.deadline_ns = clock_now_ns() + (uint64_t)(rules->time_s * 1e9);
+	course.moved = pages_moved();
+	sleep_ns(SETTLE_NS);
+	r = meter_take(meter, &course.end);
+	return r < 0 ? r : repeat_until_known(&course, ret);
+}
+
+void measured_done(struct measured *measured)
+{
+	free(measured->bytes);
+	measured->bytes = NULL;
+}

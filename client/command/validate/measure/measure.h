@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The measurement of one kernel: readings around its passes, and around as much time without it,
+ * repeated until the result is known well enough.
+ */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/command/validate/measure/meter.h"
+#include "client/command/validate/measure/workers.h"
+
+struct measure_rules {
+	double error; /* standard error at which repetition ends, as a share of what is predicted */
+	double time_s;                     /* for one kernel at most */
+	double quantum;                    /* bytes to which the site rounds values down */
+	const volatile sig_atomic_t *stop; /* not 0: the user wants an end */
+};
+
+struct measured {
+	const struct kernel *kernel;
+	unsigned n_threads;
+	struct kernel_traffic predicted; /* bytes, as all figures here, of one repetition */
+	unsigned n;                      /* repetitions that count */
+	unsigned n_dropped;              /* the kernel moved pages during them */
+	double error;                    /* largest standard error of a metric, as a share */
+	double background;               /* bytes of others, as a share */
+	double best_ns;                  /* the shortest time of one repetition's passes */
+	double *bytes;                   /* medians, of each series of the meter */
+	double *errors;                  /* of these, standard; a part of the same memory */
+	bool is_known;                   /* .error is within the rules */
+};
+
+/*
+ * Measures @job into @ret, which measured_done() frees. 0; errors of workers_start() and
+ * meter_take(); -EINTR: *@rules->stop became true.
+ */
+int measure(struct meter *meter, const struct workers_job *job, const struct measure_rules *rules,
+	struct measured *ret);
+void measured_done(struct measured *measured);
+
+/* What is predicted in all, without what a CPU may evade. */
+double measured_total(const struct measured *measured);

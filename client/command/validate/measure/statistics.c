@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/validate/measure/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of a normal distribution: its standard deviation is so many median distances from its middle, and
+ * a median is known so many times worse than a mean. */
+static const double DEVIATION = 1.4826, MEDIAN_ERROR = 1.2533;
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double sort_and_halve(double values[], unsigned n)
+{
+	qsort(values, n, sizeof *values, compare);
+	return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+/* The median distance of sorted @values from their @median: the smaller of two neighbours is next.
+ */
+static double median_distance(const double values[], unsigned n, double median)
+{
+	unsigned first = 0, last = n - 1;
+
+	/* Half of the values, those nearest, are left between first and last. */
+	while (last - first + 1 > n / 2 + 1)
+		if (median - values[first] > values[last] - median)
+			first++;
+		else
+			last--;
+	return fmax(median - values[first], values[last] - median);
+}
+
+double statistics_median(double values[], unsigned n, double *ret_error)
+{
+	double median = sort_and_halve(values, n);
+
+	if (ret_error)
+		*ret_error =
+			DEVIATION * MEDIAN_ERROR * median_distance(values, n, median) / sqrt(n);
+	return median;
+}

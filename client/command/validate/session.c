@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/validate/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t CACHE_UNKNOWN = 32 << 20; /* where the machine does not tell its caches */
+
+uint32_t session_socket(const struct session *session, const struct place *place)
+{
+	for (uint32_t i = 0; i < session->meter.machine.n_sockets; i++) {
+		struct uncore_socket socket = UNCORE_SOCKET_INIT;
+
+		if (uncore_describe_socket(session->meter.handle, i, &socket) == 0 &&
+			socket.package == place->package)
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+static bool has_metric(const struct session *session, uint32_t socket, const char *metric)
+{
+	uint32_t series = meter_find(&session->meter, socket, metric);
+
+	return series != METER_NONE && !(session->meter.series[series].quality & UNCORE_ABSENT);
+}
+
+/* Does the platform count the tier on this socket? */
+static bool has_tier(const struct session *session, uint32_t socket, const struct tier *tier)
+{
+	for (unsigned i = 0; i < tier->n; i++)
+		if (has_metric(session, socket, tier->metric[i].name))
+			return true;
+	return false;
+}
+
+/* Memory without CPUs is HBM in flat mode, or persistent memory. */
+struct tier session_tier(const struct session *session, const struct place *place)
+{
+	static const struct tier none = { 0 };
+	uint32_t socket = session_socket(session, place);
+	const struct tier *tier;
+
+	for (size_t i = 0; (tier = tier_nth(i)); i++)
+		if ((tier->can_be_a_node || !place->memory_only) && has_tier(session, socket, tier))
+			return *tier;
+	return place->memory_only ? none : *tier_nth(0);
+}
+
+bool session_is_simulated(const struct session *session)
+{
+	return strcmp(session->meter.machine.platform, "simulated") == 0;
+}
+
+bool session_is_standin(const struct session *session)
+{
+	return session->meter.series[0].quality & UNCORE_STANDIN && !session_is_simulated(session);
+}
+
+bool session_wants(const struct session *session, const struct place *place)
+{
+	const struct options_list *nodes = &session->options.nodes;
+
+	for (unsigned i = 0; i < nodes->n; i++)
+		if (nodes->number[i] == place->node)
+			return true;
+	return nodes->n == 0;
+}
+
+uint64_t session_cache(const struct session *session, const struct place *place)
+{
+	if (session->options.cache_bytes)
+		return session->options.cache_bytes;
+	return place->cache_bytes ? place->cache_bytes : CACHE_UNKNOWN;
+}
+
+/* Half of what is free: the rest is for others, who would be swapped out else. */
+static uint64_t most_bytes(const struct session *session, const struct place *memory)
+{
+	uint64_t free_bytes = memory->free_bytes;
+
+	return (free_bytes < session->limit_bytes ? free_bytes : session->limit_bytes) / 2;
+}
+
+static void complain(const struct session_run *run, uint64_t most, int error)
+{
+	const char *name = run->kernel->name;
+
+	fprintf(stderr, "uncore validate: ");
+	if (error == -EINTR)
+		fprintf(stderr, "interrupted.\n");
+	else if (error == -ENOMEM)
+		fprintf(stderr,
+			"the arrays of %s, with %u thread%s, need more than the %" PRIu64
+			" MB that may be used on node %u: half of what is free there, or of what "
+			"the limit of this cgroup leaves. Take fewer threads, or a smaller --size "
+			"or --cache.\n",
+			name, run->n_threads, run->n_threads > 1 ? "s" : "", most / 1000000,
+			run->memory->node);
+	else if (error == -EXDEV)
+		fprintf(stderr,
+			"the kernel refuses to bind threads to the CPUs of node %u, or memory to "
+			"node %u. Is there a cpuset that leaves them out?\n",
+			run->place->node, run->memory->node);
+	else if (error == -EAGAIN)
+		fprintf(stderr, "cannot start %u threads: %s.\n", run->n_threads, strerror(EAGAIN));
+	else if (error == -ESTALE)
+		fprintf(stderr,
+			"uncored was restarted and lost its counts while %s was measured.\n", name);
+	else
+		fprintf(stderr, "%s\n", uncore_error_text());
+}
+
+int session_measure(struct session *session, const struct session_run *run, struct measured *ret)
+{
+	const struct workers_job job = {
+		.kernel = run->kernel,
+		.place = run->place,
+		.memory_node = run->memory->node,
+		.topology = session->places.topology,
+		.n_threads = run->n_threads,
+		.number = run->number,
+		.halo = run->halo,
+		.cache_bytes = session_cache(session, run->place),
+		.stop = session->rules.stop,
+		.most_bytes = most_bytes(session, run->memory),
+	};
+	int r;
+
+	if (session->shows_progress)
+		fprintf(stderr, "node %u: %s, %u thread%s, memory of node %u\n", run->place->node,
+			run->kernel->name, run->n_threads, run->n_threads > 1 ? "s" : "",
+			run->memory->node);
+	r = measure(&session->meter, &job, &session->rules, ret);
+	if (r < 0)
+		complain(run, job.most_bytes, r);
+	return r;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/validate/single.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/report/format.h"
+
+/* A list that was not given has one element: the default, @absent. */
+static uint64_t element(const struct options_list *list, unsigned i, uint64_t absent)
+{
+	return list->n ? list->number[i] : absent;
+}
+
+static unsigned length(const struct options_list *list)
+{
+	return list->n ? list->n : 1;
+}
+
+/* --- output --- */
+
+/* What is predicted for a metric of the node's memory; -1: nothing is. */
+static double predicted_of(const struct session *session, const struct session_run *run,
+	const struct meter_series *series, const struct measured *measured)
+{
+	struct tier tier = session_tier(session, run->memory);
+
+	if (series->socket != session_socket(session, run->memory))
+		return -1;
+	for (unsigned i = 0; i < tier.n; i++)
+		if (strcmp(series->name, tier.metric[i].name) == 0)
+			return shape_predicted(tier.metric[i].wanted, &measured->predicted);
+	return -1;
+}
+
+static void print_row(FILE *out, const struct session *session, const struct session_run *run,
+	const struct measured *measured, uint32_t series)
+{
+	const struct meter_series *of = &session->meter.series[series];
+	double predicted = predicted_of(session, run, of, measured);
+	bool csv = session->options.csv;
+
+	fprintf(out,
+		csv ? "%s,%u,%u,%" PRIu64 ",%" PRIu64 ",%u,%s,"
+		    : "%-9s node %-2u %3u threads, size %-8" PRIu64 " halo %-3" PRIu64
+		      " socket %u %-10s ",
+		run->kernel->name, run->place->node, run->n_threads, run->number, run->halo,
+		of->socket, of->name);
+	fprintf(out, csv ? "%.0f," : "%14.0f", measured->bytes[series]);
+	if (predicted >= 0)
+		fprintf(out, csv ? "%.0f," : " of %14.0f", predicted);
+	else
+		fprintf(out, csv ? "," : "");
+	if (predicted > 0)
+		fprintf(out, csv ? "%.4f" : " %7.4f", measured->bytes[series] / predicted);
+	if (csv)
+		fprintf(out, ",%.5f,%.5f,%u,%.0f", measured->error, measured->background,
+			measured->n, session_is_simulated(session) ? 0.0 : measured->best_ns);
+	fprintf(out, "\n");
+}
+
+static void print_rows(FILE *out, const struct session *session, const struct session_run *run,
+	const struct measured *measured)
+{
+	for (uint32_t i = 0; i < session->meter.n_series; i++) {
+		const struct meter_series *series = &session->meter.series[i];
+
+		if (!series->is_channel && !(series->quality & UNCORE_ABSENT))
+			print_row(out, session, run, measured, i);
+	}
+	fflush(out);
+}
+
+/* --- runs --- */
+
+static int run_once(struct session *session, const struct session_run *run, FILE *out)
+{
+	struct measured measured;
+	int r = session_measure(session, run, &measured);
+
+	if (r == 0)
+		print_rows(out, session, run, &measured);
+	measured_done(&measured);
+	return r;
+}
+
+static int run_sizes(struct session *session, struct session_run run, FILE *out)
+{
+	const struct options_list *sizes = &session->options.sizes,
+				  *halos = &session->options.halos;
+	int r = 0;
+
+	for (unsigned i = 0; i < length(sizes) && r == 0; i++)
+		for (unsigned k = 0; k < length(halos) && r == 0; k++) {
+			run.number = element(sizes, i, 0);
+			run.halo = element(halos, k, 0);
+			r = run_once(session, &run, out);
+		}
+	return r;
+}
+
+static int run_threads(struct session *session, struct session_run run, FILE *out)
+{
+	const struct options_list *threads = &session->options.threads;
+	int r = 0;
+
+	for (unsigned i = 0; i < length(threads) && r == 0; i++) {
+		run.n_threads = (unsigned)element(threads, i, run.place->n_cpus);
+		if (run.n_threads <= run.place->n_cpus) {
+			r = run_sizes(session, run, out);
+			continue;
+		}
+		fprintf(stderr, "uncore validate: node %u has %u cores for %u threads.\n",
+			run.place->node, run.place->n_cpus, run.n_threads);
+		r = -EINVAL;
+	}
+	return r;
+}
+
+int single_run(struct session *session, FILE *out)
+{
+	struct session_run run = { .kernel = kernel_find(session->options.kernel) };
+	int r = 0;
+
+	if (run.kernel->absent) {
+		fprintf(stderr, "uncore validate: there is no %s here. %s\n", run.kernel->name,
+			run.kernel->absent);
+		return -EOPNOTSUPP;
+	}
+	if (session->options.csv)
+		fprintf(out, "kernel,node,threads,size,halo,socket,metric,bytes,predicted,ratio,"
+			     "error,background,repetitions,ns\n");
+	else
+		format_caveats(out, session->meter.machine.platform, "the kernel");
+	for (unsigned i = 0; i < session->places.n && r == 0; i++) {
+		run.place = run.memory = &session->places.place[i];
+		if (session_wants(session, run.place))
+			r = run_threads(session, run, out);
+	}
+	return r;
+}

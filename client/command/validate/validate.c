@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * uncore validate: kernels of known traffic on each NUMA node, what the counters show of them, and
+ * whether that is right. The method is described in uncore(1).
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "client/command/frame/command.h"
+#include "client/command/frame/keep.h"
+#include "client/command/frame/output.h"
+#include "client/command/validate/judge.h"
+#include "client/command/validate/measure/memory-limit.h"
+#include "client/command/validate/print.h"
+#include "client/command/validate/report-json.h"
+#include "client/command/validate/single.h"
+
+static const uint64_t INTERVAL_NS_SHORT = 1000000000;
+
+static volatile sig_atomic_t stopped_by;
+
+static void stop(int signal)
+{
+	stopped_by = signal;
+}
+
+/* A second signal ends the process at once. */
+static void take_signals(void)
+{
+	const struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/*
+ * Two of us would disturb each other. The name of an abstract socket is free again when its process
+ * ends, however that ends. Returns a descriptor, or negative errno.
+ */
+static int be_the_only_one(void)
+{
+	static const char name[] = "uncore-validate";
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof name);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	memcpy(address.sun_path + 1, name, sizeof name - 1);
+	if (bind(fd, (const struct sockaddr *)&address, size) == 0)
+		return fd;
+	error = -errno;
+	close(fd);
+	return error;
+}
+
+/* --- the session --- */
+
+/* Qualities that are there from the start, as that of a metric that is absent, come with a
+ * difference. */
+static int prime(struct meter *meter)
+{
+	_cleanup_(meter_reading_done) struct meter_reading from = { 0 }, to = { 0 };
+	_cleanup_free_ double *bytes = calloc(meter->n_series + 1, sizeof *bytes);
+	_cleanup_free_ double *window_ns = calloc(meter->machine.n_sockets, sizeof *window_ns);
+	int r = meter_reading_new(meter, &from);
+
+	if (r == 0)
+		r = meter_reading_new(meter, &to);
+	if (r == 0 && (!bytes || !window_ns))
+		r = -ENOMEM;
+	if (r == 0)
+		r = meter_take(meter, &from);
+	if (r == 0)
+		r = meter_take(meter, &to);
+	return r == 0 ? meter_delta(meter, &from, &to, bytes, window_ns) : r;
+}
+
+static int complain(const char *text)
+{
+	fprintf(stderr, "uncore validate: %s\n", text);
+	return -1;
+}
+
+static double quantum_of(const struct meter *meter)
+{
+	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
+
+	return uncore_describe_daemon(meter->handle, &daemon) == 0 ? (double)daemon.quantum : 0;
+}
+
+/* A site may hold readings back for a minute; there are two to a repetition. */
+static void warn_of_interval(const struct meter *meter)
+{
+	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
+
+	if (uncore_describe_daemon(meter->handle, &daemon) == 0 &&
+		daemon.min_interval_ns > INTERVAL_NS_SHORT)
+		fprintf(stderr,
+			"uncore validate: this site holds readings back for %.0f s, so this takes "
+			"long.\n",
+			(double)daemon.min_interval_ns / 1e9);
+}
+
+static bool has_wanted_node(const struct session *session)
+{
+	for (unsigned i = 0; i < session->places.n; i++)
+		if (session_wants(session, &session->places.place[i]))
+			return true;
+	return false;
+}
+
+/* 0, or -1 after a sentence on stderr. */
+static int open_session(struct session *session)
+{
+	if (meter_open(session->options.socket_path, &session->meter) < 0 ||
+		prime(&session->meter) < 0)
+		return complain(uncore_error_text());
+	if (session_is_standin(session))
+		return complain(
+			"this uncored runs on the stand-in machine, whose values are not memory "
+			"traffic: there is nothing to validate.");
+	if (places_find(&session->places) < 0)
+		return complain("the kernel shows no NUMA node that this process may use.");
+	if (!has_wanted_node(session))
+		return complain("there is no such NUMA node, or this process may not use it.");
+	warn_of_interval(&session->meter);
+	session->limit_bytes = memory_limit_bytes();
+	session->shows_progress = isatty(STDERR_FILENO);
+	session->rules = (struct measure_rules){
+		.error = session->options.error,
+		.time_s = session->options.time_s,
+		.quantum = quantum_of(&session->meter),
+		.stop = &stopped_by,
+	};
+	return 0;
+}
+
+static void close_session(struct session *session)
+{
+	if (session->places.n)
+		places_done(&session->places);
+	meter_done(&session->meter);
+}
+
+/* --- the verdict --- */
+
+struct all_nodes {
+	unsigned n;
+	struct judged_node node[PLACES_MAX];
+};
+
+static void nodes_done(struct all_nodes **nodes)
+{
+	for (unsigned i = 0; *nodes && i < (*nodes)->n; i++)
+		judged_done(&(*nodes)->node[i]);
+	free(*nodes);
+}
+
+static int judge_all(struct session *session, struct all_nodes *nodes, FILE *out)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < session->places.n && r == 0; i++) {
+		struct judged_node *node = &nodes->node[nodes->n];
+
+		if (!session_wants(session, &session->places.place[i]))
+			continue;
+		nodes->n++;
+		r = judge_node(session, &session->places.place[i], node);
+		if (r == 0 && !session->options.json)
+			print_node(out, session, node);
+		fflush(out);
+	}
+	return r;
+}
+
+static int write_report(const struct session *session, const struct all_nodes *nodes, FILE *out)
+{
+	struct json_object *report = report_json(session, nodes->node, nodes->n);
+	int r = 0;
+
+	if (session->options.json)
+		fprintf(out, "%s\n",
+			json_object_to_json_string_ext(
+				report, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	if (session->options.keep)
+		r = keep_report(report);
+	json_object_put(report);
+	return r;
+}
+
+/* Returns the exit status. */
+static int validate(struct session *session, FILE *out)
+{
+	static const int statuses[] = {
+		[OUTCOME_RIGHT] = 0,
+		[OUTCOME_ABSENT] = EXIT_NOT_MEASURED,
+		[OUTCOME_UNCLEAR] = EXIT_INCONCLUSIVE,
+		[OUTCOME_DEFECT] = EXIT_FAILED,
+	};
+	_cleanup_(nodes_done) struct all_nodes *nodes = calloc(1, sizeof *nodes);
+
+	if (!nodes) {
+		complain("out of memory.");
+		return EXIT_NOT_MEASURED;
+	}
+	if (!session->options.json)
+		print_head(out, session);
+	fflush(out);
+	if (judge_all(session, nodes, out) < 0)
+		return EXIT_NOT_MEASURED;
+	if (!session->options.json)
+		print_result(out, session, nodes->node, nodes->n);
+	if (write_report(session, nodes, out) < 0)
+		return EXIT_NOT_MEASURED;
+	return statuses[judge_outcome(nodes->node, nodes->n)];
+}
+
+/* --- the command --- */
+
+static int run(struct session *session, FILE *out)
+{
+	int status;
+
+	if (open_session(session) < 0)
+		return EXIT_NOT_MEASURED;
+	take_signals();
+	if (session->options.kernel)
+		status = single_run(session, out) < 0 ? EXIT_NOT_MEASURED : 0;
+	else
+		status = validate(session, out);
+	return stopped_by ? EXIT_BY_SIGNAL + stopped_by : status;
+}
+
+static int run_alone(struct session *session, FILE *out)
+{
+	_cleanup_close_ int only = be_the_only_one();
+
+	if (only >= 0)
+		return run(session, out);
+	complain(only == -EADDRINUSE
+			 ? "another `uncore validate` runs on this machine, and the two would "
+			   "disturb each other: wait until it has ended."
+			 : strerror(-only));
+	return EXIT_NOT_MEASURED;
+}
+
+static int run_to(struct session *session, FILE *out, const char *name)
+{
+	int status = run_alone(session, out);
+
+	return output_check(out, "uncore validate", name) < 0 ? EXIT_NOT_MEASURED : status;
+}
+
+int command_validate(int argc, char **argv)
+{
+	_cleanup_(close_session) struct session session = { 0 };
+	_cleanup_file_ FILE *file = NULL;
+	const char *path;
+	int status = validate_options_parse(argc, argv, &session.options);
+
+	if (status >= 0)
+		return status;
+	path = session.options.output_path;
+	if (!path)
+		return run_to(&session, stdout, "stdout");
+	file = fopen(path, "we");
+	if (file)
+		return run_to(&session, file, path);
+	fprintf(stderr, "uncore validate: cannot write to %s: %m.\n", path);
+	return EXIT_NOT_MEASURED;
+}

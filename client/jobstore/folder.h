@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The folder of open jobs. It lies in memory, so that it is empty after a boot. Users that may
+ * write there may begin and end jobs; a group that may read there may look at them. A lock on the
+ * folder orders all changes; it is held for a few system calls within the folder, never while a
+ * process waits for uncored or for a disk.
+ *
+ *	ID          a run that is open, or has ended and is not known to be written (run.h)
+ *	.ID@INODE   a run that has ended and is not known to be written; its ID was begun again
+ *	.ID         the last run of ID that was written: the folder keeps a few, for an end that
+ *	            is repeated because the one before was killed
+ *	..counts    counts.h, and the IDs of the third kind
+ *	..new       a run that is not begun yet
+ */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "client/jobstore/counts.h"
+#include "client/jobstore/id.h"
+#include "client/jobstore/run.h"
+
+#define FOLDER_PATH "/run/uncored-jobs"
+#define FOLDER_NEW  "..new"
+
+enum {
+	FOLDER_RUNS_MAX = 1024,
+	FOLDER_NAME_MAX = JOB_ID_BYTES + 24, /* bytes of the longest of the names above */
+	FOLDER_WRITTEN_MAX = 64,             /* runs that were written and are kept */
+};
+
+struct folder {
+	int fd; /* -1: not open */
+	int counts_fd;
+	struct counts counts; /* as of folder_lock() */
+};
+
+/* Makes the folder where there is none. *@ret is for folder_close() also on failure. Errors of
+ * mkdir(2) and open(2). */
+int folder_open(const char *path, struct folder *ret);
+void folder_close(struct folder *folder);
+
+/* The same for a process that only looks: -ENOENT where there is no folder. */
+int folder_look(const char *path, struct folder *ret);
+
+/*
+ * Locks the folder and reads the counts. -ETIMEDOUT: another process held the lock until
+ * @deadline_ns; errors of the folder's files.
+ */
+int folder_lock(struct folder *folder, uint64_t deadline_ns);
+void folder_unlock(struct folder *folder);
+
+/*
+ * Each change of the folder lies between these two, under the lock. Where the second is missing,
+ * because the process died or failed, the next lock counts anew. Errors of write(2).
+ */
+int folder_begin_change(struct folder *folder);
+int folder_end_change(struct folder *folder);
+
+/* Moves the run that has the name @id away, so that the ID can begin again. Within a change. */
+int folder_park(struct folder *folder, const char *id, const struct run *run);
+
+/* Notes that @run was written, wherever it is. A change of its own, under the lock. */
+int folder_note_written(struct folder *folder, const struct run *run);
+
+/* The last run of @id that was written. -ENOENT: the folder has none; errors of run_open(). */
+int folder_open_written(const struct folder *folder, const char *id, struct run *ret);
+
+/* Names of files in the folder, for free(3), each and all. */
+struct folder_names {
+	char **names;
+	size_t n;
+};
+
+/* The runs of @id that are parked; NULL: all files that have an ID for a name. Sorted. */
+int folder_list(const struct folder *folder, const char *id, struct folder_names *ret);
+
+/* All runs, those that are parked, too. */
+int folder_list_all(const struct folder *folder, struct folder_names *ret);
+void folder_names_done(struct folder_names *names);

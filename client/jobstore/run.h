@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One run of a job: a file, from its begin until its record is written. The file is changed in
+ * place. Its first page says what of the rest holds, and one write(2) replaces the page as a whole,
+ * so a process that dies leaves one state or the other. Each change needs no room that the file
+ * does not have, so an end cannot fail where the folder is full.
+ *
+ *	first page | samples of the begin, one for each socket | the record, as text
+ *
+ * A process holds a lock on the file (flock(2)) from the begin until there is a reading, and from
+ * the end until the record is written.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/jobstore/counts.h"
+#include "client/jobstore/id.h"
+#include "client/jobstore/packages.h"
+#include "client/libuncore/uncore.h"
+
+enum {
+	RUN_WHY_MAX = 1024, /* bytes of a sentence, with the final NUL */
+	RUN_TO_MAX = 1024,  /* ... of the path of a folder */
+};
+
+enum run_state {
+	RUN_BEGINNING = 1, /* the process that began it has no reading yet, or was killed */
+	RUN_BEGUN,
+	RUN_FAILED, /* the begin has no reading: .why */
+	RUN_ENDED,  /* the record is there */
+};
+
+struct run_head {
+	char magic[8];
+	uint32_t state;
+	uint32_t uid; /* UNCORE_UNKNOWN_USER: it was never begun */
+	char id[JOB_ID_BYTES];
+	char key[JOB_KEY_BYTES]; /* "": none */
+	int64_t begun_real_ns;   /* CLOCK_REALTIME, to show; if never begun, of the end */
+	uint64_t begun_ns;       /* CLOCK_MONOTONIC; 0: it was never begun */
+	struct packages packages;
+	struct counts_base base;
+	uint32_t n_sockets; /* of the samples */
+	uint32_t text_bytes;
+	char platform[UNCORE_NAME_MAX];
+	uint64_t generation[2];
+	uint64_t daemon_started_ns;
+	uint64_t quantum;
+	char why[RUN_WHY_MAX];
+	char to[RUN_TO_MAX]; /* of an end: the folder that the record is for, from the root; "":
+				none */
+};
+
+/* Was it made by this release, or by one like it? */
+bool run_head_is_whole(const struct run_head *head);
+
+struct run {
+	int fd; /* -1: not open */
+	struct run_head head;
+};
+
+static inline bool run_is_open(const struct run *run)
+{
+	return run->head.state != RUN_ENDED;
+}
+
+void run_close(struct run *run);
+
+/*
+ * Makes the file @name of @head, which is not open in the folder @folder_fd yet, with room for what
+ * follows, and locks it. Errors of open(2), write(2) and fallocate(2).
+ */
+int run_create(int folder_fd, const char *name, const struct run_head *head, struct run *ret);
+
+/* -EBADMSG: it was made by another release; errors of open(2) and read(2). */
+int run_open(int folder_fd, const char *name, struct run *ret);
+
+/* The same for a process that only looks, and may need no more than to read. */
+int run_look(int folder_fd, const char *name, struct run *ret);
+
+/* -EWOULDBLOCK: another process has it. */
+int run_lock(const struct run *run);
+
+/* Writes the samples, of which run->head.n_sockets says the number, and then the first page. */
+int run_keep_reading(struct run *run, const struct uncore_sample samples[]);
+
+/* Writes the first page. */
+int run_keep_head(const struct run *run);
+
+/* *@ret_samples is for free(3). -EBADMSG: they are of another release. */
+int run_read_samples(const struct run *run, struct uncore_sample **ret_samples);
+
+/* Writes the record, with which the run has ended. */
+int run_end(struct run *run, const char *text);
+
+/* *@ret_text, the record, is for free(3). */
+int run_read_text(const struct run *run, char **ret_text);

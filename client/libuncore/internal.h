@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared by the files of libuncore; callers do not see it.
+ *
+ * A handle is written only by uncore_open() and uncore_set_timeout(); everything else reads it, so
+ * threads need no lock. The daemon that writes the page may be an impostor, and this process
+ * root's: the library goes by a checked copy of the tables, and takes a live word for no more than
+ * a figure. The handle's mark lies in memory that the kernel wipes in a forked child
+ * (MADV_WIPEONFORK): the child can tell, without a system call, that the handle is not its own.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "client/libuncore/uncore.h"
+#include "common/macro.h"
+#include "common/page.h"
+#include "common/wire.h"
+
+struct uncore_mark {
+	uint32_t ours;          /* 1; reads 0 in a child */
+	uint32_t gone;          /* atomic: the daemon has closed the connection */
+	pthread_mutex_t asking; /* held during a request over the connection */
+};
+
+struct uncore {
+	struct uncore_mark *mark;
+	const void *shared;         /* the page; only live_word() and cell_of() may look there */
+	uint64_t shared_bytes;      /* mapped */
+	struct page_header *tables; /* of page_copy_tables(): all other code goes by it */
+	const struct page_wakeup *wakeups; /* this user's, one per socket */
+	uint64_t wakeups_bytes;            /* mapped */
+	const struct page_rules *rules;    /* behind the wake-ups; NULL: an older uncored */
+	uint64_t timeout_ns;               /* 0: not set, see uncore_set_timeout() */
+	int connection;
+	dev_t device; /* of the connection */
+	ino_t inode;
+	uint32_t n_doorbells; /* one per socket */
+	int doorbells[PAGE_SOCKETS_MAX];
+};
+
+/*
+ * Keeps the sentence for uncore_error_text() and returns @error, a negative errno; %m in @format is
+ * its description.
+ */
+int error_say(int error, const char *format, ...) _printf_(2, 3);
+
+enum { ERROR_TEXT_MAX = 1024 }; /* a path, the daemon's text and a hint */
+
+/* A failure that is told again later, perhaps to another thread. */
+struct failure {
+	int error; /* 0: none */
+	char text[ERROR_TEXT_MAX];
+};
+
+/* Keeps @error with the calling thread's sentence; 0: forgets. */
+void failure_keep(struct failure *failure, int error);
+
+/* Makes its sentence the calling thread's and returns the error; 0 if there is none. */
+int failure_say(const struct failure *failure);
+
+/*
+ * Has uncored give this user new doorbells, and replaces the handle's doorbells by them. 0, also if
+ * uncored is an older one, which gives no new doorbells; errors as uncore_open().
+ */
+int handle_renew_doorbells(const struct uncore *handle);
+
+/*
+ * Does this process still have the handle's descriptors? A program that becomes a daemon, or a
+ * forked child, may have closed all of them and opened files of its own, which now have their
+ * numbers. All doorbells look alike to the kernel, so the connection stands for them.
+ */
+bool handle_has_descriptors(const struct uncore *handle);
+
+/* 0; -EINVAL with a sentence: NULL, or the handle of a forked parent. */
+int handle_check(const struct uncore *handle);
+
+static inline bool handle_is_ours(const struct uncore *handle)
+{
+	return handle && __atomic_load_n(&handle->mark->ours, __ATOMIC_RELAXED);
+}
+
+/*
+ * The page's present value of @copy, a word of the handle's tables. Such a word is a figure or a
+ * number for people, never an index, an offset or a length.
+ */
+#define live_word(handle, copy)                                                                    \
+	__atomic_load_n((__typeof__(&(copy)))shared_place(handle, &(copy)), __ATOMIC_RELAXED)
+
+static inline const void *shared_place(const struct uncore *handle, const void *copy)
+{
+	return (const char *)handle->shared + ((const char *)copy - (const char *)handle->tables);
+}
+
+/* @socket was checked. */
+static inline const struct page_cell *cell_of(const struct uncore *handle, uint32_t socket)
+{
+	const struct page_header *tables = handle->tables;
+
+	return (const void *)((const char *)handle->shared + tables->cells_at +
+			      (size_t)socket * tables->cell_stride);
+}
+
+/* -ESTALE: two samples are of different generations, with a sentence. */
+int delta_stale(void);
+
+/* The difference of two values of one socket; @from_sweep is the sweep of @from. */
+struct uncore_delta_value delta_subtract(
+	const struct uncore_value *from, const struct uncore_value *to, uint64_t from_sweep);
+
+/* Memory of at least @size_bytes that is all zero, and all zero again in a forked child. */
+int wiped_memory_new(size_t size_bytes, void **ret);
+void wiped_memory_free(void *memory, size_t size_bytes);
+
+static_assert(UNCORE_METRICS_MAX == PAGE_METRICS_MAX, "metrics");
+static_assert(UNCORE_NAME_MAX == PAGE_NAME_MAX, "names");
+static_assert(UNCORE_TEXT_MAX == PAGE_TEXT_MAX, "texts");
+static_assert(UNCORE_PASSING_MAX == PAGE_PASSING_MAX, "passing flags");
+static_assert(UNCORE_ESTIMATED == PAGE_ESTIMATED, "estimated");
+static_assert(UNCORE_PARTIAL == PAGE_PARTIAL, "partial");
+static_assert(UNCORE_FROZEN == PAGE_FROZEN, "frozen");
+static_assert(UNCORE_RESET == PAGE_RESET, "reset");
+static_assert(UNCORE_UNCALIBRATED == PAGE_UNCALIBRATED, "uncalibrated");
+static_assert(UNCORE_STANDIN == PAGE_STANDIN, "standin");
+static_assert(UNCORE_ABSENT == (uint32_t)PAGE_ABSENT, "absent");
+
+static_assert(sizeof(struct uncore_value) == sizeof(struct page_value), "value");
+static_assert(offsetof(struct uncore_value, quality) == offsetof(struct page_value, quality) &&
+		      offsetof(struct uncore_value, why) == offsetof(struct page_value, why) &&
+		      offsetof(struct uncore_value, raised) == offsetof(struct page_value, raised),
+	"value");
+static_assert(sizeof(struct uncore_channel_value) == sizeof(struct page_channel_value), "channel");
+static_assert(sizeof(struct uncore_sample) - offsetof(struct uncore_sample, sweep) ==
+		      sizeof(struct page_sweep),
+	"sample");

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/libuncore/team-call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "client/libuncore/call.h"
+#include "client/libuncore/internal.h"
+#include "common/clock.h"
+
+/* Without these a peer could take memory away that is mapped here. */
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
+
+/* All ranks of a job come at once, on a machine that is busy with starting them: 576 on two CPUs
+ * beside other programs did not get through within a second. One that gave up would be alone. */
+#define JOIN_WITHIN_NS 10000000000U
+/* Between two attempts, where uncored ended in the middle of one. */
+#define PAUSE_LEAST_NS 1000000
+#define PAUSE_MOST_NS  100000000
+
+/* --- answers --- */
+
+/* Only a memfd, and other files of memory, have seals. */
+static bool is_as_told(int fd, uint64_t size_bytes)
+{
+	int seals = fcntl(fd, F_GET_SEALS), flags = fcntl(fd, F_GETFL);
+	struct stat status;
+
+	return seals >= 0 && (seals & SEALS) == SEALS && (flags & O_ACCMODE) == O_RDWR &&
+	       fstat(fd, &status) == 0 && status.st_size >= 0 &&
+	       (uint64_t)status.st_size == size_bytes;
+}
+
+static int take_table(const struct call *call, struct wire_packet *packet, struct team_table *ret)
+{
+	const struct wire_table *table = &packet->message.table;
+
+	if (packet->n_fds != 1 || !is_as_told(packet->fds[0], table->bytes))
+		return call_cannot_connect(-EBADMSG, call->path);
+	*ret = (struct team_table){
+		.fd = take_fd(&packet->fds[0]),
+		.run = table->run,
+		.layout = table->layout,
+		.uid = table->uid,
+		.bytes = table->bytes,
+		.made_ns = table->made_ns,
+	};
+	memcpy(ret->name, table->name, sizeof ret->name);
+	return 0;
+}
+
+/* An older uncored does not know the request, or wants a HELLO before it. */
+static int explain(int error, const struct call *call)
+{
+	switch (error) {
+	case -EOPNOTSUPP:
+	case -EPROTO:
+		return error_say(-EOPNOTSUPP,
+			"uncored at %s is too old to keep tables of teams: install the release of "
+			"this library.",
+			call->path);
+	case -ENOENT:
+		return error_say(-ENODATA,
+			"uncored at %s keeps no such table: it was collected, or kept for its "
+			"hour, or never made.",
+			call->path);
+	default:
+		return error;
+	}
+}
+
+/* Is the answer that comes @table? The time tells it from any other of the same name. */
+static bool is_answer(const struct call *call, const struct team_table *table)
+{
+	union wire_message answer;
+	const struct wire_table *told = &answer.table;
+
+	return call_wait(call) == 0 && wire_peek(call->fd, WIRE_FROM_DAEMON, &answer) == 0 &&
+	       answer.header.opcode == WIRE_TABLE && told->made_ns == table->made_ns &&
+	       told->uid == table->uid && told->run == table->run &&
+	       told->layout == table->layout && strcmp(told->name, table->name) == 0;
+}
+
+/* --- requests ---
+ *
+ * To look and to forget go without HELLO: users that are refused now may do that, too.
+ */
+
+static bool take_name(const char *name, char ret[TEAM_NAME_BYTES])
+{
+	size_t length = strnlen(name, TEAM_NAME_BYTES);
+
+	if (length == TEAM_NAME_BYTES)
+		return false;
+	memcpy(ret, name, length + 1);
+	return team_name_is_valid(ret);
+}
+
+static int say_name(const char *name)
+{
+	return error_say(-EINVAL,
+		"\"%s\" cannot name a team: a name has 1 to %d printable ASCII characters other "
+		"than space and \":\".",
+		name, TEAM_NAME_BYTES - 1);
+}
+
+static int join_once(struct call *call, const union wire_message *request, struct team_table *ret)
+{
+	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
+	int r = call_greet(call, &packet);
+
+	if (r < 0)
+		return r;
+	wire_packet_done(&packet); /* the page is not wanted here */
+	r = explain(call_ask(call, request, WIRE_TABLE, &packet), call);
+	return r < 0 ? r : take_table(call, &packet, ret);
+}
+
+/* uncored ended or was killed before it answered: the next one answers at the same socket. */
+static bool is_cut_off(int r)
+{
+	return r == -ECONNRESET || r == -ENOTCONN;
+}
+
+/* False: the time is over. */
+static bool try_again(struct call *call, long *pause_ns)
+{
+	const struct timespec pause = { .tv_nsec = *pause_ns };
+
+	if (clock_now_ns() >= call->deadline_ns)
+		return false;
+	call_done(call);
+	nanosleep(&pause, NULL);
+	*pause_ns = 2 * *pause_ns < PAUSE_MOST_NS ? 2 * *pause_ns : PAUSE_MOST_NS;
+	return true;
+}
+
+int team_join(const char *socket_path, const struct team_wish *wish, struct team_table *ret)
+{
+	_cleanup_(call_done) struct call call = call_to(socket_path, JOIN_WITHIN_NS);
+	long pause_ns = PAUSE_LEAST_NS;
+	union wire_message request;
+	int r;
+
+	wire_begin(&request, WIRE_TEAM);
+	request.team.wish = TEAM_JOIN;
+	request.team.uid = TEAM_OWN;
+	request.team.run = wish->after_run;
+	request.team.bytes = wish->bytes;
+	request.team.layout = wish->layout;
+	if (!take_name(wish->name, request.team.name))
+		return say_name(wish->name);
+	do
+		r = join_once(&call, &request, ret);
+	while (is_cut_off(r) && try_again(&call, &pause_ns));
+	return r;
+}
+
+/* What is not taken goes with the connection. */
+static int take_unless_own(
+	const struct call *call, const struct team_table *own, struct team_table *ret)
+{
+	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
+	int r;
+
+	if (own && is_answer(call, own)) {
+		*ret = *own;
+		return 0;
+	}
+	r = explain(call_take(call, WIRE_TABLE, &packet), call);
+	return r < 0 ? r : take_table(call, &packet, ret);
+}
+
+int team_look(const char *socket_path, const struct team_choice *choice,
+	const struct team_table *own, struct team_table *ret)
+{
+	_cleanup_(call_done) struct call call = call_to(socket_path, CALL_WITHIN_NS);
+	union wire_message request;
+	int r;
+
+	if (choice->name ? choice->number : choice->run)
+		return error_say(-EINVAL, "A table is chosen by name and run, or by its number.");
+	wire_begin(&request, WIRE_TEAM);
+	request.team.wish = TEAM_LOOK;
+	request.team.uid = choice->uid;
+	request.team.run = choice->run;
+	request.team.number = choice->number;
+	if (choice->name && !take_name(choice->name, request.team.name))
+		return say_name(choice->name);
+	r = call_connect(&call);
+	if (r == 0)
+		r = call_send(&call, &request);
+	return r < 0 ? r : take_unless_own(&call, own, ret);
+}
+
+int team_forget(const char *socket_path, const struct team_table *table)
+{
+	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
+	_cleanup_(call_done) struct call call = call_to(socket_path, CALL_WITHIN_NS);
+	union wire_message request;
+	int r = call_connect(&call);
+
+	if (r < 0)
+		return r;
+	wire_begin(&request, WIRE_TEAM);
+	request.team.wish = TEAM_FORGET;
+	request.team.uid = table->uid;
+	request.team.run = table->run;
+	request.team.layout = table->layout;
+	memcpy(request.team.name, table->name, sizeof request.team.name);
+	return explain(call_ask(&call, &request, WIRE_DONE, &packet), &call);
+}
+
+void team_table_done(struct team_table *table)
+{
+	close_fd(&table->fd);
+}

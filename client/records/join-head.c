@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/records/join-head.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/report/derived.h"
+#include "client/report/format.h"
+
+static void join_metrics(const struct record *record, struct record *total)
+{
+	for (uint32_t i = 0; i < record->n_metrics; i++) {
+		uint32_t n = total->n_metrics;
+
+		if (n >= UNCORE_METRICS_MAX ||
+			derived_find(total, record->metrics[i]) != UINT32_MAX)
+			continue;
+		strcpy(total->metrics[n], record->metrics[i]);
+		strcpy(total->units[n], record->units[i]);
+		total->n_metrics++;
+	}
+}
+
+/* Keeps @text where all nodes have the same, and @several where not. */
+static void join_text(char *text, const char *other, const char *several)
+{
+	if (strcmp(text, other) != 0)
+		strcpy(text, several);
+}
+
+/* A stand-in among the nodes makes the whole one, because its warning has to be read. */
+static void join_platform(const struct record *record, struct record *total)
+{
+	if (!*record->platform || format_warning(total->platform))
+		return;
+	if (!*total->platform || format_warning(record->platform))
+		strcpy(total->platform, record->platform);
+	else
+		join_text(total->platform, record->platform, "several");
+}
+
+static int join_members(const struct record *record, struct record *total)
+{
+	size_t n = (size_t)total->n_members + record->n_members;
+	struct record_member *larger = realloc(total->members, (n + 1) * sizeof *larger);
+
+	if (!larger)
+		return -ENOMEM;
+	total->members = larger;
+	if (record->n_members)
+		memcpy(larger + total->n_members, record->members,
+			record->n_members * sizeof *larger);
+	total->n_members = (uint32_t)n;
+	return 0;
+}
+
+static void join_cost(const struct record_cost *cost, struct record_cost *total)
+{
+	total->n_reading = join_head_add(total->n_reading, cost->n_reading);
+	total->reading_ns = join_head_add(total->reading_ns, cost->reading_ns);
+	total->n_timed = join_head_add(total->n_timed, cost->n_timed);
+	total->timed_ns = join_head_add(total->timed_ns, cost->timed_ns);
+}
+
+int join_head(const struct record *record, bool first, struct record *total)
+{
+	if (first) {
+		total->rows = record->rows;
+		memcpy(total->team, record->team, sizeof total->team);
+		memcpy(total->job, record->job, sizeof total->job);
+		memcpy(total->command, record->command, sizeof total->command);
+		memcpy(total->version, record->version, sizeof total->version);
+		total->run = record->run;
+		total->begun_ns = record->begun_ns;
+		total->ended_ns = record->ended_ns;
+		total->n_expected = record->n_expected;
+	} else {
+		join_text(total->team, record->team, "");
+		join_text(total->job, record->job, "");
+		join_text(total->command, record->command, "several commands");
+		join_text(total->version, record->version, "");
+		if (record->begun_ns < total->begun_ns)
+			total->begun_ns = record->begun_ns;
+		if (record->ended_ns > total->ended_ns)
+			total->ended_ns = record->ended_ns;
+		total->n_expected = total->n_expected && record->n_expected
+					    ? total->n_expected + record->n_expected
+					    : 0;
+	}
+	join_metrics(record, total);
+	join_platform(record, total);
+	join_cost(&record->cost, &total->cost);
+	return join_members(record, total);
+}

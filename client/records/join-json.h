@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sum of several nodes for programs. uncore-report(5) describes both. */
+#pragma once
+
+#include "client/launcher/hostlist.h"
+#include "client/records/join.h"
+
+/*
+ * The records as they were read, their sum, the imbalance, the notes, and the hosts of @expected
+ * that have none. *@ret_text is the caller's. 0; -ENOMEM.
+ */
+int join_json(const struct join *join, const struct hostlist *expected, const char *notes,
+	char **ret_text);

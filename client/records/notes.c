@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/records/notes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "client/report/derived.h"
+#include "client/report/json.h"
+
+enum { LIKE_MOST = 8 }; /* sentences of one kind */
+
+/* Sentences of one kind: the first few, and how many more there are. */
+struct kind {
+	FILE *out;
+	size_t n;
+};
+
+static bool goes_on(struct kind *kind)
+{
+	return kind->n++ < LIKE_MOST;
+}
+
+static void end_kind(const struct kind *kind)
+{
+	if (kind->n > LIKE_MOST)
+		fprintf(kind->out, "(There are %zu more like that.)\n", kind->n - LIKE_MOST);
+}
+
+static const char *host_of(const struct record *record)
+{
+	return *record->host ? record->host : "a host without a name";
+}
+
+/* --- twins --- */
+
+/* The same process, or run of a team, wrote both. */
+static bool is_twin(const struct record *a, const struct record *b)
+{
+	return strcmp(a->host, b->host) == 0 && strcmp(a->team, b->team) == 0 &&
+	       strcmp(a->job, b->job) == 0 && a->run == b->run && a->begun_ns == b->begun_ns &&
+	       a->n_members == b->n_members &&
+	       (!a->n_members || a->members[0].pid == b->members[0].pid);
+}
+
+static bool has_twin(const struct record *record, const struct record *others, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (is_twin(&others[i], record))
+			return true;
+	return false;
+}
+
+void notes_leave_out_twins(struct record_list *list, FILE *out)
+{
+	struct kind kind = { .out = out };
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		struct record record = list->records[i];
+
+		if (!has_twin(&record, list->records, n)) {
+			list->records[n++] = record;
+			continue;
+		}
+		if (goes_on(&kind))
+			fprintf(out, "%s is there twice with the same run; one is left out.\n",
+				host_of(&record));
+		record_done(&record);
+	}
+	end_kind(&kind);
+	list->n = n;
+}
+
+/* --- runs --- */
+
+static void write_time(FILE *out, int64_t time_ns)
+{
+	char text[RECORD_TIME_MAX];
+
+	record_time(time_ns / 1000000000, text);
+	if (*text)
+		fprintf(out, "%.19s.%03dZ", text, (int)(time_ns / 1000000 % 1000));
+	else
+		fputs("an unknown time", out);
+}
+
+static void write_span(FILE *out, int64_t begun_ns, int64_t ended_ns)
+{
+	write_time(out, begun_ns);
+	fputs(" to ", out);
+	write_time(out, ended_ns);
+}
+
+static void write_run(const struct join *join, uint32_t run, FILE *out)
+{
+	const struct record *first = NULL;
+	int64_t ended_ns = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		const struct record *record = &join->records[i];
+
+		if (join->runs.of[i] != run)
+			continue;
+		n++;
+		first = !first || record->begun_ns < first->begun_ns ? record : first;
+		ended_ns = record->ended_ns > ended_ns ? record->ended_ns : ended_ns;
+	}
+	if (!first)
+		return;
+	fprintf(out, "#%" PRIu32 ": %" PRIu32 " node%s, ", run + 1, n, n == 1 ? "" : "s");
+	write_span(out, first->begun_ns, ended_ns);
+	fprintf(out, *runs_step(first) ? ", step %s.\n" : "%s.\n", runs_step(first));
+}
+
+static void write_runs(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	if (join->runs.n_runs < 2)
+		return;
+	fputs("Records of one host are never summed: where their times do not overlap, they are of "
+	      "different runs, each with a row.\n",
+		out);
+	for (uint32_t i = 0; i < join->runs.n_runs; i++)
+		if (goes_on(&kind))
+			write_run(join, i, out);
+	end_kind(&kind);
+}
+
+/* --- records that are in none --- */
+
+static bool is_apart_with(const struct join *join, uint32_t i, uint32_t other)
+{
+	return join->runs.of[i] == RUNS_APART &&
+	       strcmp(join->records[i].host, join->records[other].host) == 0;
+}
+
+static void write_one_apart(const struct join *join, uint32_t i, FILE *out)
+{
+	const struct record *record = &join->records[i];
+	const struct record_region row = { .node = i + 1 };
+	char tag[JOIN_TAG_MAX];
+
+	join_tag(join, &row, tag);
+	fprintf(out, "%s: ", tag);
+	if (*record->team)
+		fprintf(out, "team %s, %" PRIu32 " ranks, ", record->team, record->n_members);
+	else if (*record->step)
+		fprintf(out, "a process of step %s that is alone, ", record->step);
+	write_span(out, record->begun_ns, record->ended_ns);
+	fputs(".\n", out);
+}
+
+static void write_host_apart(const struct join *join, uint32_t first, struct kind *kind, FILE *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		if (!is_apart_with(join, i, first))
+			continue;
+		if (i < first)
+			return;
+		n++;
+	}
+	if (goes_on(kind))
+		fprintf(out,
+			"%s is there %" PRIu32 " times at once: %s count this host's bytes. Each "
+			"has a row%s.\n",
+			host_of(&join->records[first]), n, n == 2 ? "both" : "all",
+			join->runs.n_runs ? ", and none is in the sum of nodes" : "");
+}
+
+static void write_apart(const struct join *join, FILE *out)
+{
+	struct kind hosts = { .out = out }, records = { .out = out };
+
+	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
+		if (join->runs.of[i] == RUNS_APART)
+			write_host_apart(join, i, &hosts, out);
+	end_kind(&hosts);
+	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
+		if (join->runs.of[i] == RUNS_APART && goes_on(&records))
+			write_one_apart(join, i, out);
+	end_kind(&records);
+}
+
+/* --- nodes --- */
+
+static void write_platforms(const struct join *join, FILE *out)
+{
+	const struct record *records = join->records;
+
+	for (uint32_t i = 1; i < join->n_records; i++) {
+		if (!*records[i].platform || !*records[0].platform ||
+			strcmp(records[i].platform, records[0].platform) == 0)
+			continue;
+		fprintf(out,
+			"The nodes have different platforms, as %s (%s) and %s (%s); their metrics "
+			"may not count the same.\n",
+			records[0].platform, host_of(&records[0]), records[i].platform,
+			host_of(&records[i]));
+		return;
+	}
+}
+
+static void write_jobs(const struct join *join, FILE *out)
+{
+	const struct record *records = join->records;
+
+	for (uint32_t i = 1; i < join->n_records; i++)
+		if (strcmp(records[i].job, records[0].job) != 0) {
+			fprintf(out, "The records are of different jobs, as %s (%s) and %s (%s).\n",
+				*records[0].job ? records[0].job : "none", host_of(&records[0]),
+				*records[i].job ? records[i].job : "none", host_of(&records[i]));
+			return;
+		}
+}
+
+static void write_failures(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		const struct record *record = &join->records[i];
+
+		if (*record->failure && goes_on(&kind))
+			fprintf(out,
+				*record->platform ? "%s: last failure: %s\n"
+						  : "%s has no figures: %s\n",
+				host_of(record), record->failure);
+		if (*record->warning && goes_on(&kind))
+			fprintf(out, "%s: %s\n", host_of(record), record->warning);
+	}
+	end_kind(&kind);
+}
+
+static void write_members(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	for (uint32_t i = 0; i < join->n_records; i++) {
+		const struct record *record = &join->records[i];
+
+		if (record_count_not_joined(record) && goes_on(&kind))
+			fprintf(out,
+				"%s has %" PRIu32 " of the %" PRIu32 " ranks that its launcher "
+				"announced.\n",
+				host_of(record), record->n_members, record->n_expected);
+	}
+	end_kind(&kind);
+}
+
+/* --- regions --- */
+
+static void write_gaps(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	for (uint32_t i = 0; i < join->total.n_regions; i++)
+		for (uint32_t k = 0; k < join->regions[i].n_parts; k++) {
+			const struct join_part *part = &join->regions[i].parts[k];
+
+			if (!part->view.n_sockets && join->total.regions[i].n_sockets &&
+				goes_on(&kind))
+				fprintf(out,
+					"%s %s has no figures on %s, so its sums are too "
+					"low.\n",
+					part->record->rows ? "Job" : "Region", part->view.name,
+					host_of(part->record));
+		}
+	end_kind(&kind);
+}
+
+static bool has_unit(const struct record_work *work, const char *unit)
+{
+	for (size_t i = 0; i < RECORD_UNITS_MAX && *work[i].unit; i++)
+		if (strcmp(work[i].unit, unit) == 0)
+			return true;
+	return false;
+}
+
+static bool lacks_work(const struct join *join, uint32_t region)
+{
+	for (uint32_t k = 0; k < join->regions[region].n_parts; k++) {
+		const struct record_work *work = join->regions[region].parts[k].view.work;
+
+		for (size_t i = 0; i < RECORD_UNITS_MAX && *work[i].unit; i++)
+			if (!has_unit(join->total.regions[region].work, work[i].unit))
+				return true;
+	}
+	return false;
+}
+
+static bool lacks_metric(const struct join *join)
+{
+	for (uint32_t i = 0; i < join->n_records; i++)
+		for (uint32_t k = 0; k < join->records[i].n_metrics; k++)
+			if (derived_find(&join->total, join->records[i].metrics[k]) == UINT32_MAX)
+				return true;
+	return false;
+}
+
+static void write_omissions(const struct join *join, FILE *out)
+{
+	struct kind kind = { .out = out };
+
+	for (uint32_t i = 0; i < join->total.n_regions; i++)
+		if (lacks_work(join, i) && goes_on(&kind))
+			fprintf(out,
+				"Region %s has more than %d units of work on its nodes; the "
+				"sum has the first ones.\n",
+				join->total.regions[i].name, RECORD_UNITS_MAX);
+	end_kind(&kind);
+	if (lacks_metric(join))
+		fprintf(out, "The nodes have more than %d metrics; the sum has the first ones.\n",
+			UNCORE_METRICS_MAX);
+}
+
+void notes_write(const struct join *join, FILE *out)
+{
+	write_runs(join, out);
+	write_apart(join, out);
+	write_platforms(join, out);
+	write_jobs(join, out);
+	write_members(join, out);
+	write_failures(join, out);
+	write_gaps(join, out);
+	write_omissions(join, out);
+}
+
+/* --- hosts that should be there --- */
+
+size_t notes_write_missing(const struct join *join, const struct hostlist *expected, FILE *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < expected->n_names; i++)
+		if (!join_has_host(join, expected->names[i]))
+			fprintf(out, n++ ? ", %s" : "No record of: %s", expected->names[i]);
+	if (n)
+		fprintf(out, ". The sums are without %s.\n", n > 1 ? "them" : "it");
+	return n;
+}

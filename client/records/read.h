@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The records that a file holds. */
+#pragma once
+
+#include <stddef.h>
+
+#include "client/records/member.h"
+#include "client/report/record.h"
+
+/* As record_list_parse(). Also -EFBIG, and the errors of open(2) and read(2). */
+int record_read(const char *path, struct record_list *list, char ret_why[MEMBER_WHY_MAX]);
+
+/* The whole text of a file, for free(3). -EFBIG; the errors of open(2) and read(2). */
+int record_read_text(const char *path, char **ret_text);
+int record_read_fd(int fd, size_t most_bytes, char **ret_text);
+
+enum { RECORD_FILE_MOST_BYTES = 256 << 20 }; /* more than any file has */

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/records/runs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+void runs_done(struct runs *runs)
+{
+	free(runs->of);
+	*runs = (struct runs){ .n_runs = 0 };
+}
+
+int runs_one(uint32_t n_records, struct runs *ret)
+{
+	*ret = (struct runs){ .n_runs = 1, .of = calloc(n_records, sizeof *ret->of) };
+	return ret->of ? 0 : -ENOMEM;
+}
+
+/* --- order --- */
+
+/* Of one host, or of one host and step: @n in the order of their begin. */
+struct stretch {
+	const struct record *const *first;
+	size_t n;
+};
+
+static int compare_times(const struct record *a, const struct record *b)
+{
+	if (a->begun_ns != b->begun_ns)
+		return a->begun_ns < b->begun_ns ? -1 : 1;
+	if (a->ended_ns != b->ended_ns)
+		return a->ended_ns < b->ended_ns ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static int compare_hosts(const void *a, const void *b)
+{
+	const struct record *const *x = a, *const *y = b;
+	const int r = strcmp((*x)->host, (*y)->host);
+
+	return r ? r : compare_times(*x, *y);
+}
+
+/* Names that a launcher, or `uncore run`, makes up on each node tell nothing of other nodes. */
+static const char *common_name(const struct record *record)
+{
+	static const char *const made_up[] = { "hydra/", "own/run-" };
+	const char *step = runs_step(record);
+
+	for (size_t i = 0; i < ARRAY_SIZE(made_up); i++)
+		if (strncmp(step, made_up[i], strlen(made_up[i])) == 0)
+			return "";
+	return step;
+}
+
+/* By job and step: records of different ones are of different runs. */
+static int compare_steps(const struct record *a, const struct record *b)
+{
+	const int r = strcmp(a->job, b->job);
+
+	return r ? r : strcmp(common_name(a), common_name(b));
+}
+
+static int compare_steps_and_hosts(const void *a, const void *b)
+{
+	const struct record *const *x = a, *const *y = b;
+	const int r = compare_steps(*x, *y);
+
+	return r ? r : compare_hosts(a, b);
+}
+
+static struct stretch stretch_of_host(const struct record *const *first, size_t n)
+{
+	struct stretch stretch = { .first = first };
+
+	while (stretch.n < n && strcmp(first[stretch.n]->host, first[0]->host) == 0)
+		stretch.n++;
+	return stretch;
+}
+
+/* --- what overlaps --- */
+
+static bool has_times(const struct record *record)
+{
+	return record->begun_ns && record->ended_ns >= record->begun_ns;
+}
+
+/* Marks those that overlap any other one; all, where that is not known of one. */
+static void mark_apart(const struct stretch *host, const struct record *records, uint32_t *of)
+{
+	const struct record *last = host->first[0]; /* that ends last, so far */
+	bool known = true;
+
+	for (size_t i = 0; i < host->n; i++)
+		known &= has_times(host->first[i]);
+	for (size_t i = 1; i < host->n; i++) {
+		const struct record *record = host->first[i];
+
+		if (!known || record->begun_ns < last->ended_ns)
+			of[record - records] = of[last - records] = RUNS_APART;
+		if (record->ended_ns >= last->ended_ns)
+			last = record;
+	}
+	if (!known && host->n > 1)
+		for (size_t i = 0; i < host->n; i++)
+			of[host->first[i] - records] = RUNS_APART;
+}
+
+/* Returns the largest number of records of a host that are left. */
+static size_t mark_all(
+	const struct record **order, size_t n, const struct record *records, uint32_t *of)
+{
+	size_t most = 0;
+
+	qsort(order, n, sizeof *order, compare_hosts);
+	for (size_t i = 0; i < n;) {
+		const struct stretch host = stretch_of_host(&order[i], n - i);
+		size_t left = 0;
+
+		mark_apart(&host, records, of);
+		for (size_t k = 0; k < host.n; k++)
+			left += of[host.first[k] - records] != RUNS_APART;
+		most = left > most ? left : most;
+		i += host.n;
+	}
+	return most;
+}
+
+/* --- runs --- */
+
+/* Those of one step. */
+struct span {
+	int64_t begun_ns, ended_ns;
+	uint32_t number; /* of the run, before they are sorted */
+};
+
+struct spans {
+	struct span *all;
+	uint32_t n;
+};
+
+static int64_t overlap_ns(const struct span *span, const struct record *record)
+{
+	const int64_t begun_ns =
+		span->begun_ns > record->begun_ns ? span->begun_ns : record->begun_ns;
+	const int64_t ended_ns =
+		span->ended_ns < record->ended_ns ? span->ended_ns : record->ended_ns;
+
+	return ended_ns > begun_ns ? ended_ns - begun_ns : 0;
+}
+
+/* That of @n runs which has most of the record's time; of equal ones the first. */
+static size_t best_of(const struct span *runs, size_t n, const struct record *record)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (overlap_ns(&runs[i], record) > overlap_ns(&runs[best], record))
+			best = i;
+	return best;
+}
+
+static void widen(struct span *span, const struct record *record)
+{
+	if (!span->begun_ns || record->begun_ns < span->begun_ns)
+		span->begun_ns = record->begun_ns;
+	if (record->ended_ns > span->ended_ns)
+		span->ended_ns = record->ended_ns;
+}
+
+/* A host that was there each time gives the order; one that was not, leaves out runs. */
+static void assign_host(const struct stretch *host, const struct record *records,
+	const struct spans *runs, uint32_t *of)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < host->n; i++, at++) {
+		const size_t n_choices = runs->n - at - (host->n - i) + 1;
+
+		at += best_of(&runs->all[at], n_choices, host->first[i]);
+		of[host->first[i] - records] = runs->all[at].number;
+	}
+}
+
+/* The hosts that have most records of the step say when its runs were. */
+static void assign_step(
+	const struct stretch *step, const struct record *records, struct spans *runs, uint32_t *of)
+{
+	struct spans own = { .all = &runs->all[runs->n] };
+	struct stretch host;
+
+	for (size_t i = 0; i < step->n; i += host.n) {
+		host = stretch_of_host(&step->first[i], step->n - i);
+		own.n = host.n > own.n ? (uint32_t)host.n : own.n;
+	}
+	for (size_t i = 0; i < step->n; i += host.n) {
+		host = stretch_of_host(&step->first[i], step->n - i);
+		for (size_t k = 0; host.n == own.n && k < host.n; k++)
+			widen(&own.all[k], host.first[k]);
+	}
+	for (uint32_t k = 0; k < own.n; k++)
+		own.all[k].number = runs->n + k;
+	for (size_t i = 0; i < step->n; i += host.n) {
+		host = stretch_of_host(&step->first[i], step->n - i);
+		assign_host(&host, records, &own, of);
+	}
+	runs->n += own.n;
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	if (x->begun_ns != y->begun_ns)
+		return x->begun_ns < y->begun_ns ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* By the time at which they began. */
+static int number_runs(struct spans *runs, uint32_t n_records, uint32_t *of)
+{
+	_cleanup_free_ uint32_t *places = calloc(runs->n + 1U, sizeof *places);
+
+	if (!places)
+		return -ENOMEM;
+	qsort(runs->all, runs->n, sizeof *runs->all, compare_spans);
+	for (uint32_t i = 0; i < runs->n; i++)
+		places[runs->all[i].number] = i;
+	for (uint32_t i = 0; i < n_records; i++)
+		if (of[i] != RUNS_APART)
+			of[i] = places[of[i]];
+	return 0;
+}
+
+static int assign_all(
+	const struct record **order, size_t n, const struct record *records, struct runs *ret)
+{
+	struct spans runs = { .all = calloc(n + 1, sizeof *runs.all) };
+	size_t n_left = 0;
+	int r;
+
+	if (!runs.all)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (ret->of[order[i] - records] != RUNS_APART)
+			order[n_left++] = order[i];
+	qsort(order, n_left, sizeof *order, compare_steps_and_hosts);
+	for (size_t i = 0; i < n_left;) {
+		struct stretch step = { .first = &order[i] };
+
+		while (i < n_left && compare_steps(step.first[0], order[i]) == 0) {
+			step.n++;
+			i++;
+		}
+		assign_step(&step, records, &runs, ret->of);
+	}
+	r = number_runs(&runs, (uint32_t)n, ret->of);
+	ret->n_runs = runs.n;
+	free(runs.all);
+	return r;
+}
+
+/* Where no host has a second record, all are of one run, whatever they are called. */
+int runs_find(const struct record *records, uint32_t n_records, struct runs *ret)
+{
+	_cleanup_free_ const struct record **order = calloc(n_records + 1U, sizeof *order);
+	_cleanup_(runs_done) struct runs runs = { .n_runs = 0 };
+	int r = order ? runs_one(n_records + 1, &runs) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < n_records; i++)
+		order[i] = &records[i];
+	switch (mark_all(order, n_records, records, runs.of)) {
+	case 0:
+		runs.n_runs = 0;
+		break;
+	case 1:
+		break;
+	default:
+		r = assign_all(order, n_records, records, &runs);
+	}
+	if (r < 0)
+		return r;
+	*ret = runs;
+	runs = (struct runs){ .n_runs = 0 };
+	return 0;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/report/derived.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+static struct derived unknown(const char *why)
+{
+	return (struct derived){ .value = NAN, .error = NAN, .why = why };
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), n_end = strlen(end);
+
+	return n >= n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+bool derived_is_memory(const char *metric)
+{
+	static const char *const kinds[] = { "dram.", "hbm.", "pmm." };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strncmp(metric, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return false;
+}
+
+uint32_t derived_find(const struct record *record, const char *metric)
+{
+	for (uint32_t i = 0; i < record->n_metrics; i++)
+		if (strcmp(record->metrics[i], metric) == 0)
+			return i;
+	return UINT32_MAX;
+}
+
+/* --- sums --- */
+
+/* Of what is known by samples, 2 standard errors hold 95 %. */
+double derived_bound(const struct record_socket *socket, const struct record_value *value)
+{
+	const double count = (double)value->count;
+	const double other = (double)socket->quantum_bytes + 2 * value->sampling;
+
+	if (!socket->window_ns)
+		return value->count ? NAN : other;
+	return count * (double)socket->skew_ns / (double)socket->window_ns + other;
+}
+
+struct derived derived_total(const struct record_region *region, uint32_t metric)
+{
+	struct derived sum = { .value = 0 };
+
+	if (!region->n_sockets)
+		return unknown("the region has no figures");
+	for (uint32_t i = 0; i < region->n_sockets; i++) {
+		const struct record_socket *socket = &region->sockets[i];
+		const struct record_value *value = &socket->values[metric];
+
+		if (value->quality & UNCORE_ABSENT)
+			return unknown(value->why ? value->why : "for an unknown reason");
+		sum.value += (double)value->count;
+		sum.error += derived_bound(socket, value);
+		sum.quality |= value->quality;
+	}
+	return sum;
+}
+
+struct derived derived_rate(const struct record_region *region, uint32_t metric)
+{
+	struct derived sum = derived_total(region, metric);
+
+	if (!derived_is_known(&sum))
+		return sum;
+	sum.value = sum.error = 0;
+	for (uint32_t i = 0; i < region->n_sockets; i++) {
+		const struct record_socket *socket = &region->sockets[i];
+		const struct record_value *value = &socket->values[metric];
+
+		if (!socket->window_ns)
+			return unknown("the region was open for no time");
+		sum.value += (double)value->count / (double)socket->window_ns;
+		sum.error += derived_bound(socket, value) / (double)socket->window_ns;
+	}
+	return sum;
+}
+
+static bool is_absent_everywhere(const struct record_region *region, uint32_t metric)
+{
+	for (uint32_t i = 0; i < region->n_sockets; i++)
+		if (!(region->sockets[i].values[metric].quality & UNCORE_ABSENT))
+			return false;
+	return true;
+}
+
+static void add(struct derived *sum, const struct derived *part)
+{
+	if (!derived_is_known(sum))
+		return;
+	if (!derived_is_known(part)) {
+		*sum = *part;
+		return;
+	}
+	sum->value += part->value;
+	sum->error += part->error;
+	sum->quality |= part->quality;
+}
+
+/* The sum of all memory metrics that end with @end and that some socket has. */
+static struct derived sum_of(
+	const struct record *record, const struct record_region *region, const char *end)
+{
+	struct derived sum = { .value = 0 };
+	bool any = false;
+
+	for (uint32_t i = 0; i < record->n_metrics; i++) {
+		struct derived part;
+
+		if (!derived_is_memory(record->metrics[i]) || !ends_with(record->metrics[i], end) ||
+			is_absent_everywhere(region, i))
+			continue;
+		part = derived_total(region, i);
+		add(&sum, &part);
+		any = true;
+	}
+	return any ? sum : unknown("no socket counts them");
+}
+
+struct derived derived_reads(const struct record *record, const struct record_region *region)
+{
+	return sum_of(record, region, ".read");
+}
+
+struct derived derived_writes(const struct record *record, const struct record_region *region)
+{
+	return sum_of(record, region, ".write");
+}
+
+/* Only machines that cannot tell reads from writes have a total. */
+struct derived derived_volume(const struct record *record, const struct record_region *region)
+{
+	struct derived sum = derived_reads(record, region);
+	struct derived writes = derived_writes(record, region);
+
+	if (!derived_is_known(&sum) && !derived_is_known(&writes))
+		return sum_of(record, region, ".total");
+	add(&sum, &writes);
+	return sum;
+}
+
+/* --- quotients --- */
+
+/* The worst case: as much above and as little below as the bounds allow. */
+struct derived derived_ratio(struct derived above, struct derived below)
+{
+	struct derived ratio = { .quality = above.quality | below.quality };
+
+	if (!derived_is_known(&above))
+		return above;
+	if (!derived_is_known(&below))
+		return below;
+	if (!(below.value > 0))
+		return unknown("the divisor is 0");
+	ratio.value = above.value / below.value;
+	ratio.error =
+		below.error < below.value
+			? (above.value + above.error) / (below.value - below.error) - ratio.value
+			: NAN;
+	return ratio;
+}
+
+struct derived derived_per_passage(const struct record_region *region, struct derived total)
+{
+	double n = (double)region->n_passages - (double)region->n_failed;
+	struct derived each = total;
+
+	if (!derived_is_known(&total))
+		return total;
+	if (!(n > 0))
+		return unknown("no passage has ended with figures");
+	each.value /= n;
+	each.error = (total.error +
+			     total.value * (double)region->n_died / (n + (double)region->n_died)) /
+		     n;
+	return each;
+}
+
+struct derived derived_per_work(const struct record_work *work, struct derived total)
+{
+	return derived_ratio(total, (struct derived){ .value = work->amount });
+}
+
+struct derived derived_read_write(const struct record *record, const struct record_region *region)
+{
+	return derived_ratio(derived_reads(record, region), derived_writes(record, region));
+}
+
+const struct record_work *derived_stored(const struct record_region *region)
+{
+	for (size_t i = 0; i < RECORD_UNITS_MAX && *region->work[i].unit; i++)
+		if (strcmp(region->work[i].unit, DERIVED_STORED) == 0)
+			return &region->work[i];
+	return NULL;
+}
+
+struct derived derived_store_ratio(const struct record *record, const struct record_region *region)
+{
+	const struct record_work *stored = derived_stored(region);
+
+	if (!stored)
+		return unknown("the program did not say how many bytes it stored");
+	return derived_per_work(stored, derived_volume(record, region));
+}
+
+struct derived derived_evaded(const struct record *record, const struct record_region *region)
+{
+	uint32_t specitom = derived_find(record, "specitom");
+
+	if (specitom == UINT32_MAX)
+		return unknown("this platform has no metric specitom");
+	return derived_ratio(derived_total(region, specitom), derived_writes(record, region));
+}
+
+/* --- windows --- */
+
+uint64_t derived_window_ns(const struct record_region *region)
+{
+	double sum_ns = 0;
+
+	for (uint32_t i = 0; i < region->n_sockets; i++)
+		sum_ns += (double)region->sockets[i].window_ns / region->n_sockets;
+	return (uint64_t)llround(sum_ns);
+}
+
+/* --- what it cost --- */
+
+double derived_cost_ns(const struct record *record)
+{
+	const struct record_cost *cost = &record->cost;
+	double n_others = -(double)cost->n_reading, each_ns = 0;
+
+	for (uint32_t i = 0; i < record->n_regions; i++)
+		n_others += 2 * (double)record->regions[i].n_passages;
+	if (cost->n_timed)
+		each_ns = (double)cost->timed_ns / (double)cost->n_timed;
+	else if (n_others > 0 || !cost->n_reading)
+		return NAN;
+	return (double)cost->reading_ns + each_ns * fmax(n_others, 0);
+}
+
+double derived_worst_error(const struct record *record, const struct record_region *region)
+{
+	double worst = NAN;
+
+	for (uint32_t i = 0; i < record->n_metrics; i++) {
+		struct derived total = derived_total(region, i);
+
+		if (derived_is_memory(record->metrics[i]) && derived_is_known(&total) &&
+			total.value > 0)
+			worst = fmax(worst, total.error / total.value);
+	}
+	return worst;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What follows from the counts of a region, each with a bound of its error. libuncore(3) has the
+ * formulas and their sources.
+ *
+ * For steady traffic a socket's count is uncertain by skew/window of itself, and by the rounding of
+ * the site. A sum adds the bounds. A ratio has the bound of its worst case.
+ */
+#pragma once
+
+#include "client/report/record.h"
+
+/* A work of this unit is the bytes that the code stored. */
+#define DERIVED_STORED "bytes stored"
+
+struct derived {
+	double value;     /* NAN: not known, .why says why */
+	double error;     /* bound, in the unit of the value; NAN: not known */
+	uint32_t quality; /* the flags of all counts in it */
+	const char *why;  /* lives as long as the record; NULL where the value is known */
+};
+
+static inline bool derived_is_known(const struct derived *derived)
+{
+	return !derived->why;
+}
+
+/* "dram.read", "hbm.write" and the like: transfers of memory. */
+bool derived_is_memory(const char *metric);
+
+/* The index of the metric of this name; UINT32_MAX: the record has none. */
+uint32_t derived_find(const struct record *record, const char *metric);
+
+/* The bound of a count's error, in the unit of the count; NAN: not known. */
+double derived_bound(const struct record_socket *socket, const struct record_value *value);
+
+/* The count on all sockets. */
+struct derived derived_total(const struct record_region *region, uint32_t metric);
+
+/* ... per ns in which the region was open, the sum of the sockets' rates. */
+struct derived derived_rate(const struct record_region *region, uint32_t metric);
+
+/* Of all memory: reads, writes, and both. A metric that no socket has is left out. */
+struct derived derived_reads(const struct record *record, const struct record_region *region);
+struct derived derived_writes(const struct record *record, const struct record_region *region);
+struct derived derived_volume(const struct record *record, const struct record_region *region);
+
+/* @total for each passage with figures. Passages that ended by death count as parts of one. */
+struct derived derived_per_passage(const struct record_region *region, struct derived total);
+
+/* @total for each unit of @work. */
+struct derived derived_per_work(const struct record_work *work, struct derived total);
+
+struct derived derived_ratio(struct derived above, struct derived below);
+
+/* Reads / writes; bytes moved / bytes stored; specitom / writes. */
+struct derived derived_read_write(const struct record *record, const struct record_region *region);
+struct derived derived_store_ratio(const struct record *record, const struct record_region *region);
+struct derived derived_evaded(const struct record *record, const struct record_region *region);
+
+/* The work whose unit is DERIVED_STORED; NULL: none. */
+const struct record_work *derived_stored(const struct record_region *region);
+
+/* What all calls of begin and end took, those that were not timed as long as those that were; NAN:
+ * none was timed. */
+double derived_cost_ns(const struct record *record);
+
+/* The mean of the sockets' windows, which differ by the length of a sweep at most. */
+uint64_t derived_window_ns(const struct record_region *region);
+
+/* The largest bound of a memory metric's count, as a share of it; NAN: there is none. */
+double derived_worst_error(const struct record *record, const struct record_region *region);

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Figures as people and as programs read them. GB/s means 1e9 bytes per second. */
+#include "client/report/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/jsonwriter.h"
+#include "common/macro.h"
+
+void format_count(uint64_t count, char ret_text[FORMAT_COUNT_MAX])
+{
+	char digits[21];
+	int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
+	char *end = ret_text;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			*end++ = ',';
+		*end++ = digits[i];
+	}
+	*end = '\0';
+}
+
+void format_generation(const uint64_t generation[2], char ret_text[FORMAT_GENERATION_MAX])
+{
+	snprintf(ret_text, FORMAT_GENERATION_MAX, "%016" PRIx64 "%016" PRIx64, generation[0],
+		generation[1]);
+}
+
+/* Platforms that count no memory traffic of this machine. */
+static const struct standin {
+	const char *platform, *warning, *limits;
+} standins[] = {
+	{ "standin",
+		"STAND-IN: nothing here is memory traffic; these are kernel counters for testing.",
+		"" },
+	{ "simulated",
+		"SIMULATED: bytes that a model of caches counted; not memory traffic of this "
+		"machine.",
+		"The model sees the loads and stores of the program's own code alone: no "
+		"instruction fetches, page walks,\n devices, prefetches or work of the kernel. "
+		"Rates are per second of the simulation." },
+};
+
+static const struct standin *find_standin(const char *platform)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(standins); i++)
+		if (strcmp(standins[i].platform, platform) == 0)
+			return &standins[i];
+	return NULL;
+}
+
+const char *format_warning(const char *platform)
+{
+	const struct standin *standin = find_standin(platform);
+
+	return standin ? standin->warning : NULL;
+}
+
+void format_warnings(FILE *out, const char *platform)
+{
+	const struct standin *standin = find_standin(platform);
+
+	if (standin)
+		fprintf(out, " %s\n", standin->warning);
+	if (standin && *standin->limits)
+		fprintf(out, " %s\n", standin->limits);
+}
+
+void format_caveats(FILE *out, const char *platform, const char *who)
+{
+	fprintf(out, " Everything that each socket did is counted, not only %s.\n", who);
+	format_warnings(out, platform);
+}
+
+static bool is_absent(const struct format_value *value)
+{
+	return value->quality & UNCORE_ABSENT;
+}
+
+static bool is_bytes(const struct format_value *value)
+{
+	return strcmp(value->unit, "bytes") == 0;
+}
+
+/* --- text --- */
+
+double format_rate(uint64_t count, uint64_t window_ns)
+{
+	return window_ns ? (double)count / (double)window_ns : 0;
+}
+
+/* The spread as a share of the count: none if the count is 0 and the spread is not. */
+static void write_spread(FILE *out, const struct format_value *value)
+{
+	double share = value->count ? value->deviation / (double)value->count : 0;
+
+	if (value->count || !(value->deviation > 0))
+		fprintf(out, "  +- %6.2f %%", 100 * share);
+	else
+		fprintf(out, "%13s", "");
+}
+
+void format_row(FILE *out, const struct format_value *value, bool repeated)
+{
+	char count[FORMAT_COUNT_MAX], words[FORMAT_QUALITY_MAX];
+
+	format_count(value->count, count);
+	uncore_quality_words(value->quality, words, sizeof words);
+	fprintf(out, "%-12s %22s", value->name, count);
+	if (is_bytes(value))
+		fprintf(out, " bytes %10.3f GB/s", value->rate);
+	else
+		fprintf(out, repeated || *words ? " %-21s" : " %s", value->unit);
+	if (repeated)
+		write_spread(out, value);
+	fprintf(out, *words ? "  %s\n" : "\n", words);
+}
+
+/* A second line, because three more columns of 22 digits would not fit the first. */
+static void write_range(FILE *out, const struct format_value *value)
+{
+	char median[FORMAT_COUNT_MAX], min[FORMAT_COUNT_MAX], max[FORMAT_COUNT_MAX];
+
+	format_count(value->median, median);
+	format_count(value->min, min);
+	format_count(value->max, max);
+	fprintf(out, "     median %s, minimum %s, maximum %s\n", median, min, max);
+}
+
+bool format_is_check(const char *metric)
+{
+	return strncmp(metric, "check.", strlen("check.")) == 0;
+}
+
+static bool shares_reason(const struct format_value *a, const struct format_value *b)
+{
+	return is_absent(a) && is_absent(b) && !format_is_check(b->name) &&
+	       strcmp(a->why, b->why) == 0;
+}
+
+/* One line per reason, with all metrics that share it. */
+static void write_absent(FILE *out, const struct format_socket *socket)
+{
+	for (uint32_t i = 0; i < socket->n_values; i++) {
+		const struct format_value *value = &socket->values[i];
+		bool told = false;
+
+		for (uint32_t k = 0; k < i; k++)
+			told |= shares_reason(&socket->values[k], value);
+		if (!is_absent(value) || told || format_is_check(value->name))
+			continue;
+		fprintf(out, "   absent: %s", value->name);
+		for (uint32_t k = i + 1; k < socket->n_values; k++)
+			if (shares_reason(&socket->values[k], value))
+				fprintf(out, ", %s", socket->values[k].name);
+		fprintf(out, " (%s)\n", value->why);
+	}
+}
+
+static void write_window(FILE *out, const struct format_socket *socket)
+{
+	fprintf(out, "   window %.6f s", (double)socket->window_ns / 1e9);
+	if (socket->window_ns)
+		fprintf(out, ", error bound +- %.3g %% for steady traffic",
+			100 * (double)socket->skew_ns / (double)socket->window_ns);
+	fprintf(out, "\n");
+}
+
+static void write_socket(FILE *out, const struct format_socket *socket)
+{
+	fprintf(out, " socket %" PRIu32, socket->socket);
+	if (socket->package >= 0)
+		fprintf(out, " (package %" PRId64 ")", socket->package);
+	fputc('\n', out);
+}
+
+void format_rows(FILE *out, const struct format_socket *socket)
+{
+	bool all = socket->socket == FORMAT_ALL_SOCKETS;
+
+	if (all)
+		fprintf(out, " all sockets\n");
+	else
+		write_socket(out, socket);
+	for (uint32_t i = 0; i < socket->n_values; i++) {
+		if (is_absent(&socket->values[i]) || format_is_check(socket->values[i].name))
+			continue;
+		fprintf(out, "   ");
+		format_row(out, &socket->values[i], socket->repeated);
+		if (socket->ranged)
+			write_range(out, &socket->values[i]);
+	}
+	write_absent(out, socket);
+	if (!all)
+		write_window(out, socket);
+	if (*socket->note)
+		fprintf(out, "   %s\n", socket->note);
+	fprintf(out, "\n");
+}
+
+/* --- JSON --- */
+
+static void write_quality(struct jsonwriter *json, uint32_t quality)
+{
+	char words[FORMAT_QUALITY_MAX];
+	char *rest = words, *word;
+
+	uncore_quality_words(quality, words, sizeof words);
+	jsonwriter_array(json, "quality");
+	while ((word = strsep(&rest, ",")))
+		if (*word)
+			jsonwriter_text(json, NULL, word);
+	jsonwriter_close(json);
+}
+
+static void write_repeated(struct jsonwriter *json, const struct format_value *value, bool ranged)
+{
+	bool bytes = is_bytes(value);
+
+	jsonwriter_number(
+		json, bytes ? "bytes_stddev" : "value_stddev", (uint64_t)llround(value->deviation));
+	if (!ranged)
+		return;
+	jsonwriter_number(json, bytes ? "bytes_median" : "value_median", value->median);
+	jsonwriter_number(json, bytes ? "bytes_min" : "value_min", value->min);
+	jsonwriter_number(json, bytes ? "bytes_max" : "value_max", value->max);
+}
+
+static void write_figures(struct jsonwriter *json, const struct format_value *value,
+	const struct format_socket *socket)
+{
+	bool bytes = is_bytes(value);
+
+	jsonwriter_number(json, bytes ? "bytes" : "value", value->count);
+	if (!bytes)
+		jsonwriter_text(json, "unit", value->unit);
+	if (socket->repeated)
+		write_repeated(json, value, socket->ranged);
+	write_quality(json, value->quality);
+}
+
+static void write_value(struct jsonwriter *json, const struct format_value *value,
+	const struct format_socket *socket)
+{
+	jsonwriter_object(json, value->name);
+	if (is_absent(value))
+		jsonwriter_text(json, "absent", value->why);
+	else
+		write_figures(json, value, socket);
+	jsonwriter_close(json);
+}
+
+void format_json_metrics(struct jsonwriter *json, const struct format_socket *socket)
+{
+	jsonwriter_object(json, "metrics");
+	for (uint32_t i = 0; i < socket->n_values; i++)
+		write_value(json, &socket->values[i], socket);
+	jsonwriter_close(json);
+}
+
+void format_json_members(struct jsonwriter *json, const struct format_socket *socket)
+{
+	jsonwriter_number(json, "socket", socket->socket);
+	if (socket->package >= 0)
+		jsonwriter_number(json, "package", (uint64_t)socket->package);
+	format_json_metrics(json, socket);
+	jsonwriter_number(json, "window_ns", socket->window_ns);
+	jsonwriter_number(json, "skew_ns", socket->skew_ns);
+}
+
+void format_json(struct jsonwriter *json, const struct format_socket *socket)
+{
+	jsonwriter_object(json, NULL);
+	format_json_members(json, socket);
+	jsonwriter_close(json);
+}
+
+void format_json_origin(struct jsonwriter *json, const char *platform, const uint64_t generation[2])
+{
+	char digits[FORMAT_GENERATION_MAX];
+
+	format_generation(generation, digits);
+	jsonwriter_text(json, "platform", platform);
+	jsonwriter_text(json, "generation", platform ? digits : NULL);
+}

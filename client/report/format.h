@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How measured figures look, as text and as JSON; the report of regions and `uncore stat` both show
+ * them through this file. Nothing here reads or adds up.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "client/libuncore/uncore.h"
+
+struct jsonwriter;
+
+enum {
+	FORMAT_COUNT_MAX = 27,
+	FORMAT_GENERATION_MAX = 33,
+	FORMAT_QUALITY_MAX = 128,
+	FORMAT_NOTE_MAX = 96
+};
+
+struct format_value {
+	const char *name;
+	const char *unit; /* "bytes", "ns" */
+	const char *why;  /* where quality says absent */
+	uint64_t count;
+	double rate;               /* per ns; 0: the window is empty */
+	double deviation;          /* standard deviation of the count */
+	uint64_t median, min, max; /* of the counts of several runs */
+	uint32_t quality;
+};
+
+struct format_socket {
+	uint32_t socket; /* FORMAT_ALL_SOCKETS: the sum of all, without a common window */
+	int64_t package; /* the kernel's number of it; -1: not known */
+	uint32_t n_values;
+	uint64_t window_ns;
+	uint64_t skew_ns;
+	bool repeated;              /* deviations mean something */
+	bool ranged;                /* medians, minima and maxima do, too */
+	char note[FORMAT_NOTE_MAX]; /* a line below the figures; "": none */
+	struct format_value values[UNCORE_METRICS_MAX];
+};
+
+#define FORMAT_ALL_SOCKETS UINT32_MAX
+
+/* "18,446,744,073,709,551,615" */
+void format_count(uint64_t count, char ret_text[FORMAT_COUNT_MAX]);
+
+/* 32 hexadecimal digits */
+void format_generation(const uint64_t generation[2], char ret_text[FORMAT_GENERATION_MAX]);
+
+/* Of a platform that counts no memory traffic of this machine, what it counts, in a sentence; NULL:
+ * it counts memory traffic. */
+const char *format_warning(const char *platform);
+
+/* The same, and what else to know of such figures, in lines; none if it counts memory traffic. */
+void format_warnings(FILE *out, const char *platform);
+
+/* Says how not to misread the figures; @who is "this command" or the like. */
+void format_caveats(FILE *out, const char *platform, const char *who);
+
+/* "check.dram.read" counts what dram.read counts: it is for comparison, and in no table. */
+bool format_is_check(const char *metric);
+
+double format_rate(uint64_t count, uint64_t window_ns);
+
+/* One line, which the caller has begun: name, count, unit, GB/s of bytes, quality. */
+void format_row(FILE *out, const struct format_value *value, bool repeated);
+
+/* Rows of one socket: each metric, the absent ones with the reason, window and error bound. */
+void format_rows(FILE *out, const struct format_socket *socket);
+
+/* An element {"socket":0,"metrics":{..},"window_ns":..,"skew_ns":..}. */
+void format_json(struct jsonwriter *json, const struct format_socket *socket);
+
+/* The members of that element, in an object that is open. */
+void format_json_members(struct jsonwriter *json, const struct format_socket *socket);
+
+/* The member "metrics" of such an element. */
+void format_json_metrics(struct jsonwriter *json, const struct format_socket *socket);
+
+/* The members "platform" and "generation", which begin every document; @platform NULL: both null.
+ */
+void format_json_origin(
+	struct jsonwriter *json, const char *platform, const uint64_t generation[2]);

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/report/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/report/derived.h"
+#include "client/report/format.h"
+#include "common/jsonwriter.h"
+#include "common/macro.h"
+
+enum { NOTE_MAX = 256 };
+
+/* --- figures --- */
+
+static void estimate_json(
+	struct jsonwriter *json, const char *metric, const struct record_estimate *estimate)
+{
+	jsonwriter_object(json, metric);
+	if (estimate->is_known) {
+		jsonwriter_real(json, "count", estimate->count);
+		jsonwriter_real(json, "error", estimate->error);
+		jsonwriter_flag(json, "bound", estimate->is_bound);
+		if (estimate->why)
+			jsonwriter_text(json, "note", estimate->why);
+	} else {
+		jsonwriter_text(
+			json, "absent", estimate->why ? estimate->why : "for an unknown reason");
+	}
+	jsonwriter_close(json);
+}
+
+static void show_socket(
+	const struct record *record, const struct record_socket *socket, struct format_socket *ret)
+{
+	*ret = (struct format_socket){
+		.socket = socket->socket,
+		.package = socket->package,
+		.n_values = record->n_metrics,
+		.window_ns = socket->window_ns,
+		.skew_ns = socket->skew_ns,
+	};
+	for (uint32_t i = 0; i < record->n_metrics; i++)
+		ret->values[i] = (struct format_value){
+			.name = record->metrics[i],
+			.unit = record->units[i],
+			.why = socket->values[i].why ? socket->values[i].why
+						     : "for an unknown reason",
+			.count = socket->values[i].count,
+			.quality = socket->values[i].quality,
+		};
+}
+
+static void socket_json(struct jsonwriter *json, const struct record *record,
+	const struct record_region *region, uint32_t i)
+{
+	struct format_socket shown;
+
+	show_socket(record, &region->sockets[i], &shown);
+	jsonwriter_object(json, NULL);
+	format_json_members(json, &shown);
+	jsonwriter_number(json, "quantum_bytes", region->sockets[i].quantum_bytes);
+	if (region->n_measured < region->n_stretches) {
+		jsonwriter_object(json, "sampling");
+		for (uint32_t m = 0; m < record->n_metrics; m++)
+			jsonwriter_real(
+				json, record->metrics[m], region->sockets[i].values[m].sampling);
+		jsonwriter_close(json);
+	}
+	if (region->estimates) {
+		jsonwriter_object(json, "estimates");
+		for (uint32_t m = 0; m < record->n_metrics; m++)
+			estimate_json(json, record->metrics[m],
+				&region->estimates[(size_t)i * record->n_metrics + m]);
+		jsonwriter_close(json);
+	}
+	jsonwriter_close(json);
+}
+
+/* --- what follows from the figures --- */
+
+static void derived_json(struct jsonwriter *json, const char *key, const struct derived *derived)
+{
+	jsonwriter_object(json, key);
+	if (derived_is_known(derived)) {
+		jsonwriter_real(json, "value", derived->value);
+		jsonwriter_real(json, "error", derived->error);
+	} else {
+		jsonwriter_text(json, "absent", derived->why);
+	}
+	jsonwriter_close(json);
+}
+
+static void per_work_json(
+	struct jsonwriter *json, const struct record_region *region, struct derived total)
+{
+	jsonwriter_object(json, "per_work");
+	for (size_t i = 0; i < RECORD_UNITS_MAX && *region->work[i].unit; i++) {
+		struct derived each = derived_per_work(&region->work[i], total);
+
+		derived_json(json, region->work[i].unit, &each);
+	}
+	jsonwriter_close(json);
+}
+
+static void quotients_json(
+	struct jsonwriter *json, const struct record_region *region, struct derived total)
+{
+	struct derived each = derived_per_passage(region, total);
+
+	derived_json(json, "total", &total);
+	derived_json(json, "per_passage", &each);
+	per_work_json(json, region, total);
+}
+
+static void metric_json(struct jsonwriter *json, const struct record *record,
+	const struct record_region *region, uint32_t metric)
+{
+	struct derived rate = derived_rate(region, metric);
+
+	rate.value *= 1e9; /* per second */
+	rate.error *= 1e9;
+	jsonwriter_object(json, record->metrics[metric]);
+	quotients_json(json, region, derived_total(region, metric));
+	derived_json(json, "rate", &rate);
+	jsonwriter_close(json);
+}
+
+static void all_derived_json(
+	struct jsonwriter *json, const struct record *record, const struct record_region *region)
+{
+	struct derived read_write = derived_read_write(record, region);
+	struct derived store_ratio = derived_store_ratio(record, region);
+	struct derived evaded = derived_evaded(record, region);
+
+	jsonwriter_object(json, "derived");
+	jsonwriter_object(json, "metrics");
+	for (uint32_t i = 0; i < record->n_metrics; i++)
+		if (!format_is_check(record->metrics[i]))
+			metric_json(json, record, region, i);
+	jsonwriter_close(json);
+	jsonwriter_object(json, "volume");
+	quotients_json(json, region, derived_volume(record, region));
+	jsonwriter_close(json);
+	derived_json(json, "read_write", &read_write);
+	derived_json(json, "store_ratio", &store_ratio);
+	derived_json(json, "evaded", &evaded);
+	jsonwriter_close(json);
+}
+
+/* --- regions --- */
+
+static void work_json(struct jsonwriter *json, const struct record_region *region)
+{
+	jsonwriter_object(json, "work");
+	for (size_t i = 0; i < RECORD_UNITS_MAX && *region->work[i].unit; i++)
+		jsonwriter_real(json, region->work[i].unit, region->work[i].amount);
+	jsonwriter_close(json);
+}
+
+static void region_json(
+	struct jsonwriter *json, const struct record *record, const struct record_region *region)
+{
+	jsonwriter_object(json, NULL);
+	jsonwriter_text(json, "name", region->name);
+	if (region->run)
+		jsonwriter_number(json, "run", region->run);
+	if (region->node)
+		jsonwriter_number(json, "node", region->node - 1);
+	jsonwriter_number(json, "count", region->n_passages);
+	jsonwriter_number(json, "failed", region->n_failed);
+	jsonwriter_number(json, "open", region->n_open);
+	jsonwriter_number(json, "died", region->n_died);
+	jsonwriter_number(json, "ranks", region->n_ranks);
+	jsonwriter_number(json, "time_ns", region->time_ns);
+	jsonwriter_number(json, "window_ns", derived_window_ns(region));
+	jsonwriter_number(json, "lost_ns", region->lost_ns);
+	jsonwriter_number(json, "shared_ns", region->shared_ns);
+	jsonwriter_number(json, "stretches", region->n_stretches);
+	jsonwriter_number(json, "measured", region->n_measured);
+	work_json(json, region);
+	jsonwriter_array(json, "sockets");
+	for (uint32_t i = 0; i < region->n_sockets; i++)
+		socket_json(json, record, region, i);
+	jsonwriter_close(json);
+	if (region->n_sockets)
+		all_derived_json(json, record, region);
+	jsonwriter_close(json);
+}
+
+/* --- the whole --- */
+
+void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX])
+{
+	time_t time = (time_t)seconds;
+	struct tm parts;
+
+	if (!seconds || !gmtime_r(&time, &parts) ||
+		!strftime(ret_text, RECORD_TIME_MAX, "%Y-%m-%dT%H:%M:%SZ", &parts))
+		*ret_text = '\0';
+}
+
+static void number_or_null(struct jsonwriter *json, const char *key, bool is_known, int64_t number)
+{
+	if (is_known)
+		jsonwriter_signed(json, key, number);
+	else
+		jsonwriter_text(json, key, NULL);
+}
+
+struct time_keys {
+	const char *text, *s, *ns;
+};
+
+/* As text and as numbers, null where the time is not known. */
+static void time_json(struct jsonwriter *json, const struct time_keys *keys, int64_t time_ns)
+{
+	const int64_t seconds = time_ns / 1000000000;
+	char text[RECORD_TIME_MAX];
+
+	record_time(seconds, text);
+	jsonwriter_text_or_null(json, keys->text, text);
+	number_or_null(json, keys->s, *text, seconds);
+	number_or_null(json, keys->ns, *text, time_ns);
+}
+
+static void rank_json(struct jsonwriter *json, int64_t rank)
+{
+	number_or_null(json, "rank", rank >= 0, rank);
+}
+
+/* A process alone has a pid and a rank; a team has members. */
+static void process_json(struct jsonwriter *json, const struct record *record)
+{
+	bool alone = record->n_members == 1;
+
+	if (alone)
+		jsonwriter_signed(json, "pid", record->members[0].pid);
+	else
+		jsonwriter_text(json, "pid", NULL);
+	jsonwriter_text_or_null(json, "host", record->host);
+	rank_json(json, alone ? record->members[0].rank : -1);
+}
+
+static void note_json(struct jsonwriter *json, const struct record *record)
+{
+	const char *warning = format_warning(record->platform);
+	char note[NOTE_MAX];
+
+	snprintf(note, sizeof note,
+		"%s%sEverything that each socket did is counted, not only this program.",
+		warning ? warning : "", warning ? " " : "");
+	jsonwriter_text(json, "note", note);
+	if (*record->failure)
+		jsonwriter_text(json, "failure", record->failure);
+	if (*record->warning)
+		jsonwriter_text(json, "warning", record->warning);
+}
+
+static void team_json(struct jsonwriter *json, const struct record *record)
+{
+	static const struct time_keys begun = { "begun", "begun_s", "begun_ns" };
+	static const struct time_keys ended = { "ended", "ended_s", "ended_ns" };
+
+	jsonwriter_text_or_null(json, "team", record->team);
+	jsonwriter_text_or_null(json, "step", *record->team ? record->team : record->step);
+	jsonwriter_number(json, "run", record->run);
+	jsonwriter_text_or_null(json, "job", record->job);
+	jsonwriter_text_or_null(json, "command", record->command);
+	time_json(json, &begun, record->begun_ns);
+	time_json(json, &ended, record->ended_ns);
+	number_or_null(json, "expected", record->n_expected, record->n_expected);
+	number_or_null(json, "not_joined", *record->team && record->n_expected,
+		record_count_not_joined(record));
+	jsonwriter_array(json, "members");
+	for (uint32_t i = 0; i < record->n_members; i++) {
+		jsonwriter_object(json, NULL);
+		rank_json(json, record->members[i].rank);
+		jsonwriter_signed(json, "pid", record->members[i].pid);
+		jsonwriter_text_or_null(json, "cpus", record->members[i].cpus);
+		jsonwriter_flag(json, "died", record->members[i].died);
+		jsonwriter_close(json);
+	}
+	jsonwriter_close(json);
+}
+
+/* null: not known. */
+static void cost_json(struct jsonwriter *json, const struct record *record)
+{
+	jsonwriter_object(json, "cost");
+	jsonwriter_real(json, "total_ns", derived_cost_ns(record));
+	jsonwriter_number(json, "reading_calls", record->cost.n_reading);
+	jsonwriter_number(json, "reading_ns", record->cost.reading_ns);
+	jsonwriter_number(json, "timed_calls", record->cost.n_timed);
+	jsonwriter_number(json, "timed_ns", record->cost.timed_ns);
+	jsonwriter_close(json);
+}
+
+static void metrics_json(struct jsonwriter *json, const struct record *record)
+{
+	jsonwriter_object(json, "metrics");
+	for (uint32_t i = 0; i < record->n_metrics; i++)
+		jsonwriter_text(json, record->metrics[i], record->units[i]);
+	jsonwriter_close(json);
+}
+
+void record_json_member(struct jsonwriter *json, const char *key, const struct record *record)
+{
+	jsonwriter_object(json, key);
+	jsonwriter_number(json, "schema", RECORD_SCHEMA);
+	jsonwriter_text_or_null(json, "version", record->version);
+	format_json_origin(json, *record->platform ? record->platform : NULL, record->generation);
+	process_json(json, record);
+	note_json(json, record);
+	team_json(json, record);
+	cost_json(json, record);
+	metrics_json(json, record);
+	jsonwriter_array(json, "regions");
+	for (uint32_t i = 0; i < record->n_regions; i++)
+		region_json(json, record, &record->regions[i]);
+	jsonwriter_close(json);
+	jsonwriter_close(json);
+}
+
+int record_json(const struct record *record, char **ret_text)
+{
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+
+	jsonwriter_init(&json, true);
+	record_json_member(&json, NULL, record);
+	return jsonwriter_finish(&json, ret_text);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A record as JSON, as uncore-report(5) describes it. parse.h reads it back. */
+#pragma once
+
+#include "client/report/record.h"
+
+struct jsonwriter;
+
+enum { RECORD_TIME_MAX = 24 }; /* bytes of "2026-11-23T05:45:00Z", with the final NUL, and more */
+
+/* *@ret_text is the caller's, without a final newline. 0; -ENOMEM. */
+int record_json(const struct record *record, char **ret_text);
+
+/* The same within another document; @key as in jsonwriter.h. */
+void record_json_member(struct jsonwriter *json, const char *key, const struct record *record);
+
+/* ISO 8601, in UTC; "" for 0, and for what no calendar has. */
+void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX]);

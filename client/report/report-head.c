@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/report/report-head.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/macro.h"
+
+/* --- JSON --- */
+
+static const char *skip_blanks(const char *c)
+{
+	return c + strspn(c, " \t\r\n");
+}
+
+/* From the opening quote to behind the closing one, or to the end of a text that was cut. */
+static const char *skip_text(const char *c)
+{
+	for (c++; *c && *c != '"'; c++)
+		c += *c == '\\' && c[1];
+	return c + (*c == '"');
+}
+
+/* To the comma or bracket behind a value. */
+static const char *skip_value(const char *c)
+{
+	unsigned depth = 0;
+
+	while (*c && (depth || !strchr(",]}", *c))) {
+		if (*c == '"') {
+			c = skip_text(c);
+			continue;
+		}
+		depth += *c == '{' || *c == '[';
+		depth -= *c == '}' || *c == ']';
+		c++;
+	}
+	return c;
+}
+
+/* --- members --- */
+
+/* Numbers of the file, and what the head takes from them. */
+struct found {
+	struct report_head *head;
+	uint64_t schema, begun_s, ended_s;
+};
+
+static void take_text(const char *value, char *ret, size_t size_bytes)
+{
+	const size_t n = *value == '"' ? (size_t)(skip_text(value) - value) : 0;
+
+	if (n < 2 || n - 2 >= size_bytes)
+		return;
+	memcpy(ret, value + 1, n - 2);
+	ret[n - 2] = '\0';
+}
+
+static void take(struct found *found, const char *key, const char *value)
+{
+	struct report_head *head = found->head;
+	const struct {
+		const char *key; /* with both quotes, as in the file */
+		uint64_t *number;
+	} numbers[] = {
+		{ "\"schema\"", &found->schema },
+		{ "\"begun_s\"", &found->begun_s },
+		{ "\"ended_s\"", &found->ended_s },
+		{ "\"begun_ns\"", &head->begun_ns },
+		{ "\"ended_ns\"", &head->ended_ns },
+		{ "\"run\"", &head->run },
+		{ "\"pid\"", &head->pid },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (strncmp(key, numbers[i].key, strlen(numbers[i].key)) == 0 &&
+			isdigit((unsigned char)*value))
+			*numbers[i].number = strtoull(value, NULL, 10);
+	if (strncmp(key, "\"host\"", strlen("\"host\"")) == 0)
+		take_text(value, head->host, sizeof head->host);
+	if (strncmp(key, "\"team\"", strlen("\"team\"")) == 0 ||
+		strncmp(key, "\"step\"", strlen("\"step\"")) == 0)
+		take_text(value, head->step, sizeof head->step);
+}
+
+static void take_members(struct found *found, const char *c)
+{
+	do {
+		const char *key = skip_blanks(c + 1), *value;
+
+		if (*key != '"')
+			return;
+		value = skip_blanks(skip_text(key));
+		if (*value != ':')
+			return;
+		value = skip_blanks(value + 1);
+		take(found, key, value);
+		c = skip_value(value);
+	} while (*c == ',');
+}
+
+/* Older releases wrote seconds alone: one that began in such a second may have ended in it. */
+bool report_head_read(const char *text, struct report_head *ret)
+{
+	const uint64_t second_ns = 1000000000;
+	struct found found = { .head = ret };
+
+	*ret = (struct report_head){ .run = 0 };
+	text = skip_blanks(text);
+	if (*text != '{')
+		return false;
+	take_members(&found, text);
+	if (!ret->begun_ns)
+		ret->begun_ns = found.begun_s * second_ns;
+	if (!ret->ended_ns && found.ended_s)
+		ret->ended_ns = found.ended_s * second_ns + second_ns - 1;
+	return found.schema;
+}
+
+/* --- which replaces which --- */
+
+/* Both are of one table: that of a run of a team, or of a process alone. */
+static bool is_same_table(const struct report_head *a, const struct report_head *b)
+{
+	return a->begun_ns == b->begun_ns && a->run == b->run && a->pid == b->pid &&
+	       strcmp(a->host, b->host) == 0 && strcmp(a->step, b->step) == 0;
+}
+
+/* `uncore run` gives each run another name, where the user gives none. */
+static bool is_unnamed(const char *step)
+{
+	const char *start = "own/" REPORT_HEAD_UNNAMED;
+
+	return strncmp(step, start, strlen(start)) == 0;
+}
+
+static bool is_same_step(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0 || (is_unnamed(a) && is_unnamed(b));
+}
+
+bool report_head_replaces(
+	const struct report_head *ours, uint64_t since_ns, const struct report_head *other)
+{
+	if (is_same_table(ours, other))
+		return true;
+	if (*other->host && strcmp(other->host, ours->host) != 0)
+		return false;
+	if (!other->ended_ns || other->ended_ns >= since_ns)
+		return false;
+	return !*other->step || is_same_step(other->step, ours->step);
+}

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-/* In the place of export-refusals.c where JSON cannot be read. */
-#include "client/uncore/export-refusals.h"
-
-void export_refusals(struct exposition *exposition, const char *report)
-{
-	(void)exposition;
-	(void)report;
-}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/jsonwriter.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/macro.h"
+#include "common/text.h"
+
+int jsonwriter_init(struct jsonwriter *ret, bool pretty)
+{
+	*ret = (struct jsonwriter){ .pretty = pretty };
+	ret->out = open_memstream(&ret->text, &ret->size_bytes);
+	return ret->out ? 0 : -ENOMEM;
+}
+
+/* --- texts --- */
+
+static const struct {
+	char character;
+	const char *escape;
+} escapes[] = {
+	{ '"', "\\\"" },
+	{ '\\', "\\\\" },
+	{ '\b', "\\b" },
+	{ '\f', "\\f" },
+	{ '\n', "\\n" },
+	{ '\r', "\\r" },
+	{ '\t', "\\t" },
+};
+
+static const char *escape_of(char character)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(escapes); i++)
+		if (escapes[i].character == character)
+			return escapes[i].escape;
+	return NULL;
+}
+
+/* Escapes control characters, which could steer a terminal; a byte that is no UTF-8 is U+FFFD. */
+static size_t write_unplain(FILE *out, const uint8_t *at)
+{
+	if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) {
+		fprintf(out, "\\u%04x", at[1]);
+		return 2;
+	}
+	fprintf(out, "\\u%04x", at[0] < 0x80 ? at[0] : 0xfffd);
+	return 1;
+}
+
+static void write_text(FILE *out, const char *text)
+{
+	fputc('"', out);
+	while (*text) {
+		const char *escape = escape_of(*text);
+		size_t n = text_plain_bytes(text);
+
+		if (escape) {
+			fputs(escape, out);
+			text++;
+		} else if (n) {
+			fwrite(text, 1, n, out);
+			text += n;
+		} else {
+			text += write_unplain(out, (const uint8_t *)text);
+		}
+	}
+	fputc('"', out);
+}
+
+/* --- members --- */
+
+static void begin_line(const struct jsonwriter *json)
+{
+	if (json->pretty)
+		fprintf(json->out, "\n%*s", 2 * (int)json->depth, "");
+}
+
+/* Writes the comma, the line's beginning and the key of a value. */
+static void begin_value(struct jsonwriter *json, const char *key)
+{
+	if (json->follows)
+		fputc(',', json->out);
+	if (json->depth)
+		begin_line(json);
+	if (key) {
+		write_text(json->out, key);
+		fputc(':', json->out);
+	}
+	json->follows = true;
+}
+
+static void open_with(struct jsonwriter *json, const char *key, char opening, char closing)
+{
+	if (!json->out)
+		return;
+	assert(json->depth < JSONWRITER_DEPTH_MAX);
+	begin_value(json, key);
+	fputc(opening, json->out);
+	json->closings[json->depth++] = closing;
+	json->follows = false;
+}
+
+void jsonwriter_object(struct jsonwriter *json, const char *key)
+{
+	open_with(json, key, '{', '}');
+}
+
+void jsonwriter_array(struct jsonwriter *json, const char *key)
+{
+	open_with(json, key, '[', ']');
+}
+
+void jsonwriter_close(struct jsonwriter *json)
+{
+	if (!json->out)
+		return;
+	assert(json->depth > 0);
+	json->depth--;
+	if (json->follows)
+		begin_line(json);
+	fputc(json->closings[json->depth], json->out);
+	json->follows = true;
+}
+
+void jsonwriter_number(struct jsonwriter *json, const char *key, uint64_t number)
+{
+	if (!json->out)
+		return;
+	begin_value(json, key);
+	fprintf(json->out, "%" PRIu64, number);
+}
+
+void jsonwriter_signed(struct jsonwriter *json, const char *key, int64_t number)
+{
+	if (!json->out)
+		return;
+	begin_value(json, key);
+	fprintf(json->out, "%" PRId64, number);
+}
+
+void jsonwriter_flag(struct jsonwriter *json, const char *key, bool flag)
+{
+	if (!json->out)
+		return;
+	begin_value(json, key);
+	fputs(flag ? "true" : "false", json->out);
+}
+
+/* printf(3) writes the locale's decimal point, which may be any text; JSON wants a point. */
+static void write_point(FILE *out, const char *digits)
+{
+	while (*digits) {
+		size_t n = strspn(digits, "+-0123456789e");
+
+		fwrite(digits, 1, n, out);
+		digits += n;
+		if (*digits)
+			fputc('.', out);
+		digits += strcspn(digits, "+-0123456789e");
+	}
+}
+
+void jsonwriter_real(struct jsonwriter *json, const char *key, double number)
+{
+	char digits[64];
+
+	if (!json->out)
+		return;
+	begin_value(json, key);
+	if (!isfinite(number)) {
+		fputs("null", json->out);
+		return;
+	}
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(digits, sizeof digits, "%.*g", precision, number);
+		if (strtod(digits, NULL) == number)
+			break;
+	}
+	write_point(json->out, digits);
+}
+
+void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text)
+{
+	if (!json->out)
+		return;
+	begin_value(json, key);
+	if (text)
+		write_text(json->out, text);
+	else
+		fputs("null", json->out);
+}
+
+void jsonwriter_text_or_null(struct jsonwriter *json, const char *key, const char *text)
+{
+	jsonwriter_text(json, key, text && *text ? text : NULL);
+}
+
+int jsonwriter_finish(struct jsonwriter *json, char **ret_text)
+{
+	bool failed = !json->out || ferror(json->out);
+
+	if (json->out && fclose(take_ptr(json->out)) == EOF)
+		failed = true;
+	if (failed)
+		return -ENOMEM;
+	*ret_text = take_ptr(json->text);
+	return 0;
+}
+
+void jsonwriter_done(struct jsonwriter *json)
+{
+	if (json->out)
+		fclose(take_ptr(json->out));
+	free(take_ptr(json->text));
+}

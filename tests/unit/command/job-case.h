@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared by the tests of jobs: folders of their own, a daemon whose counts are known, and begins
+ * and ends in processes of their own, whose output is kept.
+ */
+#pragma once
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client/command/job/job-json.h"
+#include "client/command/job/job.h"
+#include "common/macro.h"
+#include "tests/harness/fake-daemon.h"
+#include "tests/harness/test.h"
+
+enum { RECORDS_MAX = 16, PATH_BYTES = 256, FIRST = 0, SECOND = 2 }; /* packages of the fake */
+
+struct scene {
+	struct fake_daemon daemon;
+	char directory[32];
+	char folder[64]; /* of open jobs */
+	char to[64];     /* of records */
+	char spool[64];  /* of records that wait */
+	char output[64]; /* stdout of all ends */
+	unsigned stop;   /* at which the next process is killed: see run_until(); 0: none */
+	bool was_killed;
+};
+
+static inline void scene_begin(struct scene *scene, const struct fake_options *options)
+{
+	/* in memory, because each end waits until its record is on the disk */
+	*scene = (struct scene){ .directory = "/dev/shm/uncore-jobs-XXXXXX" };
+	assert_non_null(mkdtemp(scene->directory));
+	snprintf(scene->folder, sizeof scene->folder, "%s/open", scene->directory);
+	snprintf(scene->to, sizeof scene->to, "%s/records", scene->directory);
+	snprintf(scene->spool, sizeof scene->spool, "%s/spool", scene->directory);
+	snprintf(scene->output, sizeof scene->output, "%s/output", scene->directory);
+	fake_daemon_start(&scene->daemon, options, 1);
+}
+
+static inline void empty(const char *path)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+}
+
+static inline void scene_end(struct scene *scene)
+{
+	fake_daemon_stop(&scene->daemon);
+	fake_daemon_done(&scene->daemon);
+	empty(scene->folder);
+	empty(scene->to);
+	empty(scene->spool);
+	rmdir(scene->folder);
+	rmdir(scene->to);
+	rmdir(scene->spool);
+	unlink(scene->output);
+	assert_int_equal(rmdir(scene->directory), 0);
+}
+
+static inline struct job_wish wish_of(const struct scene *scene, const char *id)
+{
+	return (struct job_wish){
+		.folder_path = scene->folder,
+		.spool_path = scene->spool,
+		.socket_path = scene->daemon.path,
+		.id = id,
+		.uid = getuid(),
+		.to = scene->to,
+	};
+}
+
+/* --- processes --- */
+
+enum { SYSCALL_STOP = SIGTRAP | 0x80 };
+
+/*
+ * Waits for the child. With @nth, kills it before or after a system call, the @nth of these stops.
+ * Returns its exit status; -1: it was killed.
+ */
+static inline int run_until(pid_t pid, unsigned nth)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (!nth) {
+		assert_true(WIFEXITED(status));
+		return WEXITSTATUS(status);
+	}
+	assert_true(WIFSTOPPED(status));
+	assert_int_equal(ptrace(PTRACE_SETOPTIONS, pid, NULL,
+				 (void *)(long)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)),
+		0);
+	for (unsigned n = 0; n < nth; n++) {
+		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (WIFEXITED(status))
+			return WEXITSTATUS(status);
+		assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SYSCALL_STOP);
+	}
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return -1;
+}
+
+/* Calls @verb in a process of its own; returns 0 or a positive errno, or -1: it was killed. */
+static inline int call(struct scene *scene, int (*verb)(const struct job_wish *, struct job_said *),
+	const struct job_wish *wish)
+{
+	const unsigned stop = scene->stop;
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct job_said said;
+
+		if (!freopen(scene->output, "a", stdout))
+			_exit(255);
+		if (stop) {
+			ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+			raise(SIGSTOP);
+		}
+		status = -verb(wish, &said);
+		if (status && !*said.error)
+			_exit(254);
+		_exit(status);
+	}
+	scene->stop = 0;
+	status = run_until(pid, stop);
+	scene->was_killed = status < 0;
+	return status;
+}
+
+static inline int begin_run(struct scene *scene, const char *id, const char *key)
+{
+	struct job_wish wish = wish_of(scene, id);
+
+	wish.key = key;
+	return call(scene, job_begin, &wish);
+}
+
+static inline int begin(struct scene *scene, const char *id)
+{
+	return begin_run(scene, id, NULL);
+}
+
+static inline int begin_on(struct scene *scene, const char *id, uint32_t package)
+{
+	struct job_wish wish = wish_of(scene, id);
+
+	wish.packages = (struct packages){ .n = 1, .ids = { package } };
+	return call(scene, job_begin, &wish);
+}
+
+static inline int end(struct scene *scene, const char *id)
+{
+	struct job_wish wish = wish_of(scene, id);
+
+	return call(scene, job_end, &wish);
+}
+
+/* Is there a run of this ID whose state is open? */
+static inline bool is_open(const struct scene *scene, const char *id)
+{
+	int folder = open(scene->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct run run = { .fd = -1 };
+	bool open = folder >= 0 && run_open(folder, id, &run) == 0 && run_is_open(&run);
+
+	run_close(&run);
+	close_fd(&folder);
+	return open;
+}
+
+/* --- records --- */
+
+struct records {
+	size_t n;
+	struct json_object *all[RECORDS_MAX];
+};
+
+static inline const char *text(struct json_object *record, const char *key)
+{
+	struct json_object *member = NULL;
+
+	assert_true(json_object_object_get_ex(record, key, &member));
+	return json_object_get_string(member);
+}
+
+static inline bool flag(struct json_object *record, const char *key)
+{
+	struct json_object *member = NULL;
+
+	assert_true(json_object_object_get_ex(record, key, &member));
+	return json_object_get_boolean(member);
+}
+
+/* Member @key of socket @i. */
+static inline struct json_object *of_socket(struct json_object *record, size_t i, const char *key)
+{
+	struct json_object *member = NULL;
+
+	assert_true(json_object_object_get_ex(record, "sockets", &member));
+	assert_true(json_object_object_get_ex(json_object_array_get_idx(member, i), key, &member));
+	return member;
+}
+
+static inline int64_t number_of_socket(struct json_object *record, size_t i, const char *key)
+{
+	return json_object_get_int64(of_socket(record, i, key));
+}
+
+static inline void records_done(struct records *records)
+{
+	for (size_t i = 0; i < records->n; i++)
+		json_object_put(records->all[i]);
+	records->n = 0;
+}
+
+/* The link to the latest record is no other record. */
+static inline int is_json(const struct dirent *entry)
+{
+	const char *ending = strrchr(entry->d_name, '.');
+
+	return ending && strcmp(ending, ".json") == 0;
+}
+
+/* Those of the files of @id. Each is whole, and has its mode. */
+static inline void records_of(const struct scene *scene, const char *id, struct records *ret)
+{
+	struct dirent **entries;
+	int n = scandir(scene->to, &entries, is_json, alphasort);
+	char path[PATH_BYTES];
+
+	ret->n = 0;
+	for (int i = 0; i < n; i++) {
+		const char *name = entries[i]->d_name;
+
+		if (strncmp(name, id, strlen(id)) == 0 && name[strlen(id)] == '@') {
+			struct stat status;
+
+			snprintf(path, sizeof path, "%s/%.120s", scene->to, name);
+			assert_int_equal(stat(path, &status), 0);
+			assert_int_equal(status.st_mode & 07777, 0440);
+			assert_true(ret->n < RECORDS_MAX);
+			ret->all[ret->n] = json_object_from_file(path);
+			assert_non_null(ret->all[ret->n]);
+			assert_string_equal(text(ret->all[ret->n], "job"), id);
+			ret->n++;
+		}
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
+}
+
+/* The one record of @id, for json_object_put(). */
+static inline struct json_object *record_of(const struct scene *scene, const char *id)
+{
+	struct records records;
+
+	records_of(scene, id, &records);
+	assert_int_equal(records.n, 1);
+	return records.all[0];
+}
+
+/* Ends @id; returns its record. */
+static inline struct json_object *end_of(struct scene *scene, const char *id)
+{
+	assert_int_equal(end(scene, id), 0);
+	return record_of(scene, id);
+}
+
+/* The record that users find by the name of @id, for json_object_put(). */
+static inline struct json_object *named_record(const struct scene *scene, const char *id)
+{
+	char path[PATH_BYTES], host[LAUNCH_HOST_MAX];
+	struct json_object *record;
+
+	job_host(host);
+	snprintf(path, sizeof path, "%s/%s@%.100s", scene->to, id, host);
+	record = json_object_from_file(path);
+	assert_non_null(record);
+	return record;
+}

@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The `uncore` command as a user runs it, against a daemon whose counts are known. */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client/report/format.h"
+#include "tests/unit/command/command-case.h"
+
+static void stat_prints_a_table_after_the_command(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, NULL, "stat -- echo hello");
+	expect(&outcome, 0, "hello\n");
+	expect(&outcome, 0, "dram.write                    4,000 bytes");
+	expect(&outcome, 0, "GB/s");
+	expect(&outcome, 0, "absent: itom (this machine has no such event)");
+	expect(&outcome, 0, "error bound");
+	expect(&outcome, 0, "Everything that each socket did is counted, not only this command.");
+	assert_null(strstr(outcome.text, "STAND-IN"));
+}
+
+static void the_stand_in_is_never_called_memory_traffic(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &(struct fake_options){ .platform = "standin" }, "stat true");
+	expect(&outcome, 0, "STAND-IN: nothing here is memory traffic");
+	run_with(&outcome, &(struct fake_options){ .platform = "simulated" }, "stat true");
+	expect(&outcome, 0,
+		"SIMULATED: bytes that a model of caches counted; not memory traffic of this "
+		"machine.");
+}
+
+static void stat_prints_json(void **state)
+{
+	struct json_object *document, *metrics;
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, NULL, "stat --json true");
+	document = json_tokener_parse(outcome.text);
+	assert_non_null(document);
+	assert_int_equal(outcome.status, 0);
+	assert_int_equal(json_object_object_length(document), 11);
+	assert_string_equal(json_object_get_string(FIND(document, "platform")), "icelake-sp");
+	assert_string_equal(json_object_get_string(FIND(document, "generation")),
+		"00000000000000010000000000000007");
+	assert_int_equal(number(FIND(document, "runs")), 1);
+	assert_true(number(FIND(document, "window_ns")) > 0);
+	assert_int_equal(number(FIND(document, "sockets", "1", "socket")), 1);
+	assert_true(number(FIND(document, "sockets", "1", "window_ns")) > 0);
+	assert_non_null(FIND(document, "sockets", "1", "skew_ns"));
+	metrics = FIND(document, "sockets", "1", "metrics");
+	assert_int_equal(number(FIND(metrics, "dram.read", "bytes")), 2 * FAKE_STEP);
+	assert_int_equal(json_object_array_length(FIND(metrics, "dram.read", "quality")), 0);
+	assert_int_equal(number(FIND(metrics, "clock", "value")), 6 * FAKE_STEP);
+	assert_string_equal(json_object_get_string(FIND(metrics, "clock", "unit")), "ns");
+	assert_int_equal(json_object_object_length(FIND(metrics, "itom")), 1);
+	assert_string_equal(json_object_get_string(FIND(metrics, "itom", "absent")),
+		"this machine has no such event");
+	metrics = FIND(document, "all_sockets", "metrics");
+	assert_int_equal(number(FIND(metrics, "dram.read", "bytes")), 3 * FAKE_STEP);
+	assert_int_equal(json_object_object_length(metrics), 3); /* a clock is no sum */
+	json_object_put(document);
+}
+
+static void stat_repeats_with_mean_and_spread(void **state)
+{
+	struct json_object *document, *metric;
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, NULL, "stat -r 3 --json -- true");
+	document = json_tokener_parse(outcome.text);
+	assert_non_null(document);
+	assert_int_equal(number(FIND(document, "runs")), 3);
+	metric = FIND(document, "sockets", "0", "metrics", "dram.read");
+	assert_int_equal(number(FIND(metric, "bytes")), FAKE_STEP);
+	assert_int_equal(number(FIND(metric, "bytes_stddev")), 0);
+	json_object_put(document);
+	run_with(&outcome, NULL, "stat -r 3 true");
+	expect(&outcome, 0, "(mean and standard deviation of 3 runs)");
+	expect(&outcome, 0, "+-   0.00 %");
+}
+
+static void stat_shows_median_minimum_and_maximum(void **state)
+{
+	struct fake_options growing = { .growing = true };
+	struct json_object *document, *metric;
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &growing, "stat -r 3 true");
+	expect(&outcome, 0, "dram.read                     7,000 bytes      0.0");
+	expect(&outcome, 0, "+-  57.14 %\n     median 7,000, minimum 3,000, maximum 11,000\n");
+	expect(&outcome, 0, " all sockets\n   dram.read                    21,000 bytes");
+	expect(&outcome, 0, "     median 21,000, minimum 9,000, maximum 33,000\n");
+	run_with(&outcome, &growing, "stat -r 4 --json true");
+	document = json_tokener_parse(outcome.text);
+	metric = FIND(document, "sockets", "1", "metrics", "clock");
+	assert_int_equal(number(FIND(metric, "value")), 6 * 9 * FAKE_STEP);
+	assert_int_equal(number(FIND(metric, "value_median")), 6 * 9 * FAKE_STEP);
+	assert_int_equal(number(FIND(metric, "value_min")), 6 * 3 * FAKE_STEP);
+	assert_int_equal(number(FIND(metric, "value_max")), 6 * 15 * FAKE_STEP);
+	metric = FIND(document, "all_sockets", "metrics", "dram.write");
+	assert_int_equal(number(FIND(metric, "bytes_max")), 6 * 15 * FAKE_STEP);
+	json_object_put(document);
+	run_with(&outcome, &growing, "stat true");
+	assert_null(strstr(outcome.text, "median"));
+}
+
+static void expect_row(const struct format_value *value, const char *expected)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size_bytes;
+	FILE *out = open_memstream(&text, &size_bytes);
+
+	assert_non_null(out);
+	format_row(out, value, true);
+	fclose(out);
+	assert_string_equal(text, expected);
+}
+
+static void a_spread_around_nothing_is_no_share_of_it(void **state)
+{
+	struct format_value value = {
+		.name = "itom", .unit = "bytes", .count = 200, .rate = 2, .deviation = 1
+	};
+
+	(void)state;
+	expect_row(
+		&value, "itom                            200 bytes      2.000 GB/s  +-   0.50 %\n");
+	value.count = 0;
+	value.rate = 0;
+	expect_row(
+		&value, "itom                              0 bytes      0.000 GB/s             \n");
+	value.deviation = 0;
+	expect_row(
+		&value, "itom                              0 bytes      0.000 GB/s  +-   0.00 %\n");
+}
+
+static void sockets_are_added_up(void **state)
+{
+	struct outcome outcome;
+	char *all;
+
+	(void)state;
+	run_with(&outcome, NULL, "stat true");
+	expect(&outcome, 0, " all sockets\n   dram.read                     3,000 bytes");
+	all = strstr(outcome.text, "all sockets");
+	assert_non_null(strstr(all, "dram.write                    6,000 bytes"));
+	assert_non_null(strstr(all, "absent: itom"));
+	assert_null(strstr(all, "clock"));
+	run_with(&outcome, &(struct fake_options){ .n_sockets = 1 }, "stat true");
+	expect(&outcome, 0, "dram.read");
+	assert_null(strstr(outcome.text, "all sockets"));
+}
+
+static void stat_prints_intervals_while_the_command_runs(void **state)
+{
+	struct outcome outcome;
+	char *rest = outcome.text, *line;
+	uint64_t n_intervals = 0, sum = 0, total = 0, time_ns = 0;
+
+	(void)state;
+	run_with(&outcome, NULL, "stat -I 50 --json sleep 0.3");
+	while ((line = strsep(&rest, "\n")) && *line) {
+		struct json_object *document = json_tokener_parse(line);
+		struct json_object *metrics, *interval;
+
+		assert_non_null(document);
+		metrics = FIND(document, "sockets", "0", "metrics");
+		total = number(FIND(metrics, "dram.read", "bytes"));
+		if (json_object_object_get_ex(document, "interval", &interval)) {
+			assert_int_equal(number(interval), ++n_intervals);
+			assert_int_equal(number(FIND(document, "run")), 1);
+			assert_true(number(FIND(document, "time_ns")) > time_ns);
+			time_ns = number(FIND(document, "time_ns"));
+			sum += total;
+		}
+		json_object_put(document);
+	}
+	assert_true(n_intervals >= 2);
+	assert_int_equal(sum, total); /* of the last line, which is the whole run */
+	run_with(&outcome, NULL, "stat -I 50 sleep 0.2");
+	expect(&outcome, 0, "socket 1  dram.read");
+	for (line = outcome.text; !strstr(line, "Counts while"); line = strchr(line, '\n') + 1)
+		if (!strncmp(line, "   ", 3) && strstr(line, "dram.read"))
+			assert_non_null(strstr(line, "GB/s"));
+	assert_null(strstr(outcome.text, "run 1"));
+	run_with(&outcome, NULL, "stat -r 2 -I 50 sleep 0.1");
+	expect(&outcome, 0, "  run 2    socket 1  dram.read");
+}
+
+static void the_status_is_the_commands(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, NULL, "stat -- sh -c 'exit 7'");
+	expect(&outcome, 7, "dram.read");
+	run_with(&outcome, NULL, "stat -- sh -c 'kill -TERM $$'");
+	expect(&outcome, 128 + SIGTERM, "dram.read");
+}
+
+static void a_command_that_cannot_run_is_told(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, NULL, "stat -- /nonexistent/command");
+	expect(&outcome, 127, "cannot run /nonexistent/command: No such file");
+	run_with(&outcome, NULL, "stat -- /dev/null");
+	expect(&outcome, 126, "cannot run /dev/null: Permission denied");
+}
+
+static void the_commands_options_are_left_alone(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, NULL, "stat echo --json -r x");
+	expect(&outcome, 0, "--json -r x\n");
+}
+
+static void the_command_gets_the_signals_we_got(void **state)
+{
+	struct outcome outcome;
+	uint64_t ignored;
+
+	(void)state;
+	run_with(&outcome, NULL,
+		"stat -- grep -E '^Sig(Blk|Ign)' /proc/self/status"); /* dash unblocks all */
+	expect(&outcome, 0, "SigBlk:\t0000000000000000");
+	ignored = strtoull(strstr(outcome.text, "SigIgn:") + strlen("SigIgn:"), NULL, 16);
+	assert_false(ignored >> (SIGPIPE - 1) & 1);
+	run_with(&outcome, NULL, "stat -- sh -c 'kill -INT $$'");
+	expect(&outcome, 128 + SIGINT, "dram.read");
+}
+
+/* The command survives, and says so; $PPID is the `uncore stat` that runs it. */
+static void a_signal_ends_the_repetition(void **state)
+{
+	static const char *const signals[] = { "INT", "QUIT", "TERM", "HUP" };
+	struct outcome outcome;
+	char line[128];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		snprintf(line, sizeof line,
+			"stat -r 3 -- sh -c 'trap : %s; kill -%s $PPID; sleep 0.1; echo once'",
+			signals[i], signals[i]);
+		run_with(&outcome, NULL, line);
+		expect(&outcome, 0, "once\n");
+		assert_int_equal(count(&outcome, "once\n"), 1);
+		assert_non_null(strstr(outcome.text, "dram.read"));
+	}
+}
+
+static void a_signal_that_we_were_told_to_ignore_ends_nothing(void **state)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	struct outcome outcome;
+
+	(void)state;
+	sigaction(SIGHUP, &ignore, &before);
+	run_with(&outcome, NULL, "stat -r 2 -- sh -c 'kill -HUP $PPID; echo twice'");
+	sigaction(SIGHUP, &before, NULL);
+	assert_int_equal(count(&outcome, "twice\n"), 2);
+}
+
+static void signals_for_the_command_are_passed_on(void **state)
+{
+	static const char *const signals[] = { "TERM", "HUP", "USR1", "USR2", "ALRM" };
+	struct outcome outcome;
+	char line[160];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		snprintf(line, sizeof line,
+			"stat -- sh -c 'trap \"exit 9\" %s; kill -%s $PPID; "
+			"while :; do sleep 0.01; done'",
+			signals[i], signals[i]);
+		run_with(&outcome, NULL, line);
+		expect(&outcome, 9, "dram.read");
+	}
+}
+
+static void figures_can_go_to_a_file(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, NULL, "stat -o /dev/null echo only");
+	assert_string_equal(outcome.text, "only\n");
+	run_with(&outcome, NULL, "stat -o /nonexistent/file echo never");
+	expect(&outcome, 125, "cannot write to /nonexistent/file");
+	assert_null(strstr(outcome.text, "never\n"));
+}
+
+static void what_cannot_be_written_is_told(void **state)
+{
+	static const struct {
+		const char *line;
+		int status;
+	} cases[] = {
+		{ "stat -o /dev/full true", 125 },
+		{ "stat -I 10 --json -o /dev/full true", 125 },
+		{ "stat -o /dev/full sh -c 'exit 3'", 3 },
+		{ "info >/dev/full", 1 },
+		{ "info --json >/dev/full", 1 },
+		{ "--version >/dev/full", 1 },
+	};
+	struct outcome outcome;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		run_with(&outcome, NULL, cases[i].line);
+		expect(&outcome, cases[i].status, ": No space left on device.\n");
+		assert_int_equal(count(&outcome, "cannot write"), 1);
+	}
+}
+
+/* Runs `uncore stat` with a stderr that nobody reads. */
+static void run_unread(const char *script)
+{
+	_cleanup_free_ char *program = NULL;
+	int ends[2];
+
+	if (asprintf(&program, "%s/client/uncore", getenv("UNCORE_BUILD_ROOT")) < 0 ||
+		pipe(ends) < 0)
+		_exit(99);
+	dup2(ends[1], STDERR_FILENO);
+	close(ends[0]);
+	execl(program, "uncore", "stat", "sh", "-c", script, NULL);
+	_exit(99);
+}
+
+static void figures_that_nobody_reads_cost_no_status(void **state)
+{
+	struct fake_daemon daemon;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	fake_daemon_start(&daemon, NULL, 1);
+	setenv("UNCORE_SOCKET", daemon.path, 1);
+	pid = fork();
+	if (pid == 0)
+		run_unread("exit 3");
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 3);
+	unsetenv("UNCORE_SOCKET");
+	fake_daemon_stop(&daemon);
+	fake_daemon_done(&daemon);
+}
+
+static void a_failed_measurement_is_told_in_the_last_object(void **state)
+{
+	struct json_object *document;
+	struct outcome outcome;
+
+	(void)state;
+	run_with(
+		&outcome, &(struct fake_options){ .deaf_after = FAKE_SOCKETS }, "stat --json true");
+	assert_int_equal(outcome.status, 125);
+	document = json_tokener_parse(outcome.text);
+	assert_non_null(document);
+	assert_int_equal(number(FIND(document, "runs")), 0);
+	assert_non_null(strstr(json_object_get_string(FIND(document, "failure")), "did not read"));
+	json_object_put(document);
+	run_with(&outcome, &(struct fake_options){ .deaf_after = FAKE_SOCKETS },
+		"stat -- sh -c 'exit 3'");
+	expect(&outcome, 3, "No counts of 'sh -c exit 3'");
+	expect(&outcome, 3, "Failure: uncored did not read socket");
+}
+
+static void what_was_measured_before_a_failure_is_shown(void **state)
+{
+	struct json_object *document;
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &(struct fake_options){ .deaf_after = 3 * FAKE_SOCKETS },
+		"stat -r 3 --json true");
+	assert_int_equal(outcome.status, 0);
+	document = json_tokener_parse(outcome.text);
+	assert_non_null(document);
+	assert_int_equal(number(FIND(document, "runs")), 1);
+	assert_non_null(FIND(document, "failure"));
+	assert_int_equal(
+		number(FIND(document, "sockets", "0", "metrics", "dram.read", "bytes")), FAKE_STEP);
+	json_object_put(document);
+}
+
+static void a_page_that_was_withdrawn_is_replaced(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(
+		&outcome, &(struct fake_options){ .retire_after = FAKE_SOCKETS }, "stat sleep 0.1");
+	expect(&outcome, 0, "dram.read                     1,000 bytes");
+}
+
+static void without_a_daemon_nothing_is_run(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run(&outcome, "stat --socket /nonexistent/socket -- echo never");
+	expect(&outcome, 125, "Start it with `systemctl start uncored.socket`");
+	assert_null(strstr(outcome.text, "never"));
+}
+
+static void a_daemon_that_dies_meanwhile_costs_the_figures_only(void **state)
+{
+	struct outcome outcome;
+	struct fake_daemon daemon;
+	char line[256];
+	pid_t pid;
+
+	(void)state;
+	fake_daemon_start(&daemon, NULL, 1);
+	snprintf(line, sizeof line, "stat --socket %s -- sh -c 'mv %s %s.gone; sleep 1; exit 3'",
+		daemon.path, daemon.path, daemon.path);
+	pid = fork();
+	if (pid == 0) {
+		run(&outcome, line);
+		_exit(outcome.status == 3 && strstr(outcome.text, "Cannot connect") ? 0 : 1);
+	}
+	while (access(daemon.path, F_OK) == 0)
+		usleep(1000);
+	fake_daemon_stop(&daemon);
+	assert_int_equal(waitpid(pid, &outcome.status, 0), pid);
+	assert_int_equal(outcome.status, 0);
+	snprintf(line, sizeof line, "%s.gone", daemon.path);
+	unlink(line);
+	fake_daemon_done(&daemon);
+}
+
+static void wrong_options_are_refused(void **state)
+{
+	static const char *const lines[] = { "stat", "stat -I 9 true", "stat -I 3600001 true",
+		"stat -r 0 true", "stat -r 10001 true", "stat -r -1 true", "stat -r 3x true",
+		"stat --nonsense true", "info extra", "info --nonsense", "--nonsense", "" };
+	struct outcome outcome;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		run(&outcome, lines[i]);
+		expect(&outcome, 2, "ncore");
+	}
+	run(&outcome, "stat --nonsense true");
+	expect(&outcome, 2,
+		"uncore stat: unrecognized option '--nonsense'\nSee `uncore stat --help`.");
+	run(&outcome, "info --nonsense");
+	expect(&outcome, 2,
+		"uncore info: unrecognized option '--nonsense'\nSee `uncore info --help`.");
+	run(&outcome, "--nonsense");
+	expect(&outcome, 2, "uncore: unrecognized option '--nonsense'\nSee `uncore --help`.");
+	run(&outcome, "sleep");
+	expect(&outcome, 2, "unknown command sleep; to measure it say `uncore stat -- sleep`");
+}
+
+static void help_and_version_are_there(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run(&outcome, "--help");
+	expect(&outcome, 0, "stat");
+	run(&outcome, "stat --help");
+	expect(&outcome, 0, "--interval MS");
+	run(&outcome, "info --help");
+	expect(&outcome, 0, "--json");
+	run(&outcome, "--version");
+	expect(&outcome, 0, "uncore 0.");
+}
+
+static const char whole_state[] =
+	"{\"version\":\"0.1.0\",\"platform\":\"icelake-sp\",\"title\":\"Ice Lake-SP\","
+	"\"standin\":false,\"generation\":\"00ff\",\"uptime_ns\":90061000000000,\"realtime\":true,"
+	"\"sockets\":[{\"socket\":0,\"package\":0,\"cpu\":0,\"sweeps\":12,\"last_sweep_ns\":45000,"
+	"\"cpu_ns\":1000000,\"clients\":2,\"throttled\":1,\"boxes\":["
+	"{\"pmu\":\"uncore_imc_0\",\"type\":9,\"cpu\":0,\"mode\":\"pinned\",\"events\":["
+	"{\"metric\":\"dram.read\",\"config\":\"0xf04\",\"config1\":\"0x0\",\"bytes\":64}]},"
+	"{\"pmu\":\"uncore_imc_1\",\"type\":10,\"cpu\":0,\"mode\":\"pinned\",\"events\":["
+	"{\"metric\":\"dram.read\",\"config\":\"0xf04\",\"config1\":\"0x0\",\"bytes\":64}]},"
+	"{\"pmu\":\"uncore_imc_3\",\"type\":11,\"cpu\":0,\"mode\":\"pinned\",\"events\":["
+	"{\"metric\":\"dram.read\",\"config\":\"0xf04\",\"config1\":\"0x0\",\"bytes\":64}]},"
+	"{\"pmu\":\"nest_mba7_imc\",\"type\":12,\"cpu\":0,\"mode\":\"flexible\",\"events\":["
+	"{\"metric\":\"dram.write\",\"config\":\"0x12\",\"config1\":\"0x3\",\"bytes\":64}]}]}],"
+	"\"metrics\":[{\"name\":\"dram.read\",\"unit\":\"bytes\",\"sockets\":["
+	"{\"socket\":0,\"quality\":[\"partial\"],\"why\":\"half of it\"}],\"source\":\"manual\","
+	"\"confidence\":\"high\"}],"
+	"\"missing\":[{\"pmu\":\"uncore_cha_1\",\"metric\":\"itom\",\"why\":\"EACCES\"}],"
+	"\"policy\":{\"words\":\"Root may connect, and the members of group hpc.\","
+	"\"socket\":\"/run/x\",\"mode\":\"0666\",\"group\":\"hpc\",\"users\":\"\",\"quantum\":64,"
+	"\"max_clients\":64},\"clients\":2,\"refused\":3,"
+	"\"refusals\":{\"access.group\":2,\"access.users\":0,\"protocol.message\":1},\"warnings\":["
+	"\"a warning\"]}";
+
+static void info_writes_the_numbers_of_boxes_as_the_kernel_does(void **state)
+{
+	static const char report[] = "{\"sockets\":[{\"socket\":0,\"boxes\":["
+				     "{\"pmu\":\"nest_mcs01_imc\",\"cpu\":0,\"events\":[]},"
+				     "{\"pmu\":\"nest_mcs02_imc\",\"cpu\":0,\"events\":[]},"
+				     "{\"pmu\":\"nest_mcs05_imc\",\"cpu\":0,\"events\":[]},"
+				     "{\"pmu\":\"uncore_imc_9\",\"cpu\":0,\"events\":[]},"
+				     "{\"pmu\":\"uncore_imc_10\",\"cpu\":0,\"events\":[]}]}]}";
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &(struct fake_options){ .report = report }, "info");
+	expect(&outcome, 0, "socket 0: nest_mcs01..02,05_imc on CPU 0");
+	expect(&outcome, 0, "socket 0: uncore_imc_9..10 on CPU 0");
+}
+
+static void info_lays_out_the_whole_state(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &(struct fake_options){ .report = whole_state }, "info");
+	expect(&outcome, 0, "uncored 0.1.0, platform icelake-sp (Ice Lake-SP)\n");
+	expect(&outcome, 0, "up 1 d 01:01:01\n");
+	expect(&outcome, 0, "12 sweeps, the last took 45.0 us");
+	expect(&outcome, 0, "socket 0: uncore_imc_0..1,3 on CPU 0: dram.read 0xf04\n");
+	expect(&outcome, 0, "socket 0: nest_mba7_imc on CPU 0 (flexible): dram.write 0x12/0x3\n");
+	expect(&outcome, 0, "  uncore_cha_1, itom: EACCES\n");
+	expect(&outcome, 0, "  dram.read    bytes  partial (half of it)\n");
+	expect(&outcome, 0, "source: manual (confidence: high)\n");
+	expect(&outcome, 0, "limits\n  Root may connect, and the members of group hpc.\n");
+	expect(&outcome, 0, "  socket                   /run/x where clients connect\n");
+	expect(&outcome, 0, "  group                    hpc    only its members may connect");
+	expect(&outcome, 0, "  quantum                  64     bytes that values");
+	assert_null(strstr(outcome.text, "  users"));
+	expect(&outcome, 0,
+		"2 clients (this one included), 3 requests or connections refused\n"
+		"    access.group: 2\n    protocol.message: 1\n");
+	expect(&outcome, 0, "  a warning\n");
+}
+
+static void info_says_that_a_stand_in_counts_no_memory_traffic(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome,
+		&(struct fake_options){ .report = "{\"platform\":\"simulated\",\"standin\":true}" },
+		"info");
+	expect(&outcome, 0,
+		"\n SIMULATED: bytes that a model of caches counted; not memory traffic");
+	run_with(&outcome,
+		&(struct fake_options){ .report = "{\"platform\":\"made\",\"standin\":true}" },
+		"info");
+	expect(&outcome, 0, "\n STAND-IN: nothing here is memory traffic");
+}
+
+static void info_passes_json_on(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, &(struct fake_options){ .report = whole_state }, "info --json");
+	assert_int_equal(strncmp(outcome.text, whole_state, sizeof whole_state - 1), 0);
+	assert_string_equal(outcome.text + sizeof whole_state - 1, "\n");
+}
+
+static void info_bears_with_what_is_missing(void **state)
+{
+	static const char *const reports[] = { "{}", "{\"sockets\":[{}],\"metrics\":[{}]}",
+		"{\"sockets\":7,\"metrics\":{},\"policy\":[],\"missing\":[1,null],"
+		"\"refusals\":[1]}",
+		"{\"sockets\":[{\"boxes\":[{},{\"pmu\":\"x\",\"events\":[{}]}]}]}" };
+	struct outcome outcome;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(reports); i++) {
+		run_with(&outcome, &(struct fake_options){ .report = reports[i] }, "info");
+		expect(&outcome, 0, "Policy and limits");
+	}
+	run_with(&outcome, &(struct fake_options){ .report = "[nonsense" }, "info");
+	expect(&outcome, 1, "sent no report");
+}
+
+static void info_without_a_daemon_says_what_to_do(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run(&outcome, "info --socket /nonexistent/socket");
+	expect(&outcome, 1, "Start it with `systemctl start uncored.socket`");
+}
+
+/* A shell that starts this program in the background makes it ignore signals from the terminal. */
+static void forget_what_was_ignored(void)
+{
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		signal(signals[i], SIG_DFL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("stat prints a table after the command",
+			stat_prints_a_table_after_the_command),
+		CASE("the stand-in is never called memory traffic",
+			the_stand_in_is_never_called_memory_traffic),
+		CASE("stat prints JSON", stat_prints_json),
+		CASE("stat repeats with mean and spread", stat_repeats_with_mean_and_spread),
+		CASE("stat shows median, minimum and maximum of several runs",
+			stat_shows_median_minimum_and_maximum),
+		CASE("a spread around 0 is not shown as a share",
+			a_spread_around_nothing_is_no_share_of_it),
+		CASE("sockets are added up", sockets_are_added_up),
+		CASE("stat prints intervals while the command runs",
+			stat_prints_intervals_while_the_command_runs),
+		CASE("the status is the command's", the_status_is_the_commands),
+		CASE("a command that cannot run is told", a_command_that_cannot_run_is_told),
+		CASE("the command's options are left alone", the_commands_options_are_left_alone),
+		CASE("the command gets the signals that stat got",
+			the_command_gets_the_signals_we_got),
+		CASE("a signal ends the repetition", a_signal_ends_the_repetition),
+		CASE("a signal that stat was told to ignore ends nothing",
+			a_signal_that_we_were_told_to_ignore_ends_nothing),
+		CASE("signals for the command are passed on",
+			signals_for_the_command_are_passed_on),
+		CASE("a failure to write is told", what_cannot_be_written_is_told),
+		CASE("figures that nobody reads cost no status",
+			figures_that_nobody_reads_cost_no_status),
+		CASE("a failed measurement is told in the last object",
+			a_failed_measurement_is_told_in_the_last_object),
+		CASE("measurements made before a failure are shown",
+			what_was_measured_before_a_failure_is_shown),
+		CASE("a page that was withdrawn is replaced",
+			a_page_that_was_withdrawn_is_replaced),
+		CASE("figures can go to a file", figures_can_go_to_a_file),
+		CASE("without a daemon nothing is run", without_a_daemon_nothing_is_run),
+		CASE("a daemon that dies while the command runs costs only the figures",
+			a_daemon_that_dies_meanwhile_costs_the_figures_only),
+		CASE("wrong options are refused", wrong_options_are_refused),
+		CASE("help and version are there", help_and_version_are_there),
+		CASE("info lays out the whole state", info_lays_out_the_whole_state),
+		CASE("info writes the numbers of boxes as the kernel does",
+			info_writes_the_numbers_of_boxes_as_the_kernel_does),
+		CASE("info says that a stand-in counts no memory traffic",
+			info_says_that_a_stand_in_counts_no_memory_traffic),
+		CASE("info passes JSON on", info_passes_json_on),
+		CASE("info shows a report in which keys are missing",
+			info_bears_with_what_is_missing),
+		CASE("info without a daemon says what to do",
+			info_without_a_daemon_says_what_to_do),
+	};
+
+	forget_what_was_ignored();
+	return cmocka_run_group_tests_name("command", cases, NULL, NULL);
+}

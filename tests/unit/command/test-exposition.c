@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text that Prometheus reads, byte by byte. */
+#include <string.h>
+
+#include "client/command/export/exposition.h"
+#include "tests/harness/test.h"
+
+static const struct exposition_family SWEEPS = { "uncore_sweeps_total", "counter", "How often." };
+#define HEAD "# HELP uncore_sweeps_total How often.\n# TYPE uncore_sweeps_total counter\n"
+
+static char text[1024];
+static struct exposition exposition;
+
+static int begin(void **state)
+{
+	(void)state;
+	exposition = (struct exposition){ .out = fmemopen(text, sizeof text, "w") };
+	assert_non_null(exposition.out);
+	return 0;
+}
+
+static void expect(const char *wanted)
+{
+	fclose(exposition.out);
+	assert_string_equal(text, wanted);
+}
+
+static void a_family_without_series_is_not_named(void **state)
+{
+	(void)state;
+	exposition_family(&exposition, &SWEEPS);
+	exposition_comment(&exposition, "nothing");
+	expect("# nothing\n");
+}
+
+static void help_and_type_come_once_for_all_series(void **state)
+{
+	(void)state;
+	exposition_family(&exposition, &SWEEPS);
+	for (uint32_t i = 0; i < 2; i++) {
+		exposition_begin(&exposition);
+		exposition_number(&exposition, "socket", i);
+		exposition_count(&exposition, 7 + i);
+	}
+	expect(HEAD "uncore_sweeps_total{socket=\"0\"} 7\nuncore_sweeps_total{socket=\"1\"} 8\n");
+}
+
+static void each_family_has_its_own_help_and_type(void **state)
+{
+	(void)state;
+	exposition_family(&exposition, &SWEEPS);
+	exposition_begin(&exposition);
+	exposition_count(&exposition, 1);
+	exposition_family(&exposition, &(struct exposition_family){ "uncore_up", "gauge", "Up." });
+	exposition_begin(&exposition);
+	exposition_count(&exposition, 0);
+	expect(HEAD "uncore_sweeps_total 1\n"
+		    "# HELP uncore_up Up.\n# TYPE uncore_up gauge\nuncore_up 0\n");
+}
+
+static void labels_are_escaped(void **state)
+{
+	(void)state;
+	exposition_family(&exposition, &SWEEPS);
+	exposition_begin(&exposition);
+	exposition_label(&exposition, "a", "back\\slash \"quoted\"\nline");
+	exposition_label(&exposition, "b", "\x01 \xff caf\xc3\xa9");
+	exposition_count(&exposition, 1);
+	expect(HEAD "uncore_sweeps_total{a=\"back\\\\slash \\\"quoted\\\"\\nline\","
+		    "b=\"? ? caf\xc3\xa9\"} 1\n");
+}
+
+static void help_is_escaped(void **state)
+{
+	(void)state;
+	exposition_family(&exposition,
+		&(struct exposition_family){ "uncore_up", "gauge", "a \"b\"\\\nuncore_up 7" });
+	exposition_begin(&exposition);
+	exposition_count(&exposition, 1);
+	expect("# HELP uncore_up a \"b\"\\\\\\nuncore_up 7\n# TYPE uncore_up gauge\nuncore_up 1\n");
+}
+
+static void a_comment_never_becomes_a_series(void **state)
+{
+	(void)state;
+	exposition_comment(&exposition, "gone\nuncore_up 1\r\n");
+	expect("# gone?uncore_up 1??\n");
+}
+
+static void values_are_whole_or_nanoseconds(void **state)
+{
+	(void)state;
+	exposition_family(&exposition, &SWEEPS);
+	exposition_begin(&exposition);
+	exposition_count(&exposition, UINT64_MAX);
+	exposition_begin(&exposition);
+	exposition_seconds(&exposition, 1000000001);
+	exposition_begin(&exposition);
+	exposition_seconds(&exposition, 0);
+	expect(HEAD "uncore_sweeps_total 18446744073709551615\n"
+		    "uncore_sweeps_total 1.000000001\nuncore_sweeps_total 0.000000000\n");
+}
+
+static void names_have_letters_digits_and_underscores_only(void **state)
+{
+	char name[EXPOSITION_NAME_MAX];
+
+	(void)state;
+	exposition_name("dram.read", "bytes_total", name);
+	assert_string_equal(name, "uncore_dram_read_bytes_total");
+	exposition_name("a-b c{\"\xff\n", "total", name);
+	assert_string_equal(name, "uncore_a_b_c_____total");
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		cmocka_unit_test_setup(a_family_without_series_is_not_named, begin),
+		cmocka_unit_test_setup(help_and_type_come_once_for_all_series, begin),
+		cmocka_unit_test_setup(each_family_has_its_own_help_and_type, begin),
+		cmocka_unit_test_setup(labels_are_escaped, begin),
+		cmocka_unit_test_setup(help_is_escaped, begin),
+		cmocka_unit_test_setup(a_comment_never_becomes_a_series, begin),
+		cmocka_unit_test_setup(values_are_whole_or_nanoseconds, begin),
+		cmocka_unit_test(names_have_letters_digits_and_underscores_only),
+	};
+
+	return cmocka_run_group_tests_name("exposition", cases, NULL, NULL);
+}

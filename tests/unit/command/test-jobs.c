@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Begins and ends of jobs: their names, their records, and how many others they met. */
+#include <sys/file.h>
+
+#include "client/jobstore/id.h"
+#include "common/clock.h"
+#include "tests/unit/command/job-case.h"
+
+/* --- names --- */
+
+static void an_id_is_a_file_name(void **state)
+{
+	static const char *const good[] = { "1", "123_45", "123.batch", "4711+1", "a-b", "_",
+		"0123456789012345678901234567890123456789012345678901234567890123" };
+	static const char *const bad[] = { "", ".", "..", ".1", "a/b", "/", "a\nb", "1@2", "1 2",
+		"\xc3\xa4", "1[2]",
+		"01234567890123456789012345678901234567890123456789012345678901234" };
+	char *long_one = calloc(1, 10241);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		assert_true(job_id_is_valid(good[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_false(job_id_is_valid(bad[i]));
+	memset(long_one, '1', 10240);
+	assert_false(job_id_is_valid(long_one));
+	free(long_one);
+}
+
+static void cpus_say_packages(void **state)
+{
+	struct packages packages = { .n = 7 };
+
+	(void)state;
+	assert_int_equal(packages_parse("", &packages), -EINVAL);
+	assert_int_equal(packages_parse("0-", &packages), -EINVAL);
+	assert_int_equal(packages_parse("0,", &packages), -EINVAL);
+	assert_int_equal(packages_parse("3-1", &packages), -EINVAL);
+	assert_int_equal(packages_parse("none", &packages), -EINVAL);
+	assert_int_equal(packages.n, 7);
+	assert_int_equal(packages_parse("0", &packages), 0);
+	assert_int_equal(packages.n, 1);
+	assert_false(packages_have(&packages, packages.ids[0] + 1));
+	assert_int_equal(packages_parse("0,65000-65535", &packages), 0);
+	assert_int_equal(packages.n, 0);
+	assert_true(packages_have(&packages, 12345));
+}
+
+/* --- records --- */
+
+static void a_record_is_the_difference_of_two_readings(void **state)
+{
+	struct scene scene;
+	struct json_object *record, *metrics, *value;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin_run(&scene, "12", "s9N"), 0);
+	record = end_of(&scene, "12");
+	assert_true(flag(record, "complete"));
+	assert_string_equal(text(record, "run"), "s9N");
+	assert_string_equal(text(record, "platform"), "icelake-sp");
+	assert_string_equal(text(record, "record"), "1");
+	for (size_t i = 0; i < FAKE_SOCKETS; i++) {
+		metrics = of_socket(record, i, "metrics");
+		json_object_object_get_ex(metrics, "dram.write", &value);
+		json_object_object_get_ex(value, "bytes", &value);
+		/* all sockets are swept once by each reading */
+		assert_int_equal(json_object_get_int64(value), 2 * FAKE_STEP * (int)(i + 1));
+		json_object_object_get_ex(metrics, "itom", &value);
+		assert_non_null(text(value, "absent"));
+		assert_int_equal(number_of_socket(record, i, "package"), 2 * (int)i);
+		assert_int_equal(number_of_socket(record, i, "others"), 0);
+		assert_true(json_object_get_boolean(of_socket(record, i, "used")));
+	}
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+static void an_end_without_a_begin_leaves_a_record(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	record = end_of(&scene, "1");
+	assert_false(flag(record, "complete"));
+	assert_null(text(record, "begin"));
+	assert_null(text(record, "uid"));
+	assert_non_null(text(record, "end"));
+	assert_non_null(strstr(text(record, "why"), "no begin"));
+	assert_false(json_object_object_get_ex(record, "sockets", NULL));
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+static void a_repeated_end_gives_the_same_record(void **state)
+{
+	struct scene scene;
+	struct json_object *first, *second;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin(&scene, "counts"), 0);
+	first = end_of(&scene, "counts");
+	second = end_of(&scene, "counts");
+	assert_true(json_object_equal(first, second));
+	json_object_put(first);
+	json_object_put(second);
+	scene_end(&scene);
+}
+
+/* uncored is away, or does not answer, at the begin or at the end. */
+static void without_a_reading_the_record_says_why(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+	struct job_wish wish;
+
+	(void)state;
+	for (int at_end = 0; at_end <= 1; at_end++) {
+		scene_begin(&scene, NULL);
+		wish = wish_of(&scene, "1");
+		if (!at_end)
+			wish.socket_path = "/nonexistent/socket";
+		assert_int_equal(call(&scene, job_begin, &wish), 0);
+		wish.socket_path = at_end ? "/nonexistent/socket" : scene.daemon.path;
+		assert_int_equal(call(&scene, job_end, &wish), 0);
+		record = record_of(&scene, "1");
+		assert_false(flag(record, "complete"));
+		assert_non_null(text(record, "begin"));
+		assert_non_null(strstr(text(record, "why"), "/nonexistent/socket"));
+		json_object_put(record);
+		scene_end(&scene);
+	}
+}
+
+static void another_generation_is_no_difference(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin(&scene, "1"), 0);
+	fake_daemon_stop(&scene.daemon);
+	fake_daemon_restart(&scene.daemon, 2);
+	record = end_of(&scene, "1");
+	assert_false(flag(record, "complete"));
+	assert_non_null(strstr(text(record, "why"), "count anew"));
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+static void a_restart_without_loss_is_noted(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin(&scene, "1"), 0);
+	fake_daemon_stop(&scene.daemon);
+	fake_daemon_restart(&scene.daemon, 1);
+	scene.daemon.page->daemon.started_ns += 1;
+	record = end_of(&scene, "1");
+	assert_true(flag(record, "complete"));
+	assert_string_equal(text(record, "restarts"), "1");
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+/* The reading of a begin may be older than the job, that of an end may not. */
+static void a_site_may_hold_readings_back(void **state)
+{
+	struct fake_options options = { .min_interval_ns = UINT64_C(60000000000) };
+	struct scene scene;
+	struct json_object *record;
+
+	(void)state;
+	scene_begin(&scene, &options);
+	assert_int_equal(begin(&scene, "before"), 0);
+	atomic_store(&scene.daemon.deaf, true);
+	assert_int_equal(begin(&scene, "held"), 0);
+	record = end_of(&scene, "before");
+	assert_false(flag(record, "complete"));
+	assert_non_null(strstr(text(record, "why"), "min_interval_ms"));
+	json_object_put(record);
+	atomic_store(&scene.daemon.deaf, false);
+	fake_daemon_stop(&scene.daemon);
+	fake_daemon_restart(&scene.daemon, 1);
+	record = end_of(&scene, "held");
+	assert_true(flag(record, "complete"));
+	assert_true(number_of_socket(record, 0, "early_ns") > 0);
+	assert_true(
+		number_of_socket(record, 0, "window_ns") > number_of_socket(record, 0, "early_ns"));
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+/* --- the same ID --- */
+
+static void the_same_key_keeps_the_first_begin(void **state)
+{
+	struct scene scene;
+	struct json_object *record, *value;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin_run(&scene, "1", "a"), 0);
+	assert_int_equal(begin_run(&scene, "1", "a"), 0);
+	record = end_of(&scene, "1");
+	json_object_object_get_ex(of_socket(record, 0, "metrics"), "dram.read", &value);
+	assert_string_equal(text(value, "bytes"), "1000");
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+static void begin_again(const char *first, const char *second)
+{
+	struct scene scene;
+	struct records records;
+	unsigned n_complete = 0;
+
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin_run(&scene, "1", first), 0);
+	assert_int_equal(begin_run(&scene, "1", second), 0);
+	assert_int_equal(begin_run(&scene, "1", "the third"), 0);
+	assert_int_equal(end(&scene, "1"), 0);
+	records_of(&scene, "1", &records);
+	assert_int_equal(records.n, 3);
+	for (size_t i = 0; i < records.n; i++) {
+		n_complete += flag(records.all[i], "complete");
+		if (flag(records.all[i], "complete"))
+			assert_string_equal(text(records.all[i], "run"), "the third");
+		else
+			assert_non_null(strstr(text(records.all[i], "why"), "begun again"));
+	}
+	assert_int_equal(n_complete, 1);
+	records_done(&records);
+	scene_end(&scene);
+}
+
+static void another_key_ends_the_run_before(void **state)
+{
+	(void)state;
+	begin_again("a", "b");
+	begin_again(NULL, NULL);
+	begin_again("a", NULL);
+	begin_again(NULL, "a");
+}
+
+/* Runs of one ID whose begins have the same time have a file each. */
+static void files_of_one_name_are_of_one_run(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+	struct records records;
+	char path[PATH_BYTES], stamp[64];
+	FILE *file;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin(&scene, "1"), 0);
+	record = end_of(&scene, "1");
+	snprintf(stamp, sizeof stamp, "%s", text(record, "begin"));
+	json_object_put(record);
+	/* as if another run had been there */
+	for (char *from = stamp, *to = stamp;; from++) {
+		if (*from != '-' && *from != ':')
+			*to++ = *from;
+		if (!*from)
+			break;
+	}
+	snprintf(path, sizeof path, "%s/1@%s.json", scene.to, stamp);
+	assert_int_equal(unlink(path), 0);
+	file = fopen(path, "we");
+	fputs("{\"job\":\"1\"}\n", file);
+	fchmod(fileno(file), 0440);
+	fclose(file);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(end(&scene, "1"), 0);
+		records_of(&scene, "1", &records);
+		assert_int_equal(records.n, 2);
+		records_done(&records);
+	}
+	scene_end(&scene);
+}
+
+static void check_named(const struct scene *scene, bool complete, const char *key)
+{
+	struct json_object *record = named_record(scene, "1");
+	const char *run = text(record, "run");
+
+	assert_int_equal(flag(record, "complete"), complete);
+	assert_true(key ? run && strcmp(run, key) == 0 : !run);
+	json_object_put(record);
+}
+
+static void end_run(struct scene *scene, const char *key, bool complete)
+{
+	struct job_wish wish = wish_of(scene, "1");
+
+	if (!complete)
+		wish.socket_path = "/nonexistent/socket";
+	wish.key = key;
+	assert_int_equal(call(scene, job_begin, &wish), 0);
+	assert_int_equal(call(scene, job_end, &wish), 0);
+}
+
+static void the_name_stays_with_figures(void **state)
+{
+	struct scene scene;
+	struct records records;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(end(&scene, "1"), 0); /* there is no begin */
+	check_named(&scene, false, NULL);
+	end_run(&scene, "a", false);
+	check_named(&scene, false, "a");
+	end_run(&scene, "b", true);
+	check_named(&scene, true, "b");
+	end_run(&scene, "c", false);
+	check_named(&scene, true, "b");
+	end_run(&scene, "d", true);
+	check_named(&scene, true, "d");
+	empty(scene.folder);
+	assert_int_equal(end(&scene, "1"), 0);
+	check_named(&scene, true, "d");
+	records_of(&scene, "1", &records);
+	assert_int_equal(records.n, 6);
+	records_done(&records);
+	scene_end(&scene);
+}
+
+/* --- other jobs --- */
+
+static void jobs_that_meet_are_counted(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin(&scene, "first"), 0);
+	assert_int_equal(begin(&scene, "second"), 0);
+	record = end_of(&scene, "first");
+	assert_int_equal(number_of_socket(record, 0, "others"), 1);
+	json_object_put(record);
+	assert_int_equal(begin(&scene, "third"), 0);
+	json_object_put(end_of(&scene, "third"));
+	record = end_of(&scene, "second"); /* it met the first and the third */
+	assert_int_equal(number_of_socket(record, 1, "others"), 2);
+	json_object_put(record);
+	assert_int_equal(begin(&scene, "fourth"), 0);
+	record = end_of(&scene, "fourth");
+	assert_int_equal(number_of_socket(record, 1, "others"), 0);
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+static void jobs_meet_on_sockets(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin_on(&scene, "left", FIRST), 0);
+	assert_int_equal(begin_on(&scene, "right", SECOND), 0);
+	record = end_of(&scene, "left");
+	assert_int_equal(number_of_socket(record, 0, "others"), 0);
+	assert_int_equal(number_of_socket(record, 1, "others"), 1);
+	assert_true(json_object_get_boolean(of_socket(record, 0, "used")));
+	assert_false(json_object_get_boolean(of_socket(record, 1, "used")));
+	json_object_put(record);
+	assert_int_equal(begin(&scene, "all"), 0);
+	record = end_of(&scene, "right");
+	assert_int_equal(number_of_socket(record, 0, "others"), 2);
+	assert_int_equal(number_of_socket(record, 1, "others"), 1);
+	json_object_put(record);
+	record = end_of(&scene, "all");
+	assert_int_equal(number_of_socket(record, 0, "others"), 0);
+	assert_int_equal(number_of_socket(record, 1, "others"), 1);
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+/* What is not known is not 0. */
+static void others_are_unknown_without_the_counts(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+	char path[PATH_BYTES];
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin(&scene, "1"), 0);
+	snprintf(path, sizeof path, "%s/..counts", scene.folder);
+	assert_int_equal(unlink(path), 0);
+	record = end_of(&scene, "1");
+	assert_null(of_socket(record, 0, "others"));
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+/* --- the folder --- */
+
+static void so_many_jobs_are_open_at_most(void **state)
+{
+	struct scene scene;
+	struct job_wish wish;
+	char id[16];
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	wish = wish_of(&scene, id);
+	for (int i = 0; i < FOLDER_RUNS_MAX; i++) {
+		snprintf(id, sizeof id, "%d", i);
+		wish.socket_path = i ? "/nonexistent/socket" : scene.daemon.path;
+		assert_int_equal(call(&scene, job_begin, &wish), 0);
+	}
+	assert_int_equal(begin(&scene, "more"), EDQUOT);
+	assert_int_equal(begin_run(&scene, "0", NULL), EDQUOT);
+	assert_true(is_open(&scene, "0"));
+	json_object_put(end_of(&scene, "0"));
+	assert_int_equal(begin(&scene, "more"), 0);
+	scene_end(&scene);
+}
+
+static void few_runs_that_were_written_are_kept(void **state)
+{
+	struct scene scene;
+	struct dirent **entries;
+	char id[16];
+	int n;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	for (int i = 0; i < 2 * FOLDER_WRITTEN_MAX; i++) {
+		snprintf(id, sizeof id, "%d", i);
+		assert_int_equal(begin(&scene, id), 0);
+		assert_int_equal(end(&scene, id), 0);
+	}
+	n = scandir(scene.folder, &entries, NULL, NULL);
+	assert_int_equal(n, FOLDER_WRITTEN_MAX + 3); /* ".", "..", "..counts" */
+	for (int i = 0; i < n; i++)
+		free(entries[i]);
+	free(entries);
+	scene_end(&scene);
+}
+
+/* The place of an earlier run of an ID is given away before that of the last one. */
+static void a_later_run_is_kept_as_long(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+	char id[16];
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	end_run(&scene, "a", true);
+	for (int i = 0; i < FOLDER_WRITTEN_MAX; i++) {
+		if (i == FOLDER_WRITTEN_MAX / 2)
+			end_run(&scene, "b", true);
+		snprintf(id, sizeof id, "other%d", i);
+		assert_int_equal(begin(&scene, id), 0);
+		assert_int_equal(end(&scene, id), 0);
+	}
+	empty(scene.to);
+	record = end_of(&scene, "1");
+	assert_true(flag(record, "complete"));
+	assert_string_equal(text(record, "run"), "b");
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+/* A process that hangs makes others fail with a sentence, after a time. */
+static void nobody_waits_for_long(void **state)
+{
+	struct scene scene;
+	int folder, file;
+	char path[PATH_BYTES];
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin(&scene, "1"), 0);
+	folder = open(scene.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(flock(folder, LOCK_EX), 0);
+	assert_int_equal(begin(&scene, "2"), ETIMEDOUT);
+	assert_int_equal(end(&scene, "1"), ETIMEDOUT);
+	close(folder);
+	snprintf(path, sizeof path, "%s/1", scene.folder);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(flock(file, LOCK_EX), 0);
+	assert_int_equal(begin(&scene, "1"), EWOULDBLOCK);
+	assert_int_equal(end(&scene, "1"), EWOULDBLOCK);
+	assert_int_equal(begin(&scene, "2"), 0);
+	close(file);
+	json_object_put(end_of(&scene, "1"));
+	scene_end(&scene);
+}
+
+static void a_run_of_another_release_is_no_guess(void **state)
+{
+	struct scene scene;
+	struct json_object *record;
+	char path[PATH_BYTES];
+	int fd;
+
+	(void)state;
+	scene_begin(&scene, NULL);
+	assert_int_equal(begin(&scene, "1"), 0);
+	snprintf(path, sizeof path, "%s/1", scene.folder);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, "uncjob9", 7, 0), 7);
+	close(fd);
+	assert_int_equal(begin(&scene, "2"), 0);
+	record = end_of(&scene, "1");
+	assert_false(flag(record, "complete"));
+	assert_non_null(strstr(text(record, "why"), "Another release"));
+	json_object_put(record);
+	record = end_of(&scene, "2");
+	assert_int_equal(number_of_socket(record, 0, "others"), 1);
+	json_object_put(record);
+	scene_end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("an ID is a file name", an_id_is_a_file_name),
+		CASE("CPUs say which packages a job can use", cpus_say_packages),
+		CASE("a record is the difference of two readings",
+			a_record_is_the_difference_of_two_readings),
+		CASE("an end without a begin leaves an incomplete record",
+			an_end_without_a_begin_leaves_a_record),
+		CASE("a repeated end gives the same record", a_repeated_end_gives_the_same_record),
+		CASE("without a reading the record says why",
+			without_a_reading_the_record_says_why),
+		CASE("readings of two generations make no record",
+			another_generation_is_no_difference),
+		CASE("a restart that lost nothing is noted", a_restart_without_loss_is_noted),
+		CASE("a site may hold readings back", a_site_may_hold_readings_back),
+		CASE("the same key keeps the first begin", the_same_key_keeps_the_first_begin),
+		CASE("another key, or none, ends the run before as incomplete",
+			another_key_ends_the_run_before),
+		CASE("files of one name are of one run", files_of_one_name_are_of_one_run),
+		CASE("the name of a job's record never goes from figures to a record without",
+			the_name_stays_with_figures),
+		CASE("jobs that meet are counted", jobs_that_meet_are_counted),
+		CASE("jobs meet on the sockets that both can use", jobs_meet_on_sockets),
+		CASE("without the counts it is not known how many others there were",
+			others_are_unknown_without_the_counts),
+		CASE("1024 jobs are open at most", so_many_jobs_are_open_at_most),
+		CASE("few runs that were written are kept", few_runs_that_were_written_are_kept),
+		CASE("the last run of an ID is kept as long as any other",
+			a_later_run_is_kept_as_long),
+		CASE("nobody waits for long for a process that hangs", nobody_waits_for_long),
+		CASE("a run of another release is no guess", a_run_of_another_release_is_no_guess),
+	};
+
+	return cmocka_run_group_tests_name("jobs", cases, NULL, NULL);
+}

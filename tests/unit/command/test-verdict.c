@@ -1,0 +1,651 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Verdicts on counters with every known defect: two sockets of eight channels, kernels that move
+ * what their models say and 0.5 % more, and a small noise.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "client/command/validate/judge/verdict.h"
+#include "common/macro.h"
+#include "tests/harness/test.h"
+
+enum {
+	SOCKETS = 2,
+	CHANNELS = 8,
+	BOXES = 12, /* of a socket; those past the channels count nothing, as on Ice Lake */
+	MANY = 32,  /* channels, of a machine of its own */
+	METRICS = 7,
+	SERIES = SOCKETS * (METRICS + 2 * MANY),
+	KERNELS = 3,
+};
+
+enum { READ, WRITE, TOTAL, ITOM, HBM_READ, HBM_WRITE, CHECK };
+static const char *const metric_names[METRICS] = { "dram.read", "dram.write", "dram.total", "itom",
+	"hbm.read", "hbm.write", "check.dram.read" };
+
+/* Where the node's bytes should appear: numbers of tier_nth(). */
+enum { BY_READS_AND_WRITES, BY_TOTAL, PMM = 3 };
+
+/* What box @box of @metric on @socket shows of @reads and @writes of a channel; the node is on
+ * socket 0. */
+struct lines {
+	double reads, writes;
+};
+typedef double (*defect)(unsigned socket, unsigned metric, unsigned box, const struct lines *lines);
+
+struct scene {
+	struct meter meter;
+	struct meter_series series[SERIES];
+	struct measured measured[KERNELS];
+	const struct measured *kernels[KERNELS];
+	double bytes[KERNELS][SERIES];
+	double errors[KERNELS][SERIES];
+	double unknown; /* error of every counter, as a share of what a kernel moves */
+	struct place place;
+	struct findings findings;
+	uint32_t flags;        /* of all metrics */
+	bool has_memory_nodes; /* of HBM */
+	size_t tier;
+};
+
+/* --- counters --- */
+
+static double right(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	if (socket != 0 || box >= CHANNELS)
+		return 0;
+	switch (metric) {
+	case READ:
+	case CHECK:
+		return lines->reads;
+	case WRITE:
+		return lines->writes;
+	case TOTAL:
+		return lines->reads + lines->writes;
+	default:
+		return 0;
+	}
+}
+
+static double swapped(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	unsigned other = metric == READ ? WRITE : metric == WRITE ? READ : metric;
+
+	return right(socket, other, box, lines);
+}
+
+static double total(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric <= WRITE ? TOTAL : metric, box, lines);
+}
+
+static double half(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) / 2;
+}
+
+static double twice(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * 2;
+}
+
+static double counts_for_bytes(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) / 64;
+}
+
+static double silent(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return box == 3 ? 0 : right(socket, metric, box, lines);
+}
+
+/* Four boxes count what the first four count, too. */
+static double shared(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box < CHANNELS ? box : box - CHANNELS, lines);
+}
+
+static double doubled(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * (box < 2 ? 2 : 1);
+}
+
+static double elsewhere(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(1 - socket, metric, box, lines);
+}
+
+/* A little of others' traffic shows here. */
+static double elsewhere_and_others(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	if (socket == 0 && metric == WRITE && box < CHANNELS)
+		return 0.02 * lines->reads;
+	return elsewhere(socket, metric, box, lines);
+}
+
+static double nothing(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	(void)socket, (void)metric, (void)box, (void)lines;
+	return 0;
+}
+
+static double no_writes(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return metric == WRITE ? 0 : right(socket, metric, box, lines);
+}
+
+static double triple_reads(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * (metric == READ ? 3 : 1);
+}
+
+static double half_writes(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) / (metric == WRITE ? 2 : 1);
+}
+
+static double total_in_read(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return metric == READ ? total(socket, metric, box, lines)
+			      : right(socket, metric, box, lines);
+}
+
+static double one_swapped(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return (box == 2 ? swapped : right)(socket, metric, box, lines);
+}
+
+static double leaking(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	if (box != 1)
+		return right(socket, metric, box, lines);
+	return right(1 - socket, metric, box, lines);
+}
+
+static double itom_counts_writes(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric == ITOM ? WRITE : metric, box, lines);
+}
+
+static double total_of_reads(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric == TOTAL ? READ : metric, box, lines);
+}
+
+static double slow(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * 0.83;
+}
+
+static double overfetch(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * (metric == READ ? 1.07 : 1);
+}
+
+static double large_writes(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * (metric == WRITE ? 1.077 : 1);
+}
+
+static double silent_and_double(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) * (box == 3 ? 0 : box == 4 ? 2 : 1);
+}
+
+static double most_silent(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return box < 2 ? right(socket, metric, box, lines) : 0;
+}
+
+static double half_on_half(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric, box, lines) / (box < CHANNELS / 2 ? 2 : 1);
+}
+
+static double elsewhere_and_half(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return leaking(socket, metric, box, lines) / (metric == WRITE ? 2 : 1);
+}
+
+static double other_memory(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	unsigned shown = metric == HBM_READ ? READ : metric == HBM_WRITE ? WRITE : ITOM;
+
+	return right(socket, shown, box, lines);
+}
+
+static double directories(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	double more = metric == WRITE ? 0.06 * right(socket, READ, box, lines) : 0;
+
+	return right(socket, metric, box, lines) + more;
+}
+
+static double check_counts_writes(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return right(socket, metric == CHECK ? WRITE : metric, box, lines);
+}
+
+static double one_of_many_silent(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return box == 5 ? 0 : right(socket, metric, box % CHANNELS, lines) * CHANNELS / MANY;
+}
+
+/* What the subtraction of others' traffic leaves. */
+static double residue(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return metric <= WRITE ? 0.009 * right(socket, TOTAL, box, lines) : 0;
+}
+
+/* What the kernels throw out of the caches. */
+static double thrown_out(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	double reads = right(socket, READ, box, lines), writes = right(socket, WRITE, box, lines);
+
+	return metric == READ    ? -0.012 * reads - 0.008 * writes
+	       : metric == WRITE ? 0.015 * reads + 0.006 * writes
+				 : 0;
+}
+
+/* Both metrics on seven of eight boxes, which is all that uncored found. */
+static double boxless(unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	return box == CHANNELS - 1 ? 0 : right(socket, metric, box, lines);
+}
+
+/* --- the scene --- */
+
+static void add_series(struct scene *scene, unsigned socket, unsigned metric, int box)
+{
+	struct meter_series *series = &scene->series[scene->meter.n_series++];
+
+	*series = (struct meter_series){ socket, metric, box >= 0, "", scene->flags, 0 };
+	if (box < 0)
+		snprintf(series->name, sizeof series->name, "%s", metric_names[metric]);
+	else
+		snprintf(series->name, sizeof series->name, "imc%d", box);
+}
+
+/* A machine counts the total, or reads and writes. */
+static bool has_metric(const struct scene *scene, unsigned metric)
+{
+	bool counts_total = scene->tier == BY_TOTAL;
+
+	return metric == TOTAL
+		       ? counts_total
+		       : !counts_total || (metric != READ && metric != WRITE && metric != CHECK);
+}
+
+/* @n_boxes of each socket are those that uncored found. */
+static void set_meter(struct scene *scene, unsigned n_boxes)
+{
+	scene->meter.series = scene->series;
+	scene->meter.machine.n_sockets = SOCKETS;
+	scene->meter.machine.platform = "icelake-sp";
+	for (unsigned socket = 0; socket < SOCKETS; socket++)
+		for (unsigned metric = 0; metric < METRICS; metric++)
+			if (has_metric(scene, metric))
+				add_series(scene, socket, metric, -1);
+	for (unsigned socket = 0; socket < SOCKETS; socket++)
+		for (unsigned metric = READ; metric <= TOTAL; metric++)
+			for (unsigned box = 0; box < n_boxes && has_metric(scene, metric); box++)
+				add_series(scene, socket, metric, (int)box);
+}
+
+static double noise(unsigned i)
+{
+	return 1.005 + 0.001 * ((i * 7) % 5 - 2.0);
+}
+
+static void count(struct scene *scene, unsigned k, defect shows, unsigned n_boxes)
+{
+	const struct kernel_traffic *traffic = &scene->measured[k].predicted;
+	const struct lines lines = { traffic->read / CHANNELS, traffic->written / CHANNELS };
+
+	for (unsigned i = 0; i < scene->meter.n_series; i++) {
+		const struct meter_series *series = &scene->series[i];
+		unsigned box = series->is_channel ? (unsigned)atoi(series->name + 3) : 0;
+		unsigned last = series->is_channel ? box : n_boxes - 1;
+
+		for (; box <= last; box++)
+			scene->bytes[k][i] += shows(series->socket, series->metric, box, &lines) *
+					      noise(i + 3 * k);
+		scene->errors[k][i] = 0.002 * scene->bytes[k][i] +
+				      scene->unknown * (traffic->read + traffic->written);
+	}
+}
+
+static void judge(struct scene *scene, defect shows, unsigned n_boxes)
+{
+	static const struct kernel_traffic traffic[KERNELS] = { { 1e8, 0, 0 }, { 1e8, 0, 1e8 },
+		{ 0, 0, 1e8 } };
+	static const char *const names[KERNELS] = { "load", "update", "storent1" };
+	const struct evidence evidence = {
+		.meter = &scene->meter,
+		.place = &scene->place,
+		.tier = *tier_nth(scene->tier),
+		.kernels = scene->kernels,
+		.n_kernels = KERNELS,
+		.has_memory_nodes = scene->has_memory_nodes,
+	};
+
+	set_meter(scene, n_boxes);
+	for (unsigned k = 0; k < KERNELS; k++) {
+		scene->kernels[k] = &scene->measured[k];
+		scene->measured[k].kernel = kernel_find(names[k]);
+		scene->measured[k].predicted = traffic[k];
+		scene->measured[k].bytes = scene->bytes[k];
+		scene->measured[k].errors = scene->errors[k];
+		scene->measured[k].n += 5;
+		scene->measured[k].error += 0.002;
+		scene->measured[k].is_known = scene->measured[k].error < 0.01;
+		count(scene, k, shows, n_boxes);
+	}
+	verdict(&evidence, &scene->findings);
+}
+
+static void print_findings(const struct scene *scene)
+{
+	for (unsigned i = 0; i < scene->findings.n; i++)
+		print_message("# %s\n", scene->findings.finding[i].text);
+}
+
+static bool says(const struct scene *scene, const char *words)
+{
+	for (unsigned i = 0; i < scene->findings.n; i++)
+		if (strstr(scene->findings.finding[i].text, words))
+			return true;
+	return false;
+}
+
+/* --- cases --- */
+
+static void each_defect_is_named(void **state)
+{
+	static const struct {
+		const char *name;
+		defect shows;
+		unsigned n_boxes;
+		enum outcome outcome;
+		const char *words; /* NULL: nothing is said */
+	} rows[] = {
+		{ "right", right, BOXES, OUTCOME_RIGHT, NULL },
+		{ "right, without spare boxes", right, CHANNELS, OUTCOME_RIGHT, NULL },
+		{ "swapped", swapped, BOXES, OUTCOME_DEFECT, "Reads and writes are swapped." },
+		{ "total", total, BOXES, OUTCOME_DEFECT,
+			"Both metrics count reads and writes together." },
+		{ "half", half, BOXES, OUTCOME_DEFECT,
+			"dram.read and dram.write: a factor of 0.5." },
+		{ "twice", twice, BOXES, OUTCOME_DEFECT,
+			"dram.read and dram.write: a factor of 2." },
+		{ "1/64", counts_for_bytes, BOXES, OUTCOME_DEFECT,
+			"dram.read and dram.write: a factor of 0.015625. One count is worth 64 "
+			"times" },
+		{ "a silent channel", silent, BOXES, OUTCOME_DEFECT,
+			"1 of 8 channels count nothing. Boxes that count nothing: imc3, imc8" },
+		{ "a channel without a box", boxless, CHANNELS - 1, OUTCOME_DEFECT,
+			"1 of 8 channels have no counter box" },
+		{ "four boxes twice", shared, BOXES, OUTCOME_DEFECT,
+			"boxes are counted twice. 12 boxes count, but the traffic is that of 8" },
+		{ "two boxes double", doubled, CHANNELS, OUTCOME_DEFECT,
+			"boxes are counted twice. Twice as much as the others show: imc0, imc1." },
+		{ "another socket", elsewhere, BOXES, OUTCOME_DEFECT,
+			"shows on another socket's counters: on socket 1" },
+		{ "another socket, and others here", elsewhere_and_others, BOXES, OUTCOME_DEFECT,
+			"shows on another socket's counters: on socket 1" },
+		{ "nothing", nothing, BOXES, OUTCOME_DEFECT, "Nothing is counted" },
+		{ "no writes", no_writes, BOXES, OUTCOME_DEFECT,
+			"dram.write shows nothing in place of the writes." },
+		{ "three times the reads", triple_reads, BOXES, OUTCOME_DEFECT,
+			"dram.read: a factor of 3.0" },
+		{ "half of the writes", half_writes, BOXES, OUTCOME_DEFECT,
+			"dram.write: a factor of 0.5." },
+		{ "the total in dram.read", total_in_read, BOXES, OUTCOME_DEFECT,
+			"dram.read shows reads and writes together in place of the reads." },
+		{ "one channel swapped", one_swapped, BOXES, OUTCOME_DEFECT,
+			"dram.read: imc2 shows the writes in place of the reads." },
+		{ "one channel of the other socket", leaking, BOXES, OUTCOME_DEFECT,
+			"A part of the traffic of node 0 shows on socket 1: 0.1" },
+		{ "itom counts writes", itom_counts_writes, BOXES, OUTCOME_RIGHT,
+			"Remark: itom shows 0.00 of the reads and 1.0" },
+		{ "check counts writes", check_counts_writes, BOXES, OUTCOME_RIGHT,
+			"Remark: check.dram.read shows 0.00 of the reads and 1.0" },
+		{ "other memory", other_memory, BOXES, OUTCOME_UNCLEAR,
+			"shows in hbm.read and hbm.write, not in dram.read and dram.write. That "
+			"memory may be a cache" },
+		{ "directories", directories, BOXES, OUTCOME_UNCLEAR,
+			"dram.write shows 0.06 of the reads and 1.0" },
+		{ "one silent of 32", one_of_many_silent, MANY, OUTCOME_RIGHT,
+			"Remark: these boxes of dram.read count nothing: imc5." },
+		{ "overfetch", overfetch, BOXES, OUTCOME_UNCLEAR,
+			"dram.read shows 7 % more reads than the kernels need" },
+		{ "overfetch on twelve", overfetch, CHANNELS, OUTCOME_UNCLEAR,
+			"dram.read shows 7 % more reads than the kernels need" },
+		{ "somewhat large writes", large_writes, BOXES, OUTCOME_DEFECT,
+			"dram.write: a factor of 1.08" },
+		{ "one silent, one double", silent_and_double, BOXES, OUTCOME_DEFECT,
+			"not every channel shows the same. These differ: imc4." },
+		{ "six of eight silent", most_silent, CHANNELS, OUTCOME_DEFECT,
+			"a factor of 0.25. One count is worth 4 times the bytes that uncored takes "
+			"it for, or 6 of 8 channels count nothing." },
+		{ "half of the channels count half", half_on_half, CHANNELS, OUTCOME_DEFECT,
+			"not every channel shows the same. These differ: " },
+		{ "a part elsewhere, and half of the writes", elsewhere_and_half, BOXES,
+			OUTCOME_DEFECT, "dram.write: a factor of " },
+		{ "no simple factor", slow, BOXES, OUTCOME_DEFECT, "which no known defect has" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct scene scene = { 0 };
+
+		judge(&scene, rows[i].shows, rows[i].n_boxes);
+		if (scene.findings.outcome == rows[i].outcome &&
+			(rows[i].words ? says(&scene, rows[i].words) : scene.findings.n == 0))
+			continue;
+		print_findings(&scene);
+		fail_msg("%s: %s, and not: %s", rows[i].name, outcome_word(scene.findings.outcome),
+			rows[i].words ? rows[i].words : "nothing");
+	}
+}
+
+static void a_node_of_several_is_named_where_nothing_shows(void **state)
+{
+	struct scene scene = { .place = { .node = 1, .n_nodes_of_package = 2 } };
+
+	(void)state;
+	judge(&scene, nothing, BOXES);
+	assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
+	assert_true(says(&scene, "Half of the socket is not seen"));
+}
+
+static void a_residue_that_is_not_known_is_nothing(void **state)
+{
+	static const struct {
+		defect shows;
+		double unknown;
+	} rows[] = { { residue, 0.002 }, { thrown_out, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct scene scene = { .unknown = rows[i].unknown,
+			.place = { .node = 1, .n_nodes_of_package = 2 } };
+
+		judge(&scene, rows[i].shows, BOXES);
+		assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
+		assert_int_equal(scene.findings.n, 1);
+		assert_true(says(&scene, "Half of the socket is not seen"));
+	}
+}
+
+static void noise_is_no_defect(void **state)
+{
+	struct scene spread = { 0 }, busy = { 0 }, moved = { 0 };
+
+	(void)state;
+	spread.measured[1].error = 0.08;
+	judge(&spread, swapped, BOXES);
+	assert_int_equal(spread.findings.outcome, OUTCOME_UNCLEAR);
+	busy.measured[2].background = 0.3;
+	judge(&busy, right, BOXES);
+	assert_int_equal(busy.findings.outcome, OUTCOME_UNCLEAR);
+	moved.measured[0].n = (unsigned)-4;
+	moved.measured[0].n_dropped = 9;
+	judge(&moved, right, BOXES);
+	assert_int_equal(moved.findings.outcome, OUTCOME_UNCLEAR);
+	assert_true(says(&moved, "the kernel moved pages in 9 of 10 repetitions of load"));
+}
+
+static double nt_stores_read_too(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	const struct lines more = { lines->reads + (lines->reads > 0 ? 0 : 0.17 * lines->writes),
+		lines->writes };
+
+	return right(socket, metric, box, &more);
+}
+
+static double nt_stores_are_lost(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	const struct lines less = { lines->reads, lines->reads > 0 ? lines->writes : 0 };
+
+	return right(socket, metric, box, &less);
+}
+
+/* CloverLeaf paper: 16 to 18 % on a full node of Ice Lake and Sapphire Rapids. */
+static void stores_past_the_caches_may_read(void **state)
+{
+	struct scene reads = { 0 }, lost = { 0 };
+
+	(void)state;
+	judge(&reads, nt_stores_read_too, BOXES);
+	assert_int_equal(reads.findings.outcome, OUTCOME_RIGHT);
+	assert_true(says(&reads, "Remark: storent1 also reads 0.17 of what it writes."));
+	judge(&lost, nt_stores_are_lost, BOXES);
+	assert_int_equal(lost.findings.outcome, OUTCOME_DEFECT);
+	assert_true(says(&lost, "storent1 does not fit the other kernels"));
+}
+
+static double nt_stores_read_all(
+	unsigned socket, unsigned metric, unsigned box, const struct lines *lines)
+{
+	const struct lines more = { lines->reads > 0 ? lines->reads : lines->writes,
+		lines->writes };
+
+	return right(socket, metric, box, &more);
+}
+
+static void stores_past_the_caches_read_no_whole_array(void **state)
+{
+	struct scene scene = { 0 };
+
+	(void)state;
+	judge(&scene, nt_stores_read_all, BOXES);
+	assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
+	assert_int_equal(scene.findings.n, 1);
+}
+
+/* Zen 2 and 3 count reads and writes together. */
+static void a_total_is_judged(void **state)
+{
+	static const struct {
+		defect shows;
+		const char *words;
+	} rows[] = {
+		{ right, NULL },
+		{ half, "dram.total: a factor of 0.5." },
+		{ silent, "dram.total: 1 of 8 channels count nothing. Boxes that count nothing: "
+			  "imc3, imc8" },
+		{ elsewhere, "shows on another socket's counters: on socket 1" },
+		{ total_of_reads,
+			"dram.total shows the reads in place of reads and writes together." },
+		{ nothing, "Nothing is counted" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct scene scene = { .tier = BY_TOTAL };
+
+		judge(&scene, rows[i].shows, BOXES);
+		print_findings(&scene);
+		assert_int_equal(scene.findings.n, rows[i].words ? 1 : 0);
+		assert_true(!rows[i].words || says(&scene, rows[i].words));
+	}
+}
+
+static void other_memory_with_a_node_is_a_defect(void **state)
+{
+	struct scene scene = { .has_memory_nodes = true };
+
+	(void)state;
+	judge(&scene, other_memory, BOXES);
+	assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
+	assert_true(says(&scene, "shows on the counters of other memory: in hbm.read and "));
+}
+
+/* A counter that stood still for a time is no sum of reads and writes, and uncored has said so. */
+static void flags_of_uncored_leave_no_verdict(void **state)
+{
+	struct scene scene = { 0 };
+
+	(void)state;
+	scene.flags = UNCORE_FROZEN;
+	judge(&scene, half, BOXES);
+	assert_int_equal(scene.findings.outcome, OUTCOME_UNCLEAR);
+	assert_true(says(&scene, "uncored itself calls dram.read frozen"));
+}
+
+static void a_platform_without_the_metric_is_absent(void **state)
+{
+	struct scene scene = { 0 };
+	const struct evidence evidence = {
+		.meter = &scene.meter,
+		.place = &scene.place,
+		.tier = *tier_nth(PMM),
+	};
+
+	(void)state;
+	set_meter(&scene, BOXES);
+	verdict(&evidence, &scene.findings);
+	assert_int_equal(scene.findings.outcome, OUTCOME_ABSENT);
+	assert_true(says(&scene, "Platform icelake-sp has no metric pmm.write."));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("each defect is named, and a right counter is right", each_defect_is_named),
+		CASE("a node of several is named where nothing shows its traffic",
+			a_node_of_several_is_named_where_nothing_shows),
+		CASE("a residue that is not known to be more than nothing is nothing",
+			a_residue_that_is_not_known_is_nothing),
+		CASE("noise is no defect", noise_is_no_defect),
+		CASE("stores past the caches may read, and must be counted",
+			stores_past_the_caches_may_read),
+		CASE("stores past the caches do not read all that they write",
+			stores_past_the_caches_read_no_whole_array),
+		CASE("a metric of reads and writes together is judged", a_total_is_judged),
+		CASE("traffic on the counters of memory that is a node is a defect",
+			other_memory_with_a_node_is_a_defect),
+		CASE("flags of uncored leave no verdict", flags_of_uncored_leave_no_verdict),
+		CASE("a platform without the metric is absent, with the reason",
+			a_platform_without_the_metric_is_absent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

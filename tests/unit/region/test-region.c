@@ -1,0 +1,757 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What regions count, in one thread, in many and over a fork; and what they report when they fail.
+ */
+#include <poll.h>
+#include <pthread.h>
+
+#include "tests/unit/region/region-case.h"
+
+/* --- adding up --- */
+
+static void add_up(struct fake_daemon *daemon)
+{
+	struct json_object *report, *metrics;
+
+	for (int i = 0; i < 3; i++) {
+		CHECK(uncore_region_begin("solve") == 0);
+		CHECK(uncore_region_end("solve") == 0);
+	}
+	report = take_report(daemon);
+	check_counts(report, "0", 3, 0);
+	CHECK(number(FIND(report, "regions", "0", "window_ns")) > 0);
+	CHECK(number(FIND(report, "regions", "0", "sockets", "1", "socket")) == 1);
+	metrics = FIND(report, "regions", "0", "sockets", "1", "metrics");
+	CHECK(number(FIND(metrics, "dram.write", "bytes")) == 3 * FAKE_STEP * 2 * 2);
+	CHECK(json_object_array_length(FIND(metrics, "dram.write", "quality")) == 0);
+	CHECK(number(FIND(metrics, "clock", "value")) == 3 * FAKE_STEP * 2 * 3);
+	CHECK(!strcmp(json_object_get_string(FIND(metrics, "clock", "unit")), "ns"));
+	CHECK(!strcmp(json_object_get_string(FIND(metrics, "itom", "absent")),
+		"this machine has no such event"));
+	CHECK(!FIND(metrics, "itom", "bytes"));
+	json_object_put(report);
+}
+
+static void passages_add_up(void **state)
+{
+	(void)state;
+	run_with(NULL, add_up);
+}
+
+static void describe_process(struct fake_daemon *daemon)
+{
+	struct json_object *report;
+
+	setenv("SLURM_PROCID", "0", 1);
+	setenv("OMPI_COMM_WORLD_RANK", "17", 1);
+	CHECK(uncore_region_begin("a") == 0);
+	CHECK(uncore_region_end("a") == 0);
+	report = take_report(daemon);
+	CHECK(number(FIND(report, "pid")) == (uint64_t)getpid());
+	CHECK(number(FIND(report, "rank")) == 17);
+	CHECK(json_object_get_string_len(FIND(report, "host")) > 0);
+	CHECK(!strcmp(json_object_get_string(FIND(report, "generation")),
+		"00000000000000010000000000000007"));
+	CHECK(!strcmp(json_object_get_string(FIND(report, "platform")), "standin"));
+	CHECK(strstr(json_object_get_string(FIND(report, "note")), "nothing here is memory"));
+	CHECK(strstr(json_object_get_string(FIND(report, "note")), "not only this program"));
+	json_object_put(report);
+}
+
+static void the_report_says_whose_it_is_and_what_it_is_not(void **state)
+{
+	(void)state;
+	run_with(&(struct fake_options){ .platform = "standin" }, describe_process);
+}
+
+/* --- nesting and mistakes --- */
+
+static void nest(struct fake_daemon *daemon)
+{
+	struct json_object *report;
+
+	CHECK(uncore_region_begin("outer") == 0);
+	CHECK(uncore_region_begin("inner") == 0);
+	CHECK(uncore_region_end("outer") == -EINVAL);
+	CHECK(strstr(uncore_error_text(), "inner"));
+	CHECK(uncore_region_end("inner") == 0);
+	CHECK(uncore_region_begin("outer") == 0); /* in itself */
+	CHECK(uncore_region_end("outer") == 0);
+	CHECK(uncore_region_end("outer") == 0);
+	CHECK(uncore_region_end("outer") == -EINVAL);
+	report = take_report(daemon);
+	check_counts(report, "0", 2, 0);
+	check_counts(report, "1", 1, 0);
+	CHECK(!strcmp(json_object_get_string(FIND(report, "regions", "0", "name")), "outer"));
+	/* One begin, two readings of the other region, one end. */
+	CHECK(bytes_of(find_region(report, "outer")) == 3 * FAKE_STEP);
+	CHECK(bytes_of(find_region(report, "inner")) == FAKE_STEP);
+	json_object_put(report);
+}
+
+static void regions_nest(void **state)
+{
+	(void)state;
+	run_with(NULL, nest);
+}
+
+static void misname(struct fake_daemon *daemon)
+{
+	static const char *const not_plain[] = { "a\nb", "\033[2J", "\177", "\xc2\x80", "\xff",
+		"\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+		"\xf0\x80\x80\x80", "\x80" };
+	static const char *const plain[] = { "a b", "L\xc3\xb6ser", "\xe6\xb1\x82\xe8\xa7\xa3",
+		"\xf0\x9f\x8c\x8a", "\xf4\x8f\xbf\xbf", "\xc2\xa0" };
+	char name[65];
+
+	(void)daemon;
+	memset(name, 'x', 64);
+	name[64] = '\0';
+	CHECK(uncore_region_begin(NULL) == -EINVAL);
+	CHECK(uncore_region_begin("") == -EINVAL);
+	CHECK(uncore_region_begin(name) == -EINVAL);
+	CHECK(uncore_region_end(name) == -EINVAL);
+	name[63] = '\0';
+	CHECK(uncore_region_begin(name) == 0);
+	CHECK(uncore_region_end(name) == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(not_plain); i++) {
+		CHECK(uncore_region_begin(not_plain[i]) == -EINVAL);
+		CHECK(strstr(uncore_error_text(), "UTF-8"));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
+		CHECK(uncore_region_begin(plain[i]) == 0);
+		CHECK(uncore_region_end(plain[i]) == 0);
+	}
+}
+
+static void bad_names_are_refused(void **state)
+{
+	(void)state;
+	run_with(NULL, misname);
+}
+
+static void nest_too_deep(struct fake_daemon *daemon)
+{
+	struct json_object *report;
+
+	for (int i = 0; i < 32; i++)
+		CHECK(uncore_region_begin("deep") == 0);
+	CHECK(uncore_region_begin("deeper") == -EOVERFLOW);
+	CHECK(uncore_region_begin("deepest") == -EOVERFLOW);
+	CHECK(uncore_region_end("deepest") == -EOVERFLOW);
+	CHECK(uncore_region_end("deeper") == -EOVERFLOW);
+	for (int i = 0; i < 32; i++)
+		CHECK(uncore_region_end("deep") == 0);
+	CHECK(uncore_region_end("deep") == -EINVAL);
+	report = take_report(daemon);
+	check_counts(report, "0", 32, 0);
+	check_counts(report, "1", 1, 1);
+	check_counts(report, "2", 1, 1);
+	json_object_put(report);
+}
+
+static void too_deep_is_eoverflow_and_counted_as_failed(void **state)
+{
+	(void)state;
+	run_with(NULL, nest_too_deep);
+}
+
+/* --- sampling --- */
+
+static void pass_sampled(struct fake_daemon *daemon)
+{
+	enum { PASSAGES = 95, MEASURED = 10 };
+	struct json_object *report, *region;
+
+	setenv("UNCORE_EVERY", "10", 1);
+	for (int i = 0; i < PASSAGES; i++) {
+		CHECK(uncore_region_begin("short") == 0);
+		CHECK(uncore_region_end("short") == 0);
+	}
+	report = take_report(daemon);
+	region = find_region(report, "short");
+	CHECK(number(FIND(region, "count")) == PASSAGES);
+	CHECK(number(FIND(region, "stretches")) == PASSAGES);
+	CHECK(number(FIND(region, "measured")) == MEASURED);
+	CHECK(bytes_of(region) == PASSAGES * FAKE_STEP);
+	/* Each measured one moved the same. */
+	CHECK(number(FIND(region, "sockets", "0", "sampling", "dram.read")) == 0);
+	CHECK(number(FIND(region, "lost_ns")) == 0);
+	json_object_put(report);
+}
+
+static void only_some_stretches_are_measured_and_stand_for_all(void **state)
+{
+	(void)state;
+	run_with(NULL, pass_sampled);
+}
+
+/* --- losses leave a trace --- */
+
+static void mismatch(struct fake_daemon *daemon)
+{
+	struct json_object *report;
+
+	CHECK(uncore_region_begin("outer") == 0);
+	CHECK(uncore_region_begin("inner") == 0);
+	CHECK(uncore_region_end("outer") == -EINVAL);
+	report = take_report(daemon);
+	check_failure(report, "Region outer cannot end: inner");
+	CHECK(number(FIND(find_region(report, "outer"), "open")) == 1);
+	CHECK(number(FIND(find_region(report, "inner"), "open")) == 1);
+	check_counts(report, "0", 0, 0);
+	json_object_put(report);
+	CHECK(uncore_region_end("inner") == 0);
+	report = take_report(daemon);
+	CHECK(number(FIND(find_region(report, "inner"), "open")) == 0);
+	json_object_put(report);
+}
+
+static void a_mismatched_end_is_in_the_report(void **state)
+{
+	(void)state;
+	run_with(NULL, mismatch);
+}
+
+static void overflow(struct fake_daemon *daemon)
+{
+	struct json_object *report;
+
+	for (int i = 0; i < 32; i++)
+		CHECK(uncore_region_begin("deep") == 0);
+	CHECK(uncore_region_begin("deeper") == -EOVERFLOW);
+	report = take_report(daemon);
+	check_failure(report, "Region deeper is nested deeper than 32");
+	check_counts(report, "1", 1, 1);
+	CHECK(number(FIND(find_region(report, "deep"), "open")) == 32);
+	json_object_put(report);
+}
+
+static void an_overflow_is_in_the_report(void **state)
+{
+	(void)state;
+	run_with(NULL, overflow);
+}
+
+static void fail_to_begin(struct fake_daemon *daemon)
+{
+	char sentence[1024];
+
+	(void)daemon;
+	setenv("UNCORE_SOCKET", "/nonexistent/socket", 1);
+	CHECK(uncore_region_begin("a") == -ENOENT);
+	snprintf(sentence, sizeof sentence, "%s", uncore_error_text());
+	CHECK(uncore_region_end("b") == -EINVAL);
+	CHECK(uncore_region_begin("a") == -ENOENT); /* in itself */
+	CHECK(!strcmp(uncore_error_text(), sentence));
+	CHECK(uncore_region_end("a") == -ENOENT);
+	CHECK(uncore_region_end("b") == -EINVAL);
+	CHECK(uncore_region_end("a") == -ENOENT);
+	CHECK(!strcmp(uncore_error_text(), sentence));
+	CHECK(uncore_region_begin("c") == -ENOENT); /* not tried again so soon */
+	CHECK(!strcmp(uncore_error_text(), sentence));
+}
+
+static void an_end_repeats_what_its_begin_said(void **state)
+{
+	(void)state;
+	run_with(NULL, fail_to_begin);
+}
+
+/* --- threads and processes --- */
+
+static pthread_barrier_t meeting;
+
+static void *stay_inside(void *unused)
+{
+	CHECK(uncore_region_begin("shared") == 0);
+	pthread_barrier_wait(&meeting);
+	pthread_barrier_wait(&meeting);
+	CHECK(uncore_region_end("shared") == 0);
+	return unused;
+}
+
+static void passages_that_overlap_are_counted_once(void **state)
+{
+	struct json_object *report, *region;
+	struct fake_daemon daemon;
+	unsigned n_sweeps;
+	pthread_t thread;
+
+	(void)state;
+	start_with(&daemon, NULL);
+	pthread_barrier_init(&meeting, NULL, 2);
+	CHECK(pthread_create(&thread, NULL, stay_inside, NULL) == 0);
+	pthread_barrier_wait(&meeting);
+	n_sweeps = atomic_load(&daemon.sweeps);
+	for (int i = 0; i < 3; i++) {
+		CHECK(uncore_region_begin("shared") == 0);
+		usleep(2000);
+		if (i < 2)
+			CHECK(uncore_region_end("shared") == 0);
+	}
+	CHECK(atomic_load(&daemon.sweeps) == n_sweeps);
+	pthread_barrier_wait(&meeting);
+	pthread_join(thread, NULL);
+	CHECK(atomic_load(&daemon.sweeps) == n_sweeps); /* the main thread is still inside */
+	CHECK(uncore_region_end("shared") == 0);
+	CHECK(atomic_load(&daemon.sweeps) == n_sweeps + FAKE_SOCKETS);
+	report = take_report(&daemon);
+	region = find_region(report, "shared");
+	CHECK(number(FIND(region, "count")) == 4);
+	CHECK(bytes_of(region) == FAKE_STEP);
+	/* Both were inside at the same time: together longer than the window. */
+	CHECK(number(FIND(region, "time_ns")) >= 8000000);
+	CHECK(number(FIND(region, "window_ns")) < number(FIND(region, "time_ns")));
+	json_object_put(report);
+	pthread_barrier_destroy(&meeting);
+	stop(&daemon);
+}
+
+static void *leave_open(void *unused)
+{
+	CHECK(uncore_region_begin("left open") == 0);
+	return unused;
+}
+
+static void a_thread_that_ends_inside_a_region_is_told(void **state)
+{
+	struct json_object *report, *region;
+	struct fake_daemon daemon;
+	pthread_t thread;
+
+	(void)state;
+	start_with(&daemon, NULL);
+	CHECK(uncore_region_begin("settle") < 1); /* may find the daemon before it gone */
+	uncore_region_end("settle");
+	CHECK(pthread_create(&thread, NULL, leave_open, NULL) == 0);
+	pthread_join(thread, NULL);
+	report = take_report(&daemon);
+	check_failure(report, "A thread ended inside region left open");
+	region = find_region(report, "left open");
+	CHECK(number(FIND(region, "open")) == 1);
+	CHECK(number(FIND(region, "count")) == 0);
+	json_object_put(report);
+	/* It keeps nobody from using the region. */
+	CHECK(uncore_region_begin("left open") == 0);
+	CHECK(uncore_region_end("left open") == 0);
+	report = take_report(&daemon);
+	region = find_region(report, "left open");
+	CHECK(number(FIND(region, "open")) == 1);
+	CHECK(number(FIND(region, "count")) == 1);
+	CHECK(bytes_of(region) == FAKE_STEP);
+	json_object_put(report);
+	stop(&daemon);
+}
+
+static void *pass_often(void *name)
+{
+	for (int i = 0; i < 100; i++) {
+		CHECK(uncore_region_begin("all") == 0);
+		CHECK(uncore_region_begin(name) == 0);
+		CHECK(uncore_region_end(name) == 0);
+		CHECK(uncore_region_end("all") == 0);
+	}
+	CHECK(uncore_region_end("main's") == -EINVAL);
+	return NULL;
+}
+
+/*
+ * Runs in the process of the daemon's thread, because a sanitizer may forbid threads in a forked
+ * child.
+ */
+static void threads_add_to_one_table(void **state)
+{
+	static char names[4][8] = { "t0", "t1", "t2", "t3" };
+	struct fake_daemon daemon;
+	struct json_object *report;
+	pthread_t threads[4];
+
+	(void)state;
+	fake_daemon_start(&daemon, NULL, 1);
+	setenv("UNCORE_SOCKET", daemon.path, 1);
+	CHECK(uncore_region_begin("main's") == 0);
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&threads[i], NULL, pass_often, names[i]) == 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	CHECK(uncore_region_end("main's") == 0);
+	report = take_report(&daemon);
+	check_counts(report, "0", 1, 0);
+	check_counts(report, "1", 400, 0);
+	CHECK(json_object_array_length(FIND(report, "regions")) == 6);
+	json_object_put(report);
+	fake_daemon_stop(&daemon);
+	fake_daemon_done(&daemon);
+}
+
+static void fork_inside_a_region(struct fake_daemon *daemon)
+{
+	unsigned n_before;
+	struct json_object *report;
+	int status;
+	pid_t pid;
+
+	CHECK(uncore_region_begin("parent") == 0);
+	n_before = 1;
+	pid = fork();
+	if (pid == 0) {
+		CHECK(uncore_region_end("parent") == -EINVAL);
+		CHECK(uncore_region_begin("child") == 0);
+		CHECK(uncore_region_end("child") == 0);
+		report = take_report(daemon);
+		CHECK(json_object_array_length(FIND(report, "regions")) == 1);
+		check_counts(report, "0", 1, 0);
+		CHECK(number(FIND(report, "pid")) == (uint64_t)getpid());
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0 && n_before == 1);
+	CHECK(uncore_region_end("parent") == 0);
+}
+
+static void a_forked_child_starts_afresh(void **state)
+{
+	(void)state;
+	run_with(NULL, fork_inside_a_region);
+}
+
+static struct fake_daemon larger_daemon;
+
+static void fork_to_a_larger_machine(struct fake_daemon *daemon)
+{
+	int status;
+	pid_t pid;
+
+	(void)daemon;
+	CHECK(uncore_region_begin("a") == 0);
+	CHECK(uncore_region_end("a") == 0);
+	pid = fork();
+	if (pid == 0) {
+		setenv("UNCORE_SOCKET", larger_daemon.path, 1);
+		CHECK(uncore_region_begin("a") == 0);
+		CHECK(uncore_region_end("a") == 0);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void a_forked_child_may_meet_more_sockets(void **state)
+{
+	(void)state;
+	fake_daemon_start(&larger_daemon, NULL, 1);
+	run_with(&(struct fake_options){ .n_sockets = 1 }, fork_to_a_larger_machine);
+	stop(&larger_daemon);
+}
+
+/* Both report at exit, to one template; under ASan the child's leaks would be found there, too. */
+static void fork_and_exit(struct fake_daemon *daemon)
+{
+	int status;
+	pid_t pid;
+
+	report_to(daemon, "report");
+	CHECK(uncore_region_begin("parent") == 0);
+	pid = fork();
+	CHECK(uncore_region_begin("both") == 0);
+	CHECK(uncore_region_end("both") == 0);
+	if (pid)
+		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	exit(0);
+}
+
+static void forked_children_add_their_number_to_the_reports_name(void **state)
+{
+	struct fake_daemon daemon;
+	char path[256];
+	pid_t pid;
+
+	(void)state;
+	start_with(&daemon, NULL);
+	pid = run_in_child(&daemon, fork_and_exit);
+	snprintf(path, sizeof path, "rm %s/report.%d && rm %s/report.*", daemon.directory, (int)pid,
+		daemon.directory);
+	assert_int_equal(system(path), 0); /* this child of the test, and its own child */
+	stop(&daemon);
+}
+
+/* --- failing --- */
+
+static void be_withdrawn(struct fake_daemon *daemon)
+{
+	struct json_object *report;
+
+	CHECK(uncore_region_begin("a") == 0); /* the last sweeps of the page */
+	usleep(50000);                        /* until it is replaced */
+	CHECK(uncore_region_end("a") == 0);
+	report = take_report(daemon);
+	CHECK(bytes_of(find_region(report, "a")) == FAKE_STEP);
+	json_object_put(report);
+}
+
+static void a_page_that_was_withdrawn_is_replaced(void **state)
+{
+	(void)state;
+	run_with(&(struct fake_options){ .retire_after = FAKE_SOCKETS }, be_withdrawn);
+}
+
+static void pass_without_daemon(struct fake_daemon *daemon)
+{
+	struct json_object *report;
+
+	setenv("UNCORE_SOCKET", "/nonexistent/socket", 1);
+	CHECK(uncore_region_begin("a") == -ENOENT);
+	CHECK(uncore_region_end("a") == -ENOENT);
+	CHECK(uncore_region_begin("a") == -ENOENT);
+	CHECK(strstr(uncore_error_text(), "/nonexistent/socket"));
+	CHECK(uncore_region_end("a") == -ENOENT);
+	report = take_report(daemon);
+	check_counts(report, "0", 2, 2);
+	CHECK(strstr(json_object_get_string(FIND(report, "failure")), "/nonexistent/socket"));
+	CHECK(!FIND(report, "platform"));
+	CHECK(json_object_array_length(FIND(report, "regions", "0", "sockets")) == 0);
+	json_object_put(report);
+}
+
+static void without_a_daemon_there_are_no_figures_but_a_reason(void **state)
+{
+	(void)state;
+	run_with(NULL, pass_without_daemon);
+}
+
+static void be_hung_up_on(struct fake_daemon *daemon)
+{
+	(void)daemon;
+	CHECK(uncore_region_begin("a") == -ECONNRESET);
+	CHECK(uncore_region_end("a") == -ECONNRESET);
+	CHECK(uncore_region_begin("a") == 0);
+	CHECK(uncore_region_end("a") == 0);
+}
+
+/* uncored ended between connect and welcome; its socket is systemd's, and the next one listens. */
+static void a_connection_that_was_reset_is_tried_again_at_once(void **state)
+{
+	(void)state;
+	run_with(&(struct fake_options){ .hang_up_once = true }, be_hung_up_on);
+}
+
+static bool was_rung(const struct fake_daemon *daemon)
+{
+	struct pollfd doorbell = { .fd = daemon->doorbells[0], .events = POLLIN };
+	uint64_t n;
+
+	return poll(&doorbell, 1, 0) == 1 && read(doorbell.fd, &n, sizeof n) == sizeof n;
+}
+
+/* One region over a restart; then the generation is @generation, and each answer takes @delay_ms.
+ */
+static void restart_inside_a_region(uint64_t generation, unsigned delay_ms, int expected)
+{
+	struct fake_daemon daemon;
+
+	fake_daemon_start(&daemon, NULL, 1);
+	setenv("UNCORE_SOCKET", daemon.path, 1);
+	CHECK(uncore_region_begin("over a restart") < 1); /* may find the daemon before it gone */
+	uncore_region_end("over a restart");
+	CHECK(uncore_region_begin("over a restart") == 0);
+	fake_daemon_stop(&daemon);
+	daemon.options.delay_ms = delay_ms;
+	fake_daemon_restart(&daemon, generation);
+	atomic_store(&daemon.deaf, true);
+	usleep(50000);
+	for (int i = 0; i < 5; i++) /* the counts went on */
+		for (uint32_t s = 0; s < FAKE_SOCKETS; s++)
+			fake_daemon_sweep(&daemon, s);
+	atomic_store(&daemon.deaf, false);
+	CHECK(uncore_region_end("over a restart") == expected);
+	CHECK(uncore_region_begin("over a restart") == 0);
+	CHECK(uncore_region_end("over a restart") == 0);
+	fake_daemon_stop(&daemon);
+	fake_daemon_done(&daemon);
+}
+
+static void a_restart_with_the_same_generation_loses_nothing(void **state)
+{
+	(void)state;
+	restart_inside_a_region(1, 0, 0);
+}
+
+/* An uncored that was restarted on a busy machine may need more than the usual second. */
+static void a_restart_may_take_seconds(void **state)
+{
+	(void)state;
+	restart_inside_a_region(1, 1500, 0);
+}
+
+static void a_restart_with_another_generation_is_estale(void **state)
+{
+	(void)state;
+	restart_inside_a_region(2, 0, -ESTALE);
+}
+
+static void fail_for_want_of_an_answer(struct fake_daemon *daemon)
+{
+	CHECK(uncore_region_begin("a") == -ETIMEDOUT);
+	CHECK(was_rung(daemon));
+	for (unsigned i = 0; i < 1000; i++) {
+		CHECK(uncore_region_end("a") == -ETIMEDOUT);
+		CHECK(strstr(uncore_error_text(), "did not read socket 0 within 2000 ms"));
+		CHECK(uncore_region_begin("a") == -ETIMEDOUT);
+	}
+	CHECK(!was_rung(daemon));
+	CHECK(uncore_region_end("a") == -ETIMEDOUT);
+}
+
+static void a_reader_that_stands_still_holds_a_program_up_once_in_ten_seconds(void **state)
+{
+	struct fake_daemon daemon;
+	int r = -ETIMEDOUT;
+
+	(void)state;
+	start_with(&daemon, NULL);
+	uncore_region_begin("before"); /* may find the daemon before it gone */
+	uncore_region_end("before");
+	CHECK(uncore_region_begin("before") == 0);
+	CHECK(uncore_region_end("before") == 0);
+	atomic_store(&daemon.deaf, true);
+	usleep(50000); /* until its thread has noticed */
+	fail_for_want_of_an_answer(&daemon);
+	atomic_store(&daemon.deaf, false);
+	while (r == -ETIMEDOUT) {
+		usleep(100000);
+		r = uncore_region_begin("a");
+		CHECK(uncore_region_end("a") == r);
+	}
+	CHECK(r == 0);
+	stop(&daemon);
+}
+
+static atomic_bool all_replaced;
+
+/* Errors of a passage during which the daemon ended. */
+static bool may_be_lost(int r)
+{
+	return r == -ENOTCONN || r == -ECONNRESET || r == -ESTALE;
+}
+
+static void pass_or_lose(const char *name)
+{
+	int r = uncore_region_begin(name);
+
+	CHECK(r == 0 || may_be_lost(r));
+	r = uncore_region_end(name);
+	CHECK(r == 0 || may_be_lost(r));
+}
+
+static void *pass_until_all_replaced(void *name)
+{
+	uintptr_t n = 0;
+
+	for (; !atomic_load(&all_replaced); n++) {
+		pass_or_lose("everybody's");
+		pass_or_lose(name);
+	}
+	return (void *)n;
+}
+
+/* A name of the socket that always leads to some daemon. */
+static void lead_to(const struct fake_daemon *daemon, const char *name)
+{
+	char next[64];
+
+	snprintf(next, sizeof next, "%s.next", name);
+	CHECK(symlink(daemon->path, next) == 0);
+	CHECK(rename(next, name) == 0);
+}
+
+static void threads_pass_while_uncored_is_replaced(void **state)
+{
+	enum { REPLACEMENTS = 20 };
+	static char names[4][8] = { "r0", "r1", "r2", "r3" };
+	char directory[] = "/tmp/uncore-test-XXXXXX", name[48];
+	struct fake_daemon daemons[2];
+	struct json_object *report;
+	pthread_t threads[4];
+	uint64_t n_passed = 0;
+
+	(void)state;
+	CHECK(mkdtemp(directory));
+	snprintf(name, sizeof name, "%s/socket", directory);
+	setenv("UNCORE_SOCKET", name, 1);
+	fake_daemon_start(&daemons[0], NULL, 100);
+	lead_to(&daemons[0], name);
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&threads[i], NULL, pass_until_all_replaced, names[i]) == 0);
+	for (int i = 1; i <= REPLACEMENTS; i++) {
+		struct fake_daemon *old = &daemons[(i - 1) % 2], *new = &daemons[i % 2];
+
+		fake_daemon_start(new, NULL, 100 + i);
+		lead_to(new, name);
+		stop(old);
+		json_object_put(take_report(new)); /* while they go on */
+		usleep(2000);
+	}
+	atomic_store(&all_replaced, true);
+	for (int i = 0; i < 4; i++) {
+		void *n;
+
+		pthread_join(threads[i], &n);
+		n_passed += (uintptr_t)n;
+	}
+	report = take_report(&daemons[REPLACEMENTS % 2]);
+	CHECK(number(FIND(find_region(report, "everybody's"), "count")) == n_passed);
+	CHECK(bytes_of(find_region(report, "everybody's")) > 0);
+	json_object_put(report);
+	CHECK(uncore_region_begin("afterwards") == 0);
+	CHECK(uncore_region_end("afterwards") == 0);
+	stop(&daemons[REPLACEMENTS % 2]);
+	unlink(name);
+	rmdir(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("passages add up", passages_add_up),
+		CASE("the report names its process, and says what it does not show",
+			the_report_says_whose_it_is_and_what_it_is_not),
+		CASE("regions nest", regions_nest),
+		CASE("bad names are refused", bad_names_are_refused),
+		CASE("too deep is EOVERFLOW and counted as failed",
+			too_deep_is_eoverflow_and_counted_as_failed),
+		CASE("only some stretches are measured, and stand for all",
+			only_some_stretches_are_measured_and_stand_for_all),
+		CASE("a mismatched end is in the report", a_mismatched_end_is_in_the_report),
+		CASE("an overflow is in the report", an_overflow_is_in_the_report),
+		CASE("an end repeats the sentence of its begin",
+			an_end_repeats_what_its_begin_said),
+		CASE("a forked child starts afresh", a_forked_child_starts_afresh),
+		CASE("a forked child may meet more sockets", a_forked_child_may_meet_more_sockets),
+		CASE("forked children add their number to the report's name",
+			forked_children_add_their_number_to_the_reports_name),
+		CASE("a page that was withdrawn is replaced",
+			a_page_that_was_withdrawn_is_replaced),
+		CASE("without a daemon there are no figures, but a reason",
+			without_a_daemon_there_are_no_figures_but_a_reason),
+		CASE("a connection that was reset is tried again at once",
+			a_connection_that_was_reset_is_tried_again_at_once),
+		/* From here on this process has regions, and a connection that stays. */
+		cmocka_unit_test(threads_add_to_one_table),
+		CASE("passages that overlap are counted once",
+			passages_that_overlap_are_counted_once),
+		CASE("a thread that ends inside a region is reported",
+			a_thread_that_ends_inside_a_region_is_told),
+		CASE("a reader that stands still holds a program up once in ten seconds",
+			a_reader_that_stands_still_holds_a_program_up_once_in_ten_seconds),
+		CASE("a restart with the same generation loses nothing",
+			a_restart_with_the_same_generation_loses_nothing),
+		CASE("a restart may take seconds", a_restart_may_take_seconds),
+		CASE("a restart with another generation is ESTALE",
+			a_restart_with_another_generation_is_estale),
+		CASE("threads pass while uncored is replaced",
+			threads_pass_while_uncored_is_replaced),
+	};
+	int n_failed = cmocka_run_group_tests_name("region", cases, NULL, NULL);
+
+	fflush(NULL);
+	_exit(n_failed ? 1 : 0); /* without the report of this process */
+}

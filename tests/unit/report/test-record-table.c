@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of a record: its size, its units, and what it says where figures are missing. */
+#include <float.h>
+
+#include "client/report/derived.h"
+#include "client/report/print.h"
+#include "client/report/quantity.h"
+#include "common/cpus.h"
+#include "tests/unit/report/record-case.h"
+
+/* Takes @record. */
+static char *table_of(struct record *record)
+{
+	char *text = NULL;
+	size_t size_bytes;
+	FILE *out = open_memstream(&text, &size_bytes);
+
+	assert_non_null(out);
+	record_print(out, record);
+	assert_int_equal(fclose(out), 0);
+	record_done(record);
+	return text;
+}
+
+static unsigned width_of(const char *line)
+{
+	unsigned n = 0;
+
+	for (; *line && *line != '\n'; line++)
+		n += (*line & 0xc0) != 0x80;
+	return n;
+}
+
+/* Returns the number of lines. */
+static unsigned expect_narrow_lines(const char *text)
+{
+	unsigned n = 0;
+
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+		if (width_of(line) > 120)
+			fail_msg("%u columns: %s", width_of(line), line);
+		n++;
+	}
+	return n;
+}
+
+#define EXPECT(text, words)                                                                        \
+	do {                                                                                       \
+		if (!strstr(text, words))                                                          \
+			fail_msg("'%s' is not in:\n%s", words, text);                              \
+	} while (0)
+
+#define EXPECT_NOT(text, words)                                                                    \
+	do {                                                                                       \
+		if (strstr(text, words))                                                           \
+			fail_msg("'%s' is in:\n%s", words, text);                                  \
+	} while (0)
+
+/* With n metrics of memory: dram alone, or hbm too. */
+static void fill_loops(struct record *record, bool hbm)
+{
+	char name[24];
+
+	record_case_init(record, 22);
+	record_case_team(record);
+	if (hbm) {
+		strcpy(record->metrics[2], "hbm.write");
+		strcpy(record->metrics[4], "hbm.other");
+		strcpy(record->metrics[5], "hbm.read");
+		strcpy(record->units[5], "bytes");
+	}
+	for (uint32_t i = 0; i < 22; i++) {
+		struct record_region *region;
+
+		snprintf(name, sizeof name, "advec_mom_kernel_%02u", i);
+		region = record_case_region(record, name, 123456789012);
+		region->n_passages = 123456;
+		region->work[0] = (struct record_work){ "cell", 15360.0 * 15360 };
+	}
+}
+
+static void regions_of_two_sockets_fit_a_screen(void **state)
+{
+	(void)state;
+	for (int hbm = 0; hbm < 2; hbm++) {
+		_cleanup_free_ char *text = NULL;
+		struct record record;
+
+		fill_loops(&record, hbm);
+		text = table_of(&record);
+		assert_in_range(expect_narrow_lines(text), 22 + 3, 40);
+		if (hbm)
+			EXPECT(text, " hbm.read       rate  "); /* one for all memory */
+		EXPECT(text, "dram.write");
+		EXPECT(text, "sockets");
+		EXPECT(text, " 33/67 %");
+	}
+}
+
+/* With estimates, too, where no region waits for another. */
+static void overlapping_regions_fit_a_screen(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+	struct record record;
+
+	(void)state;
+	fill_loops(&record, false);
+	for (uint32_t i = 0; i < 22; i++) {
+		record.regions[i].shared_ns = 760000000;
+		record_case_estimates(&record, &record.regions[i]);
+	}
+	text = table_of(&record);
+	assert_in_range(expect_narrow_lines(text), 22 + 3, 40);
+	EXPECT(text, " shared ");
+	EXPECT(text, "\n no room here, but in the JSON: specitom, clock\n");
+	EXPECT(text, " 38 % ");
+	EXPECT(text, "own dram.read");
+	EXPECT(text, "own dram.write");
+	EXPECT_NOT(text, "own hbm.read"); /* absent */
+	EXPECT(text, " 8.00 MB 0.53 %");  /* 1 + 7 MB, +- the root of 2 x 0.03^2 */
+}
+
+static void small_values_stay_readable(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+	struct record record;
+
+	(void)state;
+	record_case_init(&record, 2);
+	record_case_region(&record, "tiny", 0);
+	record.regions[0].sockets[0].values[0].count = 4096;
+	record_case_region(&record, "huge", 500000000000000000);
+	text = table_of(&record);
+	EXPECT(text, " 4.10 KB 2.05 KB/s "); /* in 2 s */
+	EXPECT(text, " 1.50 EB  750 PB/s ");
+	EXPECT(text, " 1.50 ms ");
+	EXPECT_NOT(text, "0.00 GB");
+	expect_narrow_lines(text);
+}
+
+static void names_with_blanks_are_quoted(void **state)
+{
+	static const char long_name[] =
+		"a-name-of-63-bytes-0123456789-0123456789-0123456789-0123456789-";
+	_cleanup_free_ char *text = NULL;
+	struct record record;
+
+	(void)state;
+	record_case_init(&record, 3);
+	record_case_region(&record, "two words", 1);
+	record_case_region(&record, "l\xc3\xb6sen", 1);
+	record_case_region(&record, long_name, 1);
+	text = table_of(&record);
+	EXPECT(text, "\n \"two words\"  ");
+	EXPECT(text, "\n l\xc3\xb6sen              10  ");
+	EXPECT(text, "0123456789-\n                    10  ");
+	expect_narrow_lines(text);
+}
+
+static void what_must_be_said_has_a_line(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+	struct record_region *region;
+	struct record record;
+
+	(void)state;
+	record_case_init(&record, 2);
+	record_case_team(&record);
+	strcpy(record.failure, "uncored was restarted.");
+	strcpy(record.warning, "Each 10th opening was read.");
+	region = record_case_region(&record, "a", 1);
+	region->n_failed = 1;
+	region->n_open = 2;
+	region->n_died = 3;
+	region->n_ranks = 2;
+	region->lost_ns = 1500000000;
+	region->work[0] = (struct record_work){ "cell", 7 };
+	region->sockets[0].values[0].quality = UNCORE_PARTIAL;
+	record_case_region(&record, "b", 1)->work[0] = (struct record_work){ "flop", 2 };
+	text = table_of(&record);
+	EXPECT(text, "\n Regions of lbm (team 4711.0, host n01, 4 of 4 ranks, run 2), platform "
+		     "icelake-sp:\n");
+	EXPECT(text, "\n   1 of the passages failed and are not counted; still open or never "
+		     "ended: 2; a process died inside: 3;");
+	EXPECT(text, "; not measured\n   for 1.50 s; 2 of 4 ranks; ");
+	EXPECT(text, "1.29 B per cell\n"); /* 9 bytes, 7 cells */
+	EXPECT(text, "4.50 B per flop\n");
+	EXPECT(text, "/s* ");
+	EXPECT(text, "\n * dram.read: partial\n");
+	EXPECT(text, "\n absent: hbm.read (this machine has no such memory)\n");
+	EXPECT(text, "\n 1 of 4 ranks died ");
+	EXPECT(text, "\n Last failure: uncored was restarted.\n Each 10th opening was read.\n");
+	EXPECT(text, "\n Everything that each socket did is counted, not only this job.\n");
+	EXPECT_NOT(text, "check.");
+	expect_narrow_lines(text);
+}
+
+static void a_metric_that_some_regions_lack_is_absent_there(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+	struct record record;
+
+	(void)state;
+	record_case_init(&record, 2);
+	record_case_region(&record, "a", 4096);
+	record_case_region(&record, "b", 4096);
+	record.regions[1].sockets[1].values[1] = (struct record_value){
+		.quality = UNCORE_ABSENT,
+		.why = strdup("a counter is gone"),
+	};
+	text = table_of(&record);
+	EXPECT(text, "  absent  ");
+	EXPECT(text, "\n absent: dram.write (a counter is gone)\n");
+	EXPECT(text, " 24.6 KB "); /* of the other region */
+}
+
+static void without_uncored_there_is_one_line(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+	struct record record;
+
+	(void)state;
+	record_case_init(&record, 2);
+	record_case_region(&record, "a", 1);
+	*record.platform = '\0';
+	strcpy(record.failure, "uncored is not there.\x1b[2J");
+	text = table_of(&record);
+	assert_string_equal(text, "uncore: Regions of lbm (pid 4711, host n01) have no figures: "
+				  "uncored is not there.?[2J\n");
+}
+
+static void quantities_have_three_digits(void **state)
+{
+	static const struct {
+		double bytes;
+		const char *text;
+	} cases[] = {
+		{ 0, "0 B" },
+		{ 1, "1 B" },
+		{ 0.25, "0.25 B" },
+		{ 999, "999 B" },
+		{ 999.5, "1.00 KB" },
+		{ 1000, "1.00 KB" },
+		{ 4096, "4.10 KB" },
+		{ 9994, "9.99 KB" },
+		{ 9995, "10.0 KB" },
+		{ 99949, "99.9 KB" },
+		{ 99950, "100 KB" },
+		{ 168e6, "168 MB" },
+		{ 1.8e19, "18.0 EB" },
+		{ 1e300, "1.00e+282 EB" },
+		{ NAN, "?" },
+		{ INFINITY, "?" },
+		{ -1, "?" },
+	};
+	char text[QUANTITY_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		quantity_bytes(cases[i].bytes, text);
+		assert_string_equal(text, cases[i].text);
+	}
+	quantity_rate(DBL_MAX, text);
+	assert_string_equal(text, "?");
+	quantity_share(DBL_MAX, text);
+	quantity_time(DBL_MAX, text);
+	quantity_time(12e9, text);
+	assert_string_equal(text, "12.0 s");
+	quantity_time(1.23456e13, text);
+	assert_string_equal(text, "12346 s");
+	quantity_share(0.00001, text);
+	assert_string_equal(text, "< 0.01 %");
+	quantity_share(0.5, text);
+	assert_string_equal(text, "50 %");
+}
+
+/* --- what follows from the counts --- */
+
+static void expect_derived(struct derived derived, double value, double error)
+{
+	assert_true(derived_is_known(&derived));
+	assert_true(fabs(derived.value - value) <= 1e-9 * fabs(value));
+	assert_true(fabs(derived.error - error) <= 1e-9 * fabs(error));
+}
+
+static void bounds_of_errors_add_up(void **state)
+{
+	struct record_region *region;
+	struct record record;
+
+	(void)state;
+	record_case_init(&record, 1);
+	region = record_case_region(&record, "a", 1000);
+	region->n_failed = 5;
+	/* 1000 + 2000 bytes, 1 % of each, and 64 bytes on each socket */
+	expect_derived(derived_total(region, 0), 3000, 30 + 128);
+	expect_derived(derived_rate(region, 0), 3000 / 2e9, 158 / 2e9);
+	expect_derived(derived_per_passage(region, derived_total(region, 0)), 600, 158 / 5.0);
+	expect_derived(derived_writes(&record, region), 6000, 60 + 128);
+	expect_derived(derived_volume(&record, region), 9000, 90 + 256);
+	expect_derived(derived_read_write(&record, region), 0.5, 3158.0 / (6000 - 188) - 0.5);
+	expect_derived(
+		derived_evaded(&record, region), 1.5, (9000 + 90 + 128.0) / (6000 - 188) - 1.5);
+	region->work[0] = (struct record_work){ "bytes stored", 4500 };
+	expect_derived(derived_store_ratio(&record, region), 2, 346 / 4500.0);
+	assert_true(fabs(derived_worst_error(&record, region) - 158.0 / 3000) < 1e-12);
+	record_done(&record);
+}
+
+/* A passage that death ended moved bytes, too. */
+static void passages_that_ended_by_death_widen_the_bound(void **state)
+{
+	struct record_region *region;
+	struct record record;
+
+	(void)state;
+	record_case_init(&record, 1);
+	region = record_case_region(&record, "a", 1000);
+	region->n_died = 10;
+	expect_derived(
+		derived_per_passage(region, derived_total(region, 0)), 300, 15.8 + 300 - 150);
+	record_done(&record);
+}
+
+static void what_is_not_known_has_a_reason(void **state)
+{
+	struct record_region *region;
+	struct derived derived;
+	struct record record;
+
+	(void)state;
+	record_case_init(&record, 1);
+	region = record_case_region(&record, "a", 0);
+	derived = derived_read_write(&record, region);
+	assert_true(isnan(derived.value));
+	assert_string_equal(derived.why, "the divisor is 0");
+	derived = derived_store_ratio(&record, region);
+	assert_string_equal(derived.why, "the program did not say how many bytes it stored");
+	derived = derived_total(region, 4);
+	assert_string_equal(derived.why, "this machine has no such memory");
+	region->n_failed = region->n_passages;
+	derived = derived_per_passage(region, derived_total(region, 0));
+	assert_string_equal(derived.why, "no passage has ended with figures");
+	region->sockets[0].window_ns = 0;
+	derived = derived_rate(region, 0);
+	assert_string_equal(derived.why, "the region was open for no time");
+	record_done(&record);
+}
+
+static void cpus_are_listed_as_linux_does(void **state)
+{
+	char text[CPUS_TEXT_MAX];
+	cpu_set_t cpus;
+
+	(void)state;
+	CPU_ZERO(&cpus);
+	cpus_list(&cpus, sizeof cpus, text);
+	assert_string_equal(text, "");
+	for (int i = 0; i < 4; i++)
+		CPU_SET(i, &cpus);
+	CPU_SET(8, &cpus);
+	CPU_SET(1023, &cpus);
+	cpus_list(&cpus, sizeof cpus, text);
+	assert_string_equal(text, "0-3,8,1023");
+	for (int i = 0; i < 1024; i += 2)
+		CPU_SET(i, &cpus);
+	cpus_list(&cpus, sizeof cpus, text);
+	assert_string_equal(text, "0-4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,42...");
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("22 regions of two sockets fit a screen", regions_of_two_sockets_fit_a_screen),
+		CASE("overlapping regions with estimates fit a screen",
+			overlapping_regions_fit_a_screen),
+		CASE("small values stay readable", small_values_stay_readable),
+		CASE("names with blanks are quoted", names_with_blanks_are_quoted),
+		CASE("what must be said of a region has a line", what_must_be_said_has_a_line),
+		CASE("a metric that some regions lack is absent there",
+			a_metric_that_some_regions_lack_is_absent_there),
+		CASE("without uncored there is one line", without_uncored_there_is_one_line),
+		CASE("quantities have three digits", quantities_have_three_digits),
+		CASE("bounds of errors add up", bounds_of_errors_add_up),
+		CASE("passages that ended by death widen the bound",
+			passages_that_ended_by_death_widen_the_bound),
+		CASE("what is not known has a reason", what_is_not_known_has_a_reason),
+		CASE("CPUs are listed as Linux does", cpus_are_listed_as_linux_does),
+	};
+
+	return cmocka_run_group_tests_name("record-table", cases, NULL, NULL);
+}
