@@ -63,6 +63,8 @@ struct sums_loads *sums_loads(const struct estimate *estimate, uint32_t series);
 /* SUMS_GRAM numbers that only loads_learn() uses. */
 double *sums_scratch(const struct estimate *estimate);
 
+size_t sums_block_bytes(const struct estimate *estimate);
+
 /* @index is below ESTIMATE_BLOCKS. */
 struct sums_block *sums_block(const struct estimate *estimate, uint32_t index);
 

@@ -5,9 +5,9 @@
 #include <poll.h>
 
 #include "common/macro.h"
+#include "daemon/admit/credentials.h"
+#include "daemon/close/socket-closer.h"
 #include "daemon/serve/conversation.h"
-#include "daemon/serve/credentials.h"
-#include "daemon/serve/socket-closer.h"
 
 /* Drops the newest peer of @account. */
 static void drop_one_of(struct server *server, unsigned account)

@@ -5,8 +5,8 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
+#include "daemon/admit/credentials.h"
 #include "daemon/base/json.h"
-#include "daemon/serve/credentials.h"
 #include "daemon/serve/peer.h"
 
 /* What all readers did for an account. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/macro.h"
-#include "daemon/serve/socket-closer.h"
+#include "daemon/close/socket-closer.h"
 
 /*
  * Connections that wait to be accepted; further ones wait in their connect(2). One process that

@@ -8,9 +8,9 @@
 
 #include "common/clock.h"
 #include "common/macro.h"
+#include "daemon/admit/credentials.h"
 #include "daemon/base/log.h"
-#include "daemon/serve/credentials.h"
-#include "daemon/serve/socket-closer.h"
+#include "daemon/close/socket-closer.h"
 #include "daemon/teams/team-room.h"
 
 /* No message from or to an honest client costs so much CPU time: it takes microseconds, and a few

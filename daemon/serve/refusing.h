@@ -23,9 +23,9 @@
 
 #include "daemon/base/fault.h"
 #include "daemon/base/fdstore.h"
+#include "daemon/close/socket-closer.h"
 #include "daemon/read/counters.h"
 #include "daemon/serve/listener.h"
-#include "daemon/serve/socket-closer.h"
 #include "daemon/serve/watchdog.h"
 #include "daemon/site/config.h"
 

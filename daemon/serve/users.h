@@ -17,9 +17,9 @@
 #include <stdint.h>
 
 #include "common/page.h"
+#include "daemon/close/closers.h"
 #include "daemon/read/doorbells.h"
 #include "daemon/read/reader.h"
-#include "daemon/serve/closers.h"
 
 enum { USERS_MAX = DOORBELLS_PLACES, USERS_AWAY_MAX = 64 };
 

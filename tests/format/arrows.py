@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which folder may include which: the arrows of HACKING.md. Run in the root of the tree."""
+"""Which folder may use which, by includes and by symbols: the arrows of HACKING.md.
+
+    arrows.py BUILD    in the root of the tree; BUILD has its objects
+
+nm(1) sees no types, and nothing in objects of link-time optimisation.
+"""
 import collections
+import json
 import pathlib
 import re
+import subprocess
 import sys
 
 FOLDERS = ("common", "daemon", "client", "pmda")
@@ -14,7 +21,10 @@ ALLOWED = {
     "common": "",
     # The wings of daemon/, from the top.
     "daemon": "common daemon/serve daemon/read daemon/count daemon/plan daemon/machine daemon/site daemon/base",
-    "daemon/serve": "common daemon/teams daemon/read daemon/count daemon/plan daemon/machine daemon/site daemon/base",
+    "daemon/serve": "common daemon/admit daemon/close daemon/teams daemon/read daemon/count daemon/plan daemon/machine "
+                    "daemon/site daemon/base",
+    "daemon/close": "common daemon/admit daemon/read daemon/base",
+    "daemon/admit": "common daemon/read daemon/site daemon/base",
     "daemon/teams": "common daemon/site daemon/base",
     "daemon/read": "common daemon/count daemon/plan daemon/machine daemon/site daemon/base",
     "daemon/count": "common daemon/plan daemon/base",
@@ -37,8 +47,10 @@ ALLOWED = {
     "client/command/info": "common client/command/frame client/report client/records",
     "client/command/export": "common client/command/frame client/report client/reader client/records",
     "client/command/report": "common client/command/frame client/report client/records client/launcher",
-    "client/command/job": "common client/command/frame client/report client/reader client/records client/launcher "
-                          "client/jobstore",
+    "client/command/job": "common client/command/frame client/report client/records client/launcher client/jobstore "
+                          "client/reader client/command/job/record",
+    "client/command/job/record": "common client/command/frame client/report client/records client/launcher "
+                                 "client/jobstore client/reader",
     "client/command/validate/kernels": "common",
     "client/command/validate/measure": "common client/command/validate/kernels client/report client/reader",
     "client/command/validate/judge": "common client/command/validate/measure",
@@ -46,6 +58,7 @@ ALLOWED = {
                                "client/command/validate/measure client/command/validate/judge",
     "pmda": "client/reader client/jobstore",
 }
+PROGRAMS = ("client/command", "daemon")  # main.c stands above all folders below its own
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
@@ -88,30 +101,79 @@ def full_folders():
             yield f"{folder}/ has {n} .c files; a folder has at most {FILES_MAX}."
 
 
-def circles():
-    """Files that include each other, by way of others or not."""
-    # A source is one with its header: what either includes, the noun includes.
-    nouns = {}
+def noun_of(path):
+    """A source is one with its header: what either uses, the noun uses."""
+    return str(path).rsplit(".", 1)[0]
+
+
+def by_includes():
+    uses = collections.defaultdict(set)
     for path in sources():
-        noun = str(path).rsplit(".", 1)[0]
-        names = {name.rsplit(".", 1)[0] for _, name in includes_of(path)}
-        nouns.setdefault(noun, set()).update(names - {noun})
+        uses[noun_of(path)] |= {noun_of(name) for _, name in includes_of(path)}
+    return uses
+
+
+def objects(build):
+    """The object of each source of the product. One that was not built is an error of nm(1)."""
+    found = {}
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        source = (build / entry["file"]).resolve().relative_to(pathlib.Path.cwd().resolve())
+        if str(source).startswith(FOLDERS) and not entry["output"].startswith("tests/"):
+            found[source] = build / entry["output"]
+    return found
+
+
+def by_symbols(build):
+    of = {str(file): noun_of(source) for source, file in objects(build).items() if source.suffix == ".c"}
+    said = subprocess.run(["nm", "-A", *of], stdout=subprocess.PIPE, text=True, check=True).stdout
+    seen = {noun: (set(), set()) for noun in of.values()}  # what it defines for others, and what it uses of others
+    for line in said.splitlines():
+        file, kind, name = line.split()[0].split(":")[0], *line.split()[-2:]
+        if kind in "TDBRVWU":
+            seen[of[file]][kind == "U"].add(name)
+    definers = collections.defaultdict(set)
+    for noun, (defined, _) in seen.items():
+        for name in defined:
+            definers[name].add(noun)
+    # A name that two programs define for themselves says nothing.
+    return {noun: {next(iter(definers[name])) for name in used if len(definers[name]) == 1}
+            for noun, (_, used) in seen.items()}
+
+
+def wrong_calls(uses):
+    for noun, names in sorted(uses.items()):
+        folder = str(pathlib.PurePath(noun).parent)
+        for name in sorted(names):
+            if folder in ALLOWED and not may_use(folder, name):
+                yield f"{noun}.c calls {name}.c, but {folder}/ may use only {ALLOWED[folder]}."
+
+
+def may_use(folder, noun):
+    """The library's public functions are everybody's in client/ and pmda/; what a program's main() calls is its own."""
+    return may_include(folder, f"{noun}.h") or folder in PROGRAMS and noun.startswith(folder) or (
+        noun.startswith(("client/libuncore/", "client/region/")) and folder.startswith(("client/", "pmda")))
+
+
+def circles(uses, kind):
+    """Nouns that use each other, by way of others or not."""
     done = set()
 
     def visit(noun, way):
         if noun in way:
-            yield " -> ".join([*way[way.index(noun):], noun]) + ": a circle of includes."
+            yield " -> ".join([*way[way.index(noun):], noun]) + f": a circle of {kind}."
         elif noun not in done:
-            for name in sorted(nouns.get(noun, ())):
+            for name in sorted(uses.get(noun, set()) - {noun}):
                 yield from visit(name, [*way, noun])
             done.add(noun)
 
-    for noun in sorted(nouns):
+    for noun in sorted(uses):
         yield from visit(noun, [])
 
 
 def main():
-    found = [*wrong_arrows(), *full_folders(), *circles()]
+    calls = by_symbols(pathlib.Path(sys.argv[1]))
+    found = [*wrong_arrows(), *full_folders(), *wrong_calls(calls), *circles(by_includes(), "includes"),
+             *circles(calls, "calls")]
     print("\n".join(found), file=sys.stderr)
     return len(found) > 0
 

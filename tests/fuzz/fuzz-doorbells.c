@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "common/macro.h"
+#include "daemon/admit/accounts.h"
 #include "daemon/read/batch.h"
 #include "daemon/read/claims.h"
 #include "daemon/read/doorbells.h"
-#include "daemon/serve/accounts.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 

@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "common/macro.h"
+#include "daemon/admit/owners.h"
 #include "daemon/base/memfd.h"
 #include "daemon/base/notify.h"
 #include "daemon/base/privilege.h"
-#include "daemon/serve/owners.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 

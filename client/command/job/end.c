@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/command/job/job-json.h"
 #include "client/command/job/job-owner.h"
-#include "client/command/job/job-reading.h"
-#include "client/command/job/job-time.h"
 #include "client/command/job/job.h"
+#include "client/command/job/record/job-json.h"
+#include "client/command/job/record/job-reading.h"
+#include "client/command/job/record/job-time.h"
 #include "client/command/job/waiting.h"
 #include "common/clock.h"
 #include "common/macro.h"

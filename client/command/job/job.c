@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/command/job/job-json.h"
-#include "client/command/job/job-time.h"
+#include "client/command/job/record/job-json.h"
+#include "client/command/job/record/job-time.h"
 #include "common/clock.h"
 #include "common/macro.h"
 

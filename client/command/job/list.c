@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/job/job-time.h"
-#include "client/command/job/spool.h"
+#include "client/command/job/record/job-time.h"
+#include "client/command/job/record/spool.h"
 #include "common/clock.h"
 #include "common/jsonwriter.h"
 #include "common/macro.h"

@@ -8,8 +8,8 @@
 
 #include "client/command/frame/command.h"
 #include "client/command/frame/user.h"
-#include "client/command/job/record-folder.h"
-#include "client/command/job/spool.h"
+#include "client/command/job/record/record-folder.h"
+#include "client/command/job/record/spool.h"
 #include "client/libuncore/uncore.h"
 #include "common/macro.h"
 #include "common/text.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "client/command/job/job-json.h"
+#include "client/command/job/record/job-json.h"
 #include "client/command/job/report.h"
 #include "client/report/derived.h"
 #include "client/report/format.h"

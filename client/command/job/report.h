@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "client/command/job/job-records.h"
 #include "client/command/job/options.h"
+#include "client/command/job/record/job-records.h"
 #include "client/records/join.h"
 
 /* One run, joined. */

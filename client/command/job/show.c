@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "client/command/frame/command.h"
-#include "client/command/job/job-json.h"
-#include "client/command/job/job-time.h"
-#include "client/command/job/view.h"
+#include "client/command/job/record/job-json.h"
+#include "client/command/job/record/job-time.h"
+#include "client/command/job/record/view.h"
 #include "client/report/format.h"
 #include "common/clock.h"
 #include "common/macro.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "client/command/job/job.h"
-#include "client/command/job/record-file.h"
+#include "client/command/job/record/record-file.h"
 #include "common/clock.h"
 #include "common/macro.h"
 

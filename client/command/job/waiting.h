@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "client/command/job/spool.h"
+#include "client/command/job/record/spool.h"
 #include "client/jobstore/folder.h"
 #include "client/jobstore/run.h"
 

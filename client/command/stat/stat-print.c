@@ -15,16 +15,6 @@
 #include "client/report/format.h"
 #include "common/macro.h"
 
-void stat_complain(struct stat_run *run, const char *text)
-{
-	bool told_later = run->options.anyway && !run->started_ns;
-	bool in_json = run->options.form == STAT_JSON && run->out == stderr;
-
-	snprintf(run->failure, sizeof run->failure, "%s", text);
-	if (!told_later && !in_json)
-		fprintf(stderr, "uncore stat: %s\n", text);
-}
-
 void stat_flush(struct stat_run *run)
 {
 	const char *path = run->options.output_path;

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/command/job/job-json.h"
 #include "client/command/job/job.h"
+#include "client/command/job/record/job-json.h"
 #include "common/macro.h"
 #include "tests/harness/fake-daemon.h"
 #include "tests/harness/test.h"

@@ -4,7 +4,7 @@
  * finds one record of each run, never two and never none, and no job is told of fewer others than
  * it met.
  */
-#include "client/command/job/spool.h"
+#include "client/command/job/record/spool.h"
 #include "tests/unit/command/job-case.h"
 
 /* Sanitizers make many system calls of their own, and are slow; so is POWER, which is emulated. */

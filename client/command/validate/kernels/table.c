@@ -6,8 +6,6 @@
 #include "client/command/validate/kernels/groups.h"
 #include "common/macro.h"
 
-volatile double kernel_sink;
-
 const struct kernel *kernel_nth(size_t i)
 {
 	static const struct kernel *const groups[] = { stream_kernels, grid_kernels, matrix_kernels,

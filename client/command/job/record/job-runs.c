@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/command/job/record/job-records.h"
+#include "client/launcher/hostlist.h"
+
+/*
+ * Where a record has no begin or no end, so that it is a moment: the begins on the hosts of a run,
+ * and its ends, lie that close together.
+ */
+static const int64_t NEAR_NS = 5000000000;
+
+void job_runs_done(struct job_runs *runs)
+{
+	for (size_t i = 0; i < runs->n; i++)
+		free(runs->all[i].records);
+	free(runs->all);
+	*runs = (struct job_runs){ .n = 0 };
+}
+
+/* When a record was open, as far as is known. */
+static int64_t first_ns(const struct job_record *record)
+{
+	return record->begin_ns ? record->begin_ns : record->end_ns - NEAR_NS;
+}
+
+static int64_t last_ns(const struct job_record *record)
+{
+	return record->end_ns ? record->end_ns : record->begin_ns + NEAR_NS;
+}
+
+static bool has_host(const struct job_run *run, const char *host)
+{
+	for (size_t i = 0; i < run->n; i++)
+		if (hostlist_is_same(run->records[i]->host, host))
+			return true;
+	return false;
+}
+
+static bool overlaps(const struct job_run *run, const struct job_record *record)
+{
+	return first_ns(record) <= run->end_ns && run->begin_ns <= last_ns(record);
+}
+
+bool job_run_met(const struct job_run *run, const struct job_record *record)
+{
+	return overlaps(run, record) && has_host(run, record->host);
+}
+
+/* A key that both have decides, but two records of a host are of two runs: each has all that the
+ * host's sockets moved, so their sum would have it twice. */
+static bool belongs(const struct job_run *run, const struct job_record *record)
+{
+	if (has_host(run, record->host))
+		return false;
+	if (*record->key && *run->key)
+		return strcmp(record->key, run->key) == 0;
+	return overlaps(run, record);
+}
+
+static struct job_run *find_run(struct job_runs *runs, const struct job_record *record)
+{
+	for (size_t i = 0; i < runs->n; i++)
+		if (belongs(&runs->all[i], record))
+			return &runs->all[i];
+	return NULL;
+}
+
+static int add(struct job_run *run, struct job_record *record)
+{
+	struct job_record **larger = reallocarray(run->records, run->n + 1, sizeof(void *));
+
+	if (!larger)
+		return -ENOMEM;
+	run->records = larger;
+	larger[run->n++] = record;
+	if (*record->key)
+		strcpy(run->key, record->key);
+	if (run->n == 1 || first_ns(record) < run->begin_ns)
+		run->begin_ns = first_ns(record);
+	if (run->n == 1 || last_ns(record) > run->end_ns)
+		run->end_ns = last_ns(record);
+	return 0;
+}
+
+static int take(struct job_runs *runs, struct job_record *record)
+{
+	struct job_run *run = find_run(runs, record);
+
+	if (!run) {
+		struct job_run *larger = reallocarray(runs->all, runs->n + 1, sizeof *larger);
+
+		if (!larger)
+			return -ENOMEM;
+		runs->all = larger;
+		run = &larger[runs->n++];
+		*run = (struct job_run){ .n = 0 };
+	}
+	return add(run, record);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct job_run *x = a, *y = b;
+
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* Records that have all comes first: those with a key, which name their run, then those that have
+ * a begin and an end, then the moments. */
+enum { WITH_KEY, WITH_TIME, MOMENTS, KINDS };
+
+static int kind_of(const struct job_record *record)
+{
+	if (*record->key)
+		return WITH_KEY;
+	return record->begin_ns && record->end_ns ? WITH_TIME : MOMENTS;
+}
+
+int job_runs_find(struct job_records *records, const char *id, struct job_runs *ret)
+{
+	int r = 0;
+
+	*ret = (struct job_runs){ .n = 0 };
+	for (int kind = 0; kind < KINDS; kind++)
+		for (size_t i = 0; r == 0 && i < records->n; i++)
+			if (strcmp(records->all[i].id, id) == 0 &&
+				kind_of(&records->all[i]) == kind)
+				r = take(ret, &records->all[i]);
+	if (ret->n)
+		qsort(ret->all, ret->n, sizeof *ret->all, compare);
+	if (r < 0)
+		job_runs_done(ret);
+	return r;
+}

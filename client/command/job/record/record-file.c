@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/job/record/record-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "client/command/job/record/acl.h"
+#include "client/command/job/record/job-json.h"
+#include "client/command/job/record/job-record.h"
+#include "client/command/job/record/job-time.h"
+#include "client/command/job/record/record-folder.h"
+#include "client/records/json.h"
+#include "common/macro.h"
+
+enum { NAME_BYTES = JOB_ID_BYTES + JOB_TIME_MAX + LAUNCH_HOST_MAX, TWINS_MOST = 100 };
+
+struct record_file {
+	const char *to;
+	const struct run *run;
+	const char *text;
+	uint32_t owner; /* of what is written there */
+	char *said;
+};
+
+/* --- its contents --- */
+
+static int write_line(int fd, const char *text)
+{
+	struct iovec parts[] = { { (void *)text, strlen(text) }, { (void *)"\n", 1 } };
+	ssize_t n = writev(fd, parts, ARRAY_SIZE(parts));
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == strlen(text) + 1 ? 0 : -ENOSPC;
+}
+
+/* --- who may read it --- */
+
+_printf_(2, 3) static void say(char said[RUN_WHY_MAX], const char *form, ...)
+{
+	size_t n = strlen(said);
+	va_list arguments;
+
+	if (n)
+		n += (size_t)snprintf(said + n, RUN_WHY_MAX - n, " ");
+	va_start(arguments, form);
+	vsnprintf(said + n, RUN_WHY_MAX - n, form, arguments);
+	va_end(arguments);
+}
+
+/* What the user owned, the user could change; what a group may read, others of the group can. */
+static void let_user_read(int fd, const struct record_file *file)
+{
+	const uint32_t known = file->run->head.uid;
+	const uint32_t uid = known == UNCORE_UNKNOWN_USER ? file->owner : known;
+	int r = acl_set(fd, 0400, uid, R_OK);
+
+	if (geteuid() == 0 && file->owner != 0)
+		say(file->said,
+			"Records in %.255s belong to user %u and not to root, as that file system "
+			"has it (root_squash): --trust %u makes reports trust them.",
+			file->to, file->owner, file->owner);
+	if (r == 0 || uid == file->owner)
+		return;
+	if (r == -EOPNOTSUPP)
+		say(file->said,
+			"The file system of %.255s has no access control lists, so user %u cannot "
+			"read the record: mount it with them (option acl), choose another --to, or "
+			"have root read records for users.",
+			file->to, uid);
+	else
+		say(file->said,
+			"User %u cannot read the record in %.255s, since its access control list "
+			"cannot be set: %s.",
+			uid, file->to, strerror(-r));
+}
+
+/* Nobody has the file yet who could write into it. */
+static int write_aside(int folder_fd, const char *name, struct record_file *file)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat status;
+	int r;
+
+	if (unlinkat(folder_fd, name, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400);
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	file->owner = status.st_uid;
+	r = write_line(fd, file->text);
+	if (r < 0)
+		return r;
+	let_user_read(fd, file);
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* --- its name --- */
+
+static bool differ(struct json_object *a, struct json_object *b, const char *key)
+{
+	return strcmp(json_text(a, key, ""), json_text(b, key, "")) != 0;
+}
+
+static bool is_of_another_run(const char *held, const char *text)
+{
+	struct json_object *theirs = json_tokener_parse(held), *ours = json_tokener_parse(text);
+	bool is_another = json_has(theirs, "job") &&
+			  (differ(theirs, ours, "job") || differ(theirs, ours, "host") ||
+				  differ(theirs, ours, "monotonic_ns"));
+
+	json_object_put(theirs);
+	json_object_put(ours);
+	return is_another;
+}
+
+/* What a file has, for free(3); "" if it is not a regular one. NULL: errno says why. */
+static char *read_held(int folder_fd, const char *name, int flags, struct stat *ret_status)
+{
+	_cleanup_close_ int fd = openat(folder_fd, name, flags | O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *text;
+
+	*ret_status = (struct stat){ .st_size = 0 };
+	if (fd < 0 || fstat(fd, ret_status) < 0)
+		return NULL;
+	text = calloc(RECORD_MOST_BYTES + 1, 1);
+	if (text && S_ISREG(ret_status->st_mode) && read(fd, text, RECORD_MOST_BYTES) < 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static bool is_strangers(const struct stat *status, const struct record_file *file)
+{
+	return status->st_uid != 0 && status->st_uid != file->owner;
+}
+
+enum holder { OUR_RECORD, ANOTHER_RUN, SPOILT };
+
+/* What is there under the name already? */
+static enum holder look(int folder_fd, const char *name, const struct record_file *file)
+{
+	const size_t n = strlen(file->text);
+	struct stat status;
+	_cleanup_free_ char *held = read_held(folder_fd, name, O_NOFOLLOW, &status);
+
+	if (!held)
+		return errno == ELOOP ? SPOILT : ANOTHER_RUN;
+	if ((size_t)status.st_size == n + 1 && strncmp(held, file->text, n) == 0)
+		return is_strangers(&status, file) ? SPOILT : OUR_RECORD;
+	return is_of_another_run(held, file->text) ? ANOTHER_RUN : SPOILT;
+}
+
+/* Gives the file that was written aside a name that no other run has: @ret_name. */
+static int name_it(
+	int folder_fd, const char *aside, const struct record_file *file, char ret_name[NAME_BYTES])
+{
+	char begun[JOB_TIME_MAX], *name = ret_name, number[16] = "";
+
+	job_time_in_name(file->run->head.begun_real_ns, begun);
+	for (int i = 2; i < TWINS_MOST; i++) {
+		enum holder holder;
+
+		snprintf(name, NAME_BYTES, "%s@%s%s.json", file->run->head.id, begun, number);
+		if (linkat(folder_fd, aside, folder_fd, name, 0) == 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+		holder = look(folder_fd, name, file);
+		if (holder == OUR_RECORD)
+			return 0;
+		if (holder == SPOILT && renameat(folder_fd, aside, folder_fd, name) == 0)
+			return 0;
+		snprintf(number, sizeof number, ".%d", i);
+	}
+	return -EEXIST;
+}
+
+/* Every writer puts it so, and in a text of a record the quotes would be escaped. */
+static bool is_complete(const char *text)
+{
+	return strstr(text, "\"complete\":true") != NULL;
+}
+
+/* Does @link lead to a record with figures, or to one that cannot be read? */
+static bool leads_to_figures(int folder_fd, const char *link, const struct record_file *file)
+{
+	struct stat status;
+	_cleanup_free_ char *held = read_held(folder_fd, link, 0, &status);
+
+	if (!held)
+		return errno != ENOENT;
+	return !is_strangers(&status, file) && is_complete(held);
+}
+
+/* Users do not know when their job began, but its id and where it ran. */
+static int point_at(int folder_fd, const char *aside, const char *link, const char *name)
+{
+	if (symlinkat(name, folder_fd, aside) < 0 ||
+		renameat(folder_fd, aside, folder_fd, link) < 0)
+		return -errno;
+	return 0;
+}
+
+static int write_in(int folder_fd, struct record_file *file)
+{
+	char aside[NAME_BYTES], host[LAUNCH_HOST_MAX], name[NAME_BYTES];
+	int r;
+
+	job_host(host); /* several may share the folder */
+	snprintf(aside, sizeof aside, ".%s@%.100s", file->run->head.id, host);
+	r = write_aside(folder_fd, aside, file);
+	if (r == 0)
+		r = name_it(folder_fd, aside, file, name);
+	unlinkat(folder_fd, aside, 0);
+	if (r < 0 || (!is_complete(file->text) && leads_to_figures(folder_fd, aside + 1, file)))
+		return r;
+	return point_at(folder_fd, aside, aside + 1, name);
+}
+
+int record_file_write(
+	const char *to, const struct run *run, const char *text, char ret_said[RUN_WHY_MAX])
+{
+	struct record_file file = { .to = to, .run = run, .text = text, .said = ret_said };
+	_cleanup_close_ int folder_fd = -1;
+	int r = record_folder_open(to, run, &folder_fd, ret_said);
+
+	if (r < 0)
+		return r;
+	r = write_in(folder_fd, &file);
+	if (r == 0 && fsync(folder_fd) < 0)
+		r = -errno;
+	if (r < 0)
+		snprintf(ret_said, RUN_WHY_MAX, "%s", strerror(-r));
+	return r;
+}

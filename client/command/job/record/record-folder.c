@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/command/job/record/record-folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/command/job/record/acl.h"
+#include "common/macro.h"
+
+enum { MODE = 0711, LINKS_MOST = 40 };
+
+static const char REMEDY[] =
+	"choose a folder that, with all folders above it, only root may change";
+
+/* --- its name --- */
+
+bool record_folder_is_valid(const char *name)
+{
+	for (const char *c = strchr(name, '%'); c; c = strchr(c + 2, '%'))
+		if (c[1] != 'j' && c[1] != '%')
+			return false;
+	return *name;
+}
+
+static int expand(const char *name, const char *id, char ret_path[PATH_MAX])
+{
+	size_t n = 0;
+
+	for (const char *c = name; *c && n < PATH_MAX; c++) {
+		if (*c == '%' && *++c == 'j')
+			n += (size_t)snprintf(ret_path + n, PATH_MAX - n, "%s", id);
+		else
+			ret_path[n++] = *c;
+	}
+	if (n >= PATH_MAX)
+		return -ENAMETOOLONG;
+	ret_path[n] = '\0';
+	return 0;
+}
+
+/* Does the last part of the name tell the job, so that nothing else is in that folder? */
+static bool is_of_one_job(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return strstr(slash ? slash : name, "%j");
+}
+
+/* --- who may change it --- */
+
+/* A server may give root's files to another user (root_squash): who owns what is made here? The
+ * name may lead to something else by the time it is looked at, the descriptor does not. */
+static bool owns_what_is_made(uint32_t uid, int folder_fd)
+{
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_close_ int fd = -1;
+	char name[32];
+	struct stat status;
+
+	snprintf(name, sizeof name, "..%ld", (long)getpid());
+	fd = openat(folder_fd, name, flags, 0600);
+	if (fd < 0)
+		return false;
+	unlinkat(folder_fd, name, 0);
+	return fstat(fd, &status) == 0 && status.st_uid == uid;
+}
+
+static int refuse(int fd, const char *what, char ret_why[RUN_WHY_MAX])
+{
+	char link[32], path[256];
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof path);
+	snprintf(ret_why, RUN_WHY_MAX, "%.*s %s, who could replace the records: %s",
+		n > 0 ? (int)n : 6, n > 0 ? path : "a part", what, REMEDY);
+	return -EPERM;
+}
+
+/* What lies in a sticky folder is its owner's alone. @folder_fd is the folder of what @fd is. */
+static int check(int fd, int folder_fd, const struct stat *status, char ret_why[RUN_WHY_MAX])
+{
+	const bool is_open_to_others =
+		(status->st_mode & (S_IWGRP | S_IWOTH)) && !(status->st_mode & S_ISVTX);
+	char whose[32];
+
+	if (geteuid() != 0)
+		return 0;
+	snprintf(whose, sizeof whose, "belongs to user %u", status->st_uid);
+	if (status->st_uid != 0 && !owns_what_is_made(status->st_uid, folder_fd))
+		return refuse(fd, whose, ret_why);
+	if (S_ISDIR(status->st_mode) && is_open_to_others)
+		return refuse(fd, "may be written by others than root", ret_why);
+	return 0;
+}
+
+/* --- the way to it --- */
+
+struct way {
+	int fd; /* of the folder that is reached so far, with O_PATH */
+	unsigned n_links;
+	char rest[PATH_MAX]; /* of the way */
+};
+
+static int follow(struct way *way, int link_fd)
+{
+	char target[PATH_MAX], rest[PATH_MAX];
+	ssize_t n = readlinkat(link_fd, "", target, sizeof target - 1);
+	int length;
+
+	if (n < 0 || ++way->n_links > LINKS_MOST)
+		return n < 0 ? -errno : -ELOOP;
+	target[n] = '\0';
+	length = snprintf(rest, sizeof rest, "%s/%s", target, way->rest);
+	if ((size_t)length >= sizeof rest)
+		return -ENAMETOOLONG;
+	strcpy(way->rest, rest);
+	if (*target != '/')
+		return 0;
+	close_fd(&way->fd);
+	way->fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return way->fd < 0 ? -errno : 0;
+}
+
+static int enter(struct way *way, const char *name, char ret_why[RUN_WHY_MAX])
+{
+	_cleanup_close_ int fd = openat(way->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+	int r;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	r = check(fd, S_ISDIR(status.st_mode) ? fd : way->fd, &status, ret_why);
+	if (r < 0)
+		return r;
+	if (S_ISLNK(status.st_mode))
+		return follow(way, fd);
+	if (!S_ISDIR(status.st_mode))
+		return -ENOTDIR;
+	close_fd(&way->fd);
+	way->fd = take_fd(&fd);
+	return 0;
+}
+
+/* Nobody can change what was passed already. */
+static int go(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
+{
+	struct way way = { .fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) };
+	int r = way.fd < 0 ? -errno : enter(&way, ".", ret_why);
+
+	snprintf(way.rest, sizeof way.rest, "%s", path);
+	while (r == 0 && *way.rest) {
+		char name[NAME_MAX + 1];
+		const size_t blank = strspn(way.rest, "/"), n = strcspn(way.rest + blank, "/");
+
+		if (n > NAME_MAX) {
+			r = -ENAMETOOLONG;
+			break;
+		}
+		snprintf(name, sizeof name, "%.*s", (int)n, way.rest + blank);
+		memmove(way.rest, way.rest + blank + n, strlen(way.rest + blank + n) + 1);
+		r = *name ? enter(&way, name, ret_why) : 0;
+	}
+	if (r < 0)
+		close_fd(&way.fd);
+	*ret_fd = way.fd;
+	return r;
+}
+
+/* Whatever the umask. */
+static int make(const char *path, char ret_why[RUN_WHY_MAX])
+{
+	const char *name = strrchr(path, '/') + 1;
+	_cleanup_close_ int above_fd = -1, fd = -1;
+	char above[PATH_MAX];
+	int r;
+
+	snprintf(above, sizeof above, "%.*s", (int)(name - path), path);
+	r = go(above, &above_fd, ret_why);
+	if (r < 0)
+		return r;
+	if (mkdirat(above_fd, name, MODE) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	fd = openat(above_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 || fchmod(fd, MODE) < 0 ? -errno : 0;
+}
+
+/* --- the whole --- */
+
+/* Absolute, and without a slash at the end. */
+static int find_path(const char *name, const char *id, char ret_path[PATH_MAX])
+{
+	char expanded[PATH_MAX], here[PATH_MAX] = "";
+	int r = expand(name, id, expanded), length;
+
+	if (r < 0)
+		return r;
+	if (*expanded != '/' && !getcwd(here, sizeof here))
+		return -errno;
+	length = snprintf(ret_path, PATH_MAX, "%s%s%s", here, *here ? "/" : "", expanded);
+	if (length >= PATH_MAX)
+		return -ENAMETOOLONG;
+	while (length > 1 && ret_path[length - 1] == '/')
+		ret_path[--length] = '\0';
+	return 0;
+}
+
+static int open_path(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
+{
+	_cleanup_close_ int fd = -1;
+	int r = go(path, &fd, ret_why);
+
+	if (r == -ENOENT)
+		r = make(path, ret_why);
+	if (r == 0 && fd < 0)
+		r = go(path, &fd, ret_why);
+	if (r < 0)
+		return r;
+	*ret_fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *ret_fd < 0 ? -errno : 0;
+}
+
+int record_folder_open(
+	const char *name, const struct run *run, int *ret_fd, char ret_why[RUN_WHY_MAX])
+{
+	char path[PATH_MAX];
+	int r;
+
+	*ret_why = '\0';
+	r = find_path(name, run->head.id, path);
+	if (r == 0)
+		r = open_path(path, ret_fd, ret_why);
+	if (r < 0 && !*ret_why)
+		snprintf(ret_why, RUN_WHY_MAX, "%s", strerror(-r));
+	/* Without lists of access its user opens the files by their names, as in other folders. */
+	if (r == 0 && is_of_one_job(name) && run->head.uid != UNCORE_UNKNOWN_USER)
+		acl_set(*ret_fd, MODE, run->head.uid, R_OK | X_OK);
+	return r;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/close/handover.h"
+
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FILES_PART = 16 }; /* of the open files that there may be, for one account */
+
+void handover_init(struct handover *handover)
+{
+	struct rlimit limit;
+
+	handover->full = HANDOVER_FULL;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / FILES_PART < HANDOVER_FULL)
+		handover->full = (unsigned)limit.rlim_cur / FILES_PART;
+	handover->crowd = handover->full * HANDOVER_CROWD / HANDOVER_FULL;
+}
+
+static void count(struct handover *handover, const struct closing *closing, unsigned change)
+{
+	handover->n_pending += change;
+	if (closing->account == ACCOUNTS_NONE || closing->was_served)
+		return;
+	handover->waiting[closing->account] += change;
+	if (!closing_is_connection(closing))
+		handover->doorbells[closing->account] += change;
+}
+
+static void push(_Atomic(struct closing *) *list, struct closing *closing)
+{
+	closing->next = *list;
+	while (!atomic_compare_exchange_weak(list, &closing->next, closing))
+		;
+}
+
+void handover_put(struct handover *handover, const struct closing *what)
+{
+	struct closing *closing = malloc(sizeof *closing);
+
+	/* Without memory the descriptor stays open: better to lose one than to hang. */
+	if (closing) {
+		*closing = *what;
+		count(handover, closing, 1);
+		push(&handover->handed, closing);
+	}
+}
+
+void handover_wake(struct handover *handover, int most)
+{
+	handover->n_woken++;
+	syscall(SYS_futex, &handover->n_woken, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
+}
+
+void handover_clean(struct handover *handover)
+{
+	struct closing *done = atomic_exchange(&handover->done, NULL), *next;
+
+	for (; done; done = next) {
+		next = done->next;
+		free(done);
+	}
+}
+
+void handover_take(struct handover *handover, struct closing_queue *queue)
+{
+	struct closing *newest = atomic_exchange(&handover->handed, NULL), *oldest = NULL, *next;
+
+	for (; newest; newest = next) {
+		next = newest->next;
+		newest->next = oldest;
+		oldest = newest;
+	}
+	for (; oldest; oldest = next) {
+		next = oldest->next;
+		closing_queue_add(queue, oldest);
+	}
+}
+
+void handover_give_back(struct handover *handover, struct closing_queue *queue)
+{
+	while (queue->first) {
+		struct closing *closing = closing_queue_take(queue, &queue->first);
+
+		count(handover, closing, -1U);
+		push(&handover->done, closing);
+	}
+}
+
+void handover_wait(struct handover *handover, unsigned n_woken, uint64_t most_ns)
+{
+	const struct timespec most = { .tv_nsec = (long)most_ns };
+
+	syscall(SYS_futex, &handover->n_woken, FUTEX_WAIT_PRIVATE, n_woken, most_ns ? &most : NULL,
+		NULL, 0);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/admit/accounts.h"
+
+#include "tests/harness/test.h"
+
+static struct accounts accounts;
+
+static unsigned find_known(uint64_t id)
+{
+	bool is_new;
+	unsigned number = accounts_find(&accounts, id, &is_new);
+
+	assert_false(is_new);
+	return number;
+}
+
+static unsigned find_new(uint64_t id)
+{
+	bool is_new;
+	unsigned number = accounts_find(&accounts, id, &is_new);
+
+	assert_true(is_new);
+	assert_true(number < ACCOUNTS_MAX);
+	return number;
+}
+
+/* Account i has the id 1000 + i, and one connection. */
+static void take_all(void)
+{
+	for (unsigned i = 0; i < ACCOUNTS_MAX; i++)
+		accounts_enter(&accounts, find_new(1000 + i));
+}
+
+static int set_up(void **state)
+{
+	remember_descriptors(state);
+	return accounts_init(&accounts);
+}
+
+static int tear_down(void **state)
+{
+	accounts_done(&accounts);
+	return compare_descriptors(state);
+}
+
+#define ACCOUNTS_CASE(sentence, function)                                                          \
+	{                                                                                          \
+		sentence, function, set_up, tear_down, NULL                                        \
+	}
+
+static void each_id_has_a_number_of_its_own(void **state)
+{
+	unsigned of_zero = find_new(0), of_block = find_new(UINT64_C(1) << 32);
+
+	(void)state;
+	assert_int_not_equal(of_zero, of_block);
+	assert_int_equal(find_known(0), of_zero);
+	assert_int_equal(find_known(UINT64_C(1) << 32), of_block);
+}
+
+static void it_keeps_its_number_when_the_last_one_left(void **state)
+{
+	unsigned number = find_new(1000);
+
+	(void)state;
+	accounts_enter(&accounts, number);
+	accounts_leave(&accounts, number, 5);
+	for (unsigned i = 1; i < ACCOUNTS_MAX; i++)
+		assert_int_not_equal(find_new(1000 + i), number);
+	assert_int_equal(find_known(1000), number);
+}
+
+static void the_number_that_was_left_first_is_given_away(void **state)
+{
+	(void)state;
+	take_all();
+	accounts_leave(&accounts, find_known(1007), 30);
+	accounts_leave(&accounts, find_known(1003), 10);
+	accounts_leave(&accounts, find_known(1005), 20);
+	accounts_enter(&accounts, find_known(1005));
+	assert_int_equal(find_new(1), 3);
+	accounts_enter(&accounts, 3);
+	assert_int_equal(find_new(2), 7);
+	accounts_enter(&accounts, 7);
+	assert_int_equal(find_known(1), 3);
+	assert_int_equal(find_known(1005), 5);
+}
+
+static void numbers_in_use_are_not_given_away(void **state)
+{
+	bool is_new;
+
+	(void)state;
+	take_all();
+	accounts_enter(&accounts, 8);
+	accounts_leave(&accounts, 8, 10);
+	assert_int_equal(accounts_find(&accounts, 1, &is_new), ACCOUNTS_NONE);
+	assert_false(is_new);
+	assert_int_equal(find_known(1008), 8);
+	accounts_leave(&accounts, 8, 20);
+	assert_int_equal(find_new(1), 8);
+}
+
+static void the_largest_is_found(void **state)
+{
+	unsigned a = find_new(1), b = find_new(2), c = find_new(3);
+
+	(void)state;
+	accounts_enter(&accounts, c);
+	assert_int_equal(accounts_largest(&accounts), c);
+	accounts_enter(&accounts, a);
+	accounts_enter(&accounts, a);
+	assert_int_equal(accounts_largest(&accounts), a);
+	accounts_enter(&accounts, b);
+	accounts_leave(&accounts, a, 1);
+	accounts_leave(&accounts, a, 2);
+	accounts_leave(&accounts, c, 3);
+	assert_int_equal(accounts_largest(&accounts), b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		ACCOUNTS_CASE("each id has a number of its own, and keeps it",
+			each_id_has_a_number_of_its_own),
+		ACCOUNTS_CASE("it keeps the number when its last connection has gone",
+			it_keeps_its_number_when_the_last_one_left),
+		ACCOUNTS_CASE("when all numbers are taken, the number without connections for "
+			      "longest is given away",
+			the_number_that_was_left_first_is_given_away),
+		ACCOUNTS_CASE("a number with connections is never given away",
+			numbers_in_use_are_not_given_away),
+		ACCOUNTS_CASE("the account with most connections is found", the_largest_is_found),
+	};
+
+	return cmocka_run_group_tests_name("accounts", cases, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/admit/subids.h"
+
+#include <string.h>
+
+#include "tests/harness/test.h"
+
+enum { UNTOUCHED = 4711 };
+
+/* "ann" and "also-ann" are 1000, "bob" is 1001. Other names are unknown. */
+static bool find_uid(const char *name, uint32_t *ret)
+{
+	if (!strcmp(name, "ann") || !strcmp(name, "also-ann"))
+		*ret = 1000;
+	else if (!strcmp(name, "bob"))
+		*ret = 1001;
+	else
+		return false;
+	return true;
+}
+
+static enum subids_answer ask(const char *text, uint32_t uid, uint32_t *ret_owner)
+{
+	FILE *file = fmemopen((void *)text, strlen(text), "r");
+	enum subids_answer answer;
+
+	assert_non_null(file);
+	*ret_owner = UNTOUCHED;
+	answer = subids_owner_of(file, uid, find_uid, ret_owner);
+	fclose(file);
+	return answer;
+}
+
+static void assert_owner(const char *text, uint32_t uid, uint32_t wanted)
+{
+	uint32_t owner;
+
+	assert_int_equal(ask(text, uid, &owner), SUBIDS_ONE);
+	assert_int_equal(owner, wanted);
+}
+
+static void assert_nobody(const char *text, uint32_t uid)
+{
+	uint32_t owner;
+
+	assert_int_equal(ask(text, uid, &owner), SUBIDS_NOBODY);
+	assert_int_equal(owner, UNTOUCHED);
+}
+
+static void assert_several(const char *text, uint32_t uid)
+{
+	uint32_t owner;
+
+	assert_int_equal(ask(text, uid, &owner), SUBIDS_SEVERAL);
+}
+
+static void a_range_has_one_owner(void **state)
+{
+	static const char text[] = "ann:100000:65536\nbob:165536:65536\n";
+
+	(void)state;
+	assert_nobody(text, 99999);
+	assert_owner(text, 100000, 1000);
+	assert_owner(text, 165535, 1000);
+	assert_owner(text, 165536, 1001);
+	assert_owner(text, 231071, 1001);
+	assert_nobody(text, 231072);
+	assert_nobody("\n", 0);
+}
+
+static void overlapping_ranges_have_several(void **state)
+{
+	static const char text[] = "ann:100000:65536\nbob:150000:65536\n";
+
+	(void)state;
+	assert_owner(text, 149999, 1000);
+	assert_several(text, 150000);
+	assert_several(text, 165535);
+	assert_owner(text, 165536, 1001);
+}
+
+static void two_ranges_of_one_owner_have_one(void **state)
+{
+	(void)state;
+	assert_owner("ann:100000:10\nann:100005:10\n", 100007, 1000);
+	assert_owner("ann:100000:10\nalso-ann:100005:10\n1000:100000:20\n", 100007, 1000);
+	assert_several("ann:100000:10\nann:100000:10\nbob:100000:10\n", 100007);
+}
+
+static void an_owner_may_be_a_number(void **state)
+{
+	(void)state;
+	assert_owner("1234:100000:10\n", 100000, 1234);
+	assert_owner("4294967294:100000:10\n", 100000, 4294967294);
+	assert_owner("0:100000:10\n", 100000, 0);
+	assert_several("4294967295:100000:10\n", 100000);
+	assert_several("4294968296:100000:10\n", 100000); /* 1000, and 2 to the power of 32 */
+}
+
+/* It may be a known user: nobody can say. */
+static void a_name_that_nobody_knows_settles_nothing(void **state)
+{
+	(void)state;
+	assert_several("carol:100000:10\n", 100000);
+	assert_several("ann:100000:10\ncarol:100000:10\n", 100000);
+	assert_several("carol:100000:10\nann:100000:10\n", 100000);
+	assert_owner("carol:200000:10\nann:100000:10\n", 100000, 1000);
+}
+
+static void lines_that_are_none_are_passed_over(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"ann",
+		"ann:",
+		"ann:100000",
+		"ann:100000:",
+		"ann::10",
+		":100000:10",
+		"::",
+		"ann:100000:ten",
+		"ann:100000:10:10",
+		"ann:100000:-1",
+		"ann:-1:100010",
+		"ann: 100000:10",
+		"ann:+100000:10",
+		"ann:0x186a0:10",
+		"ann:100000:0",
+		"ann:100000:18446744073709551616",
+		"ann:18446744073709551616:10",
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		snprintf(text, sizeof text, "%s\n", bad[i]);
+		assert_nobody(text, 100000);
+		snprintf(text, sizeof text, "%s\nbob:100000:10\n%s\n", bad[i], bad[i]);
+		assert_owner(text, 100000, 1001);
+	}
+}
+
+/* The end of the line is not taken for a line of its own. */
+static void a_line_that_is_too_long_is_passed_over(void **state)
+{
+	(void)state;
+	for (size_t length = 400; length < 700; length++) {
+		char text[800];
+
+		memset(text, 'x', length);
+		strcpy(text + length, "bob:100000:10\nann:200000:10\n");
+		if (length + strlen("bob:100000:10\n") > 511)
+			assert_nobody(text, 100000);
+		assert_owner(text, 200000, 1000);
+	}
+}
+
+static void the_last_line_may_lack_its_end(void **state)
+{
+	(void)state;
+	assert_owner("bob:1:1\nann:100000:10", 100009, 1000);
+	assert_nobody("ann:100000:", 100000);
+}
+
+static void counts_may_be_huge(void **state)
+{
+	(void)state;
+	assert_owner("ann:100000:18446744073709551615\n", 4294967294, 1000);
+	assert_nobody("ann:100000:18446744073709551615\n", 99999);
+	assert_owner("ann:0:4294967296\n", 4294967295, 1000);
+	assert_nobody("ann:18446744073709551615:18446744073709551615\n", 100000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		CASE("a range has one owner, from its first to its last", a_range_has_one_owner),
+		CASE("overlapping ranges of two have several", overlapping_ranges_have_several),
+		CASE("overlapping ranges of one have one", two_ranges_of_one_owner_have_one),
+		CASE("an owner may be a number, if it is a uid", an_owner_may_be_a_number),
+		CASE("a name that nobody knows settles nothing",
+			a_name_that_nobody_knows_settles_nothing),
+		CASE("malformed lines are passed over", lines_that_are_none_are_passed_over),
+		CASE("a line that is too long is passed over to its end",
+			a_line_that_is_too_long_is_passed_over),
+		CASE("the last line may lack its end", the_last_line_may_lack_its_end),
+		CASE("counts may be huge", counts_may_be_huge),
+	};
+
+	return cmocka_run_group_tests_name("subids", cases, NULL, NULL);
+}

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Threads that close connections and doorbells. A close that hangs is made by a lingering TCP
+ * socket in the place of a doorbell: its close(2) waits until the other end is closed.
+ */
+#include "daemon/base/privilege.h"
+#include "daemon/close/closers.h"
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/macro.h"
+#include "daemon/admit/accounts.h"
+#include "daemon/close/handover.h"
+#include "tests/harness/lingering.h"
+#include "tests/harness/test.h"
+
+enum { PATIENCE_S = 30, HANGING = 1, OTHER = 2 };
+
+static struct closers *closers;
+static int epoll_fd;
+
+/* The clock stands at the time at which it was stopped. Once it is to go on, one more call has that
+ * time, and all later ones have the present. */
+static struct timespec stopped_at;
+static atomic_bool is_stopped, goes_on;
+static atomic_uint n_asked; /* while it stood */
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int r = (int)syscall(SYS_clock_gettime, clock, ret);
+
+	if (clock != CLOCK_MONOTONIC || !is_stopped)
+		return r;
+	*ret = stopped_at;
+	n_asked++;
+	if (goes_on)
+		is_stopped = false;
+	return r;
+}
+
+static void stop_clock(void)
+{
+	clock_gettime(CLOCK_MONOTONIC, &stopped_at);
+	n_asked = 0;
+	goes_on = false;
+	is_stopped = true;
+}
+
+static int set_up(void **state)
+{
+	remember_descriptors(state);
+	alarm(4 * PATIENCE_S); /* a hang must not be for ever */
+	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	return closers_new(&closers);
+}
+
+static int tear_down(void **state)
+{
+	closers = closers_free(closers);
+	close_fd(&epoll_fd);
+	alarm(0);
+	return compare_descriptors(state);
+}
+
+#define CLOSERS_CASE(sentence, function)                                                           \
+	{                                                                                          \
+		sentence, function, set_up, tear_down, NULL                                        \
+	}
+
+/* Returns the daemon's end of a connection; *@ret_client is the client's end. */
+static int connect_client(int *ret_client)
+{
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	*ret_client = pair[1];
+	return pair[0];
+}
+
+/* Does @fd show that the other end was closed? */
+static bool is_over(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd };
+
+	return poll(&poll_fd, 1, PATIENCE_S * 1000) == 1 && poll_fd.revents & POLLHUP;
+}
+
+static int make_doorbell(void)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	assert_int_equal(epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event), 0);
+	return fd;
+}
+
+static void wait_until_pending(unsigned wanted)
+{
+	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
+
+	closers_hand_over(closers);
+	while (closers_pending(closers) != wanted && clock_now_ns() < deadline_ns)
+		usleep(1000);
+	assert_int_equal(closers_pending(closers), wanted);
+}
+
+/* Makes a close hang until lingering_close(). */
+static void hang(unsigned account, struct lingering *ret)
+{
+	assert_true(lingering_open(ret));
+	closers_close_doorbell(closers, account, epoll_fd, &ret->fd);
+	closers_hand_over(closers);
+	assert_int_equal(ret->fd, -1);
+}
+
+static void close_connection_of(unsigned account)
+{
+	int client, fd = connect_client(&client);
+
+	closers_close_connection(closers, account, &fd);
+	assert_int_equal(fd, -1);
+	closers_hand_over(closers);
+	assert_true(is_over(client));
+	close(client);
+}
+
+static void a_connection_is_closed(void **state)
+{
+	int none = -1;
+
+	(void)state;
+	close_connection_of(OTHER);
+	closers_close_connection(closers, OTHER, &none);
+	closers_close_doorbell(closers, OTHER, epoll_fd, &none);
+	wait_until_pending(0);
+}
+
+/* If the daemon only closed the doorbell, edges would go on while the client has its descriptor. */
+static void a_doorbell_is_unwatched_and_closed(void **state)
+{
+	int fd = make_doorbell(), clients = dup(fd);
+	struct epoll_event event;
+
+	(void)state;
+	eventfd_write(clients, 1);
+	assert_int_equal(epoll_wait(epoll_fd, &event, 1, 0), 1);
+	closers_close_doorbell(closers, OTHER, epoll_fd, &fd);
+	assert_int_equal(fd, -1);
+	wait_until_pending(0);
+	eventfd_write(clients, 1);
+	assert_int_equal(epoll_wait(epoll_fd, &event, 1, 0), 0);
+	close(clients);
+}
+
+/* Each close must be made without a further call, because a daemon at rest makes none. */
+static void one_that_hangs_keeps_nobody_else(void **state)
+{
+	struct lingering lingering;
+
+	(void)state;
+	hang(HANGING, &lingering);
+	close_connection_of(OTHER);
+	close_connection_of(OTHER + 1);
+	wait_until_pending(1);
+	lingering_close(&lingering);
+	wait_until_pending(0);
+}
+
+/* The thread that has to take over looks at the clock when the close is still quick. If it went to
+ * sleep because the close is slow a moment later, nobody would wake it. */
+static void one_that_becomes_slow_is_seen(void **state)
+{
+	struct lingering lingering;
+
+	(void)state;
+	stop_clock();
+	hang(HANGING, &lingering);
+	while (!n_asked) /* when it begins */
+		usleep(1000);
+	usleep(20000);
+	goes_on = true;
+	close_connection_of(OTHER);
+	assert_false(is_stopped);
+	lingering_close(&lingering);
+	wait_until_pending(0);
+}
+
+/* Otherwise the connections of refused clients would pile up, and keep a descriptor each. */
+static void connections_do_not_wait_behind_doorbells(void **state)
+{
+	struct lingering lingering;
+
+	(void)state;
+	hang(HANGING, &lingering);
+	close_connection_of(HANGING);
+	wait_until_pending(1);
+	lingering_close(&lingering);
+	wait_until_pending(0);
+}
+
+static void doorbells_of_one_account_keep_one_thread(void **state)
+{
+	_cleanup_close_ int other_epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	struct lingering lingering[3];
+	int doorbells[100];
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		hang(HANGING, &lingering[i]);
+	for (unsigned i = 0; i < ARRAY_SIZE(doorbells); i++) {
+		doorbells[i] = make_doorbell();
+		closers_close_doorbell(
+			closers, HANGING, i % 2 ? epoll_fd : other_epoll_fd, &doorbells[i]);
+	}
+	close_connection_of(OTHER);
+	wait_until_pending(3 + ARRAY_SIZE(doorbells));
+	for (unsigned i = 0; i < 3; i++)
+		lingering_close(&lingering[i]);
+	wait_until_pending(0);
+}
+
+static void many_that_hang_keep_nobody_else(void **state)
+{
+	enum { N = 20 };
+	struct lingering lingering[N];
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++)
+		hang(100 + i, &lingering[i]);
+	close_connection_of(OTHER);
+	wait_until_pending(N);
+	for (unsigned i = 0; i < N; i++)
+		lingering_close(&lingering[i]);
+	wait_until_pending(0);
+}
+
+static void it_is_told_whose_close_hangs(void **state)
+{
+	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
+	struct lingering lingering;
+
+	(void)state;
+	assert_false(closers_hang(closers, HANGING));
+	hang(HANGING, &lingering);
+	while (!closers_hang(closers, HANGING) && clock_now_ns() < deadline_ns)
+		usleep(10000);
+	assert_true(closers_hang(closers, HANGING));
+	assert_false(closers_hang(closers, OTHER));
+	lingering_close(&lingering);
+	wait_until_pending(0);
+	assert_false(closers_hang(closers, HANGING));
+}
+
+/* The account is named before its first close has been hanging for long. */
+static void one_that_heaps_doorbells_up_is_told_of(void **state)
+{
+	struct lingering lingering;
+	int doorbell;
+
+	(void)state;
+	hang(HANGING, &lingering);
+	for (unsigned i = 0; i < 300; i++) {
+		assert_false(i < 100 && closers_hang(closers, HANGING));
+		doorbell = make_doorbell();
+		closers_close_doorbell(closers, HANGING, epoll_fd, &doorbell);
+	}
+	closers_hand_over(closers);
+	assert_true(closers_hang(closers, HANGING));
+	assert_false(closers_hang(closers, OTHER));
+	lingering_close(&lingering);
+	wait_until_pending(0);
+	assert_false(closers_hang(closers, HANGING));
+}
+
+/* Closes of @n doorbells of HANGING wait behind one that hangs. */
+static void heap_up(struct lingering *ret, unsigned n)
+{
+	hang(HANGING, ret);
+	for (unsigned i = 1; i < n; i++) {
+		int doorbell = make_doorbell();
+
+		closers_close_doorbell(closers, HANGING, epoll_fd, &doorbell);
+	}
+}
+
+static void a_crowd_is_told_from_others(void **state)
+{
+	struct lingering lingering;
+	int doorbell;
+
+	(void)state;
+	heap_up(&lingering, HANDOVER_CROWD - 1);
+	assert_false(closers_has_crowd(closers, HANGING));
+	doorbell = make_doorbell();
+	closers_close_doorbell(closers, HANGING, epoll_fd, &doorbell);
+	assert_true(closers_has_crowd(closers, HANGING));
+	assert_false(closers_has_crowd(closers, OTHER));
+	lingering_close(&lingering);
+	wait_until_pending(0);
+	assert_false(closers_has_crowd(closers, HANGING));
+}
+
+/* The ranks of a job leave at once, and the next ones come meanwhile. */
+static void clients_that_were_served_make_no_crowd(void **state)
+{
+	struct lingering lingering;
+	int client, fd;
+
+	(void)state;
+	heap_up(&lingering, HANDOVER_CROWD - 1);
+	fd = connect_client(&client);
+	closers_close_served(closers, HANGING, &fd);
+	closers_hand_over(closers);
+	assert_int_equal(fd, -1);
+	assert_false(closers_has_crowd(closers, HANGING));
+	assert_true(is_over(client));
+	close(client);
+	lingering_close(&lingering);
+	wait_until_pending(0);
+}
+
+/* Without a thread, which would have to be waited for. */
+static void an_empty_one_is_turned_away_at_once(void **state)
+{
+	int client, fd = connect_client(&client);
+
+	(void)state;
+	closers_turn_away(closers, OTHER, &fd);
+	assert_int_equal(fd, -1);
+	assert_int_equal(closers_pending(closers), 0);
+	assert_true(is_over(client));
+	close(client);
+}
+
+/* A descriptor that lingers is attached to its only message. */
+static int connect_with_lingering(struct lingering *ret)
+{
+	int client, fd = connect_client(&client);
+
+	assert_true(lingering_open(ret));
+	assert_true(lingering_send(client, "a", 1, ret->fd));
+	close_fd(&ret->fd);
+	close(client);
+	return fd;
+}
+
+static void beyond_the_bound_none_waits(void **state)
+{
+	struct lingering lingering, attached[2];
+	int fd;
+
+	(void)state;
+	heap_up(&lingering, HANDOVER_FULL - 1);
+	for (unsigned i = 0; i < ARRAY_SIZE(attached); i++) {
+		fd = connect_with_lingering(&attached[i]);
+		closers_turn_away(closers, HANGING, &fd);
+		assert_int_equal(fd, -1);
+		closers_hand_over(closers);
+		assert_true(closers_pending(closers) <= HANDOVER_FULL);
+	}
+	lingering_close(&lingering);
+	wait_until_pending(0);
+	for (unsigned i = 0; i < ARRAY_SIZE(attached); i++)
+		lingering_close(&attached[i]);
+}
+
+static void costs_are_charged_once(void **state)
+{
+	const struct budget_rules rules = { .percent = 1, .burst_ms = 10 };
+	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
+	struct budget budget;
+	int64_t left_ns;
+
+	(void)state;
+	assert_int_equal(budget_init(&budget, &rules, ACCOUNTS_MAX), 0);
+	budget.accounts[OTHER].counts = true;
+	close_connection_of(OTHER);
+	wait_until_pending(0);
+	/* A thread may be at the costs, and then they wait for the next call. */
+	while (!budget.accounts[OTHER].credit_ns && clock_now_ns() < deadline_ns)
+		closers_charge(closers, &budget);
+	left_ns = budget.accounts[OTHER].credit_ns;
+	assert_true(left_ns < 0);
+	assert_int_equal(budget.total_ns, 0); /* no other account waits */
+	closers_charge(closers, &budget);
+	assert_int_equal(budget.accounts[OTHER].credit_ns, left_ns);
+	budget_done(&budget);
+}
+
+static void what_is_nobodys_is_charged_to_nobody(void **state)
+{
+	const struct budget_rules rules = { .percent = 1, .burst_ms = 10 };
+	struct budget budget;
+
+	(void)state;
+	assert_int_equal(budget_init(&budget, &rules, ACCOUNTS_MAX), 0);
+	close_connection_of(ACCOUNTS_NONE);
+	wait_until_pending(0);
+	closers_charge(closers, &budget);
+	assert_int_equal(budget.total_ns, 0);
+	budget_done(&budget);
+}
+
+static void it_ends_when_all_is_closed(void **state)
+{
+	int clients[300], fd;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(clients); i++) {
+		fd = connect_client(&clients[i]);
+		closers_close_connection(closers, i, &fd);
+	}
+	closers = closers_free(closers);
+	for (unsigned i = 0; i < ARRAY_SIZE(clients); i++) {
+		assert_true(is_over(clients[i]));
+		close(clients[i]);
+	}
+	assert_null(closers_free(NULL));
+}
+
+/* In a process of its own, for it leaves a thread behind. Status 0: it came through. */
+static int end_while_one_hangs(void)
+{
+	struct lingering lingering;
+	int fd, client;
+
+	alarm(PATIENCE_S);
+	hang(HANGING, &lingering);
+	fd = connect_client(&client);
+	closers_close_connection(closers, OTHER, &fd);
+	closers_free(closers);
+	if (!is_over(client))
+		return 1;
+	return 0;
+}
+
+static void it_ends_although_one_hangs(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(closers_new(&closers) < 0 ? 2 : end_while_one_hangs());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		/* first, as long as there are no threads to fork beside */
+		CASE("the closers end in bounded time although one close hangs",
+			it_ends_although_one_hangs),
+		CLOSERS_CASE(
+			"a connection is closed, and its client sees that", a_connection_is_closed),
+		CLOSERS_CASE(
+			"a doorbell is unwatched and closed", a_doorbell_is_unwatched_and_closed),
+		CLOSERS_CASE("a close that hangs keeps nobody else's from being made",
+			one_that_hangs_keeps_nobody_else),
+		CLOSERS_CASE("a close that becomes slow while a thread looks is seen",
+			one_that_becomes_slow_is_seen),
+		CLOSERS_CASE("connections do not wait behind a doorbell that hangs",
+			connections_do_not_wait_behind_doorbells),
+		CLOSERS_CASE("doorbells of one account keep one thread",
+			doorbells_of_one_account_keep_one_thread),
+		CLOSERS_CASE("many closes that hang delay no other account",
+			many_that_hang_keep_nobody_else),
+		CLOSERS_CASE("after a while the account is named whose close hangs",
+			it_is_told_whose_close_hangs),
+		CLOSERS_CASE("an account that heaps up doorbells is told of",
+			one_that_heaps_doorbells_up_is_told_of),
+		CLOSERS_CASE("an account with many that wait is a crowd, and no other",
+			a_crowd_is_told_from_others),
+		CLOSERS_CASE("clients that were served and have left make no crowd",
+			clients_that_were_served_make_no_crowd),
+		CLOSERS_CASE("a connection that holds nothing is turned away at once",
+			an_empty_one_is_turned_away_at_once),
+		CLOSERS_CASE(
+			"beyond the bound the caller closes connections, and waits for no file",
+			beyond_the_bound_none_waits),
+		CLOSERS_CASE("the cost of closing is charged once", costs_are_charged_once),
+		CLOSERS_CASE("the cost of nobody's connections is charged to nobody",
+			what_is_nobodys_is_charged_to_nobody),
+		CLOSERS_CASE("the closers end when all is closed", it_ends_when_all_is_closed),
+	};
+
+	privilege_raise_file_limit(); /* with 1024 files a crowd is smaller */
+	return cmocka_run_group_tests_name("closers", cases, NULL, NULL);
+}
