@@ -20,7 +20,7 @@
 
 enum { EXIT_USAGE = 2 };
 
-struct options {
+struct daemon_options {
 	const char *config_path;
 	const char *root;
 	const char *socket_path;
@@ -65,7 +65,7 @@ static const char help[] =
 	"See uncored(8), uncored.conf(5), uncore-platform(5).\n";
 
 /* Returns -1 to go on, or the exit status. */
-static int take_option(int option, struct options *ret)
+static int take_option(int option, struct daemon_options *ret)
 {
 	switch (option) {
 	case CONFIG:
@@ -103,7 +103,7 @@ static int take_option(int option, struct options *ret)
 }
 
 /* Returns as take_option(). */
-static int parse_options(int argc, char *argv[], struct options *ret)
+static int parse_options(int argc, char *argv[], struct daemon_options *ret)
 {
 	int option, status = -1;
 
@@ -124,7 +124,7 @@ static int parse_options(int argc, char *argv[], struct options *ret)
 }
 
 /* The folders of platform files; the list lives as long as the process. */
-static const char *const *platform_dirs(const struct options *options)
+static const char *const *platform_dirs(const struct daemon_options *options)
 {
 	static const char *directories[] = { UNCORED_SITE_PLATFORMS, UNCORED_PLATFORMS, NULL };
 
@@ -136,13 +136,13 @@ static const char *const *platform_dirs(const struct options *options)
 }
 
 /* A description of another machine has no numbers to keep, unless it is said where. */
-static const char *state_folder(const struct options *options)
+static const char *state_folder(const struct daemon_options *options)
 {
 	return options->state || strcmp(options->root, "/") ? options->state
 							    : SOCKET_NUMBERS_FOLDER;
 }
 
-static struct counters_origin machine_of(const struct options *options)
+static struct counters_origin machine_of(const struct daemon_options *options)
 {
 	return (struct counters_origin){
 		.root = options->root,
@@ -151,14 +151,14 @@ static struct counters_origin machine_of(const struct options *options)
 	};
 }
 
-static struct config_origin origin_of(const struct options *options)
+static struct config_origin origin_of(const struct daemon_options *options)
 {
 	return (struct config_origin){ options->config_path, options->socket_path };
 }
 
 /* Finds the configuration: the file or, if that is wrong, its last right text. @saved then has a
  * text only if that is the one. */
-static int find_config(const struct options *options, struct saved_config *saved,
+static int find_config(const struct daemon_options *options, struct saved_config *saved,
 	struct config *ret, struct fault *fault)
 {
 	const struct config_origin origin = origin_of(options);
@@ -176,7 +176,7 @@ static int find_config(const struct options *options, struct saved_config *saved
 	return 0;
 }
 
-static int check(const struct options *options, struct fdstore *store, struct fault *fault)
+static int check(const struct daemon_options *options, struct fdstore *store, struct fault *fault)
 {
 	_cleanup_(saved_config_done) struct saved_config saved;
 	_cleanup_(counters_done) struct counters counters = {};
@@ -223,7 +223,7 @@ static void log_start(const struct counters *counters)
 }
 
 /* All that one run of the daemon has. */
-struct run {
+struct daemon_run {
 	struct fdstore *store;
 	struct saved_config saved;
 	struct config config;
@@ -233,7 +233,7 @@ struct run {
 	struct refusing refusing;
 };
 
-static int serve(struct run *run, struct fault *fault)
+static int serve(struct daemon_run *run, struct fault *fault)
 {
 	if (run->counters.is_kept && saved_config_keep(&run->config, &run->saved) < 0)
 		log_warning("The configuration could not be left with the service manager: "
@@ -252,7 +252,7 @@ static int serve(struct run *run, struct fault *fault)
 }
 
 /* Plans and opens the counters, unless the configuration was wrong already. */
-static void open_counters(struct run *run)
+static void open_counters(struct daemon_run *run)
 {
 	struct refusing *refusing = &run->refusing;
 
@@ -266,7 +266,7 @@ static void open_counters(struct run *run)
 }
 
 /* If uncored cannot serve, it tells every client why. */
-static int serve_or_refuse(struct run *run, struct fault *fault)
+static int serve_or_refuse(struct daemon_run *run, struct fault *fault)
 {
 	int r = server_init(&run->server, &run->config, &run->listener, run->store, fault);
 
@@ -280,7 +280,7 @@ static int serve_or_refuse(struct run *run, struct fault *fault)
 	return refusing_run(&run->refusing, fault);
 }
 
-static int listen_and_serve(struct run *run, struct fault *fault)
+static int listen_and_serve(struct daemon_run *run, struct fault *fault)
 {
 	int r = listener_open(&run->listener, &run->config, run->store, fault);
 
@@ -294,9 +294,10 @@ static int listen_and_serve(struct run *run, struct fault *fault)
 }
 
 /* Only trouble with the socket is an error; clients are told any other reason. */
-static int run_daemon(const struct options *options, struct fdstore *store, struct fault *fault)
+static int run_daemon(
+	const struct daemon_options *options, struct fdstore *store, struct fault *fault)
 {
-	struct run run = {
+	struct daemon_run run = {
 		.store = store,
 		.refusing = {
 			.origin = origin_of(options),
@@ -323,7 +324,7 @@ static int run_daemon(const struct options *options, struct fdstore *store, stru
 int main(int argc, char *argv[])
 {
 	const struct privilege_start start = privilege_find_start();
-	struct options options = { .root = "/" };
+	struct daemon_options options = { .root = "/" };
 	struct fdstore store = {};
 	struct fault fault = {};
 	int r = parse_options(argc, argv, &options);

@@ -2,7 +2,7 @@
 /* The clusters of metrics: a part of their numbers, and so for ever (see pmns). */
 #pragma once
 
-#include "pmda/record.h"
+#include "pmda/saved.h"
 
 enum {
 	TRAFFIC_CLUSTER = 0,
@@ -12,5 +12,5 @@ enum {
 	DAEMON_CLUSTER = 4,
 	UP_CLUSTER = 5, /* of one metric, which PAPI needs and which has no name below uncore */
 	JOB_CLUSTER = 6,
-	PERFEVENT_FIRST_CLUSTER = RECORD_FIRST_CLUSTER,
+	PERFEVENT_FIRST_CLUSTER = SAVED_FIRST_CLUSTER,
 };

@@ -29,7 +29,7 @@ struct socket {
 };
 
 /* All that the instances of one connection are made of. */
-struct machine {
+struct numbered_machine {
 	unsigned n_sockets, n_channels;
 	unsigned n_read; /* sockets that have counters: one whose package is missing is a hole */
 	struct socket *sockets;
@@ -37,9 +37,9 @@ struct machine {
 	pmdaInstid *socket_set, *channel_set;
 };
 
-static struct machine current;
+static struct numbered_machine current;
 
-static void machine_done(struct machine *machine)
+static void machine_done(struct numbered_machine *machine)
 {
 	free(machine->sockets);
 	free(machine->channels);
@@ -47,7 +47,8 @@ static void machine_done(struct machine *machine)
 	free(machine->channel_set);
 }
 
-static int machine_init(struct machine *machine, unsigned n_sockets, unsigned most_channels)
+static int machine_init(
+	struct numbered_machine *machine, unsigned n_sockets, unsigned most_channels)
 {
 	machine->sockets = calloc(n_sockets + 1, sizeof *machine->sockets);
 	machine->channels = calloc(most_channels + 1, sizeof *machine->channels);
@@ -60,7 +61,7 @@ static int machine_init(struct machine *machine, unsigned n_sockets, unsigned mo
 
 /* --- sockets --- */
 
-static void add_socket(struct machine *machine, const struct view *view)
+static void add_socket(struct numbered_machine *machine, const struct view *view)
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 	unsigned number = machine->n_sockets++;
@@ -95,7 +96,7 @@ static bool split_metric(const char *metric, unsigned *ret_tier, enum direction 
 }
 
 static struct channel *find_label(
-	struct machine *machine, unsigned socket, const char *tier, const char *label)
+	struct numbered_machine *machine, unsigned socket, const char *tier, const char *label)
 {
 	for (unsigned i = 0; i < machine->n_channels; i++) {
 		struct channel *channel = &machine->channels[i];
@@ -107,7 +108,7 @@ static struct channel *find_label(
 	return NULL;
 }
 
-static bool id_is_taken(const struct machine *machine, int id)
+static bool id_is_taken(const struct numbered_machine *machine, int id)
 {
 	for (unsigned i = 0; i < machine->n_channels; i++)
 		if (machine->channels[i].id == id)
@@ -116,7 +117,8 @@ static bool id_is_taken(const struct machine *machine, int id)
 }
 
 /* The first number in "imc3" or "imc3-die1"; if it is taken, the next free number. */
-static int make_id(const struct machine *machine, unsigned socket, unsigned tier, const char *label)
+static int make_id(
+	const struct numbered_machine *machine, unsigned socket, unsigned tier, const char *label)
 {
 	int id = (int)(socket << SOCKET_SHIFT | tier << TIER_SHIFT);
 
@@ -127,7 +129,7 @@ static int make_id(const struct machine *machine, unsigned socket, unsigned tier
 }
 
 /* "socket0/imc3"; "socket0/imc3.pmm" for another tier behind the same controller. */
-static void name_channel(struct machine *machine, struct channel *channel, unsigned tier)
+static void name_channel(struct numbered_machine *machine, struct channel *channel, unsigned tier)
 {
 	bool shared = find_label(machine, channel->socket, NULL, channel->label) != NULL;
 
@@ -137,7 +139,7 @@ static void name_channel(struct machine *machine, struct channel *channel, unsig
 }
 
 static struct channel *take_channel(
-	struct machine *machine, const struct uncore_channel *found, unsigned tier)
+	struct numbered_machine *machine, const struct uncore_channel *found, unsigned tier)
 {
 	struct channel *channel = find_label(machine, found->socket, tiers[tier], found->name);
 
@@ -154,7 +156,7 @@ static struct channel *take_channel(
 	return channel;
 }
 
-static void add_channel(struct machine *machine, const struct view *view, uint32_t index)
+static void add_channel(struct numbered_machine *machine, const struct view *view, uint32_t index)
 {
 	struct uncore_channel found = UNCORE_CHANNEL_INIT;
 	enum direction direction;
@@ -170,7 +172,7 @@ static void add_channel(struct machine *machine, const struct view *view, uint32
 
 int instances_make(const struct view *view)
 {
-	struct machine machine = { 0 };
+	struct numbered_machine machine = { 0 };
 
 	if (machine_init(&machine, view->machine.n_sockets, view->machine.n_channels) < 0) {
 		machine_done(&machine);

@@ -37,9 +37,9 @@ const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n)
 	const struct tree *tree = tree_get();
 	unsigned n = 0;
 
-	for (unsigned i = 0; tree->published && i < tree->record.n_counters; i++)
-		if (tree_is_first(&tree->record.counters[i]))
-			tree->metrics[n++].m_desc = describe(domain, &tree->record.counters[i]);
+	for (unsigned i = 0; tree->published && i < tree->saved.n_counters; i++)
+		if (tree_is_first(&tree->saved.counters[i]))
+			tree->metrics[n++].m_desc = describe(domain, &tree->saved.counters[i]);
 	*ret_n = n;
 	return n ? tree->metrics : NULL;
 }
@@ -84,9 +84,9 @@ pmdaNameSpace *perfevent_names(int domain)
 
 	if (!tree->published || filled)
 		return tree->names;
-	for (unsigned i = 0; i < tree->record.n_counters; i++)
-		if (tree_is_first(&tree->record.counters[i])) {
-			insert_name(domain, &tree->record.counters[i]);
+	for (unsigned i = 0; i < tree->saved.n_counters; i++)
+		if (tree_is_first(&tree->saved.counters[i])) {
+			insert_name(domain, &tree->saved.counters[i]);
 			n++;
 		}
 	insert_up(domain);
@@ -99,10 +99,10 @@ static const struct counter *find_metric(pmID pmid)
 {
 	const struct tree *tree = tree_get();
 
-	for (unsigned i = 0; i < tree->record.n_counters; i++)
-		if (tree->record.counters[i].cluster == pmID_cluster(pmid) &&
-			tree->record.counters[i].item == pmID_item(pmid))
-			return &tree->record.counters[i];
+	for (unsigned i = 0; i < tree->saved.n_counters; i++)
+		if (tree->saved.counters[i].cluster == pmID_cluster(pmid) &&
+			tree->saved.counters[i].item == pmID_item(pmid))
+			return &tree->saved.counters[i];
 	return NULL;
 }
 
@@ -110,7 +110,7 @@ bool perfevent_is_public(void)
 {
 	const struct tree *tree = tree_get();
 
-	return tree->record.is_public;
+	return tree->saved.is_public;
 }
 
 uint64_t *perfevent_copy_counts(uint64_t *former)
@@ -119,11 +119,11 @@ uint64_t *perfevent_copy_counts(uint64_t *former)
 	uint64_t *counts = NULL;
 
 	if (tree->published)
-		counts = realloc(former, (tree->record.n_counters + 1) * sizeof *counts);
+		counts = realloc(former, (tree->saved.n_counters + 1) * sizeof *counts);
 	if (!counts)
 		free(former);
-	for (unsigned i = 0; counts && i < tree->record.n_counters; i++)
-		counts[i] = tree->record.counters[i].count;
+	for (unsigned i = 0; counts && i < tree->saved.n_counters; i++)
+		counts[i] = tree->saved.counters[i].count;
 	return counts;
 }
 
@@ -137,7 +137,7 @@ bool perfevent_count(pmID pmid, unsigned inst, const uint64_t *counts, uint64_t 
 	counter = tree_find(metric, tree->cpus[inst].cpu);
 	if (!counter || !counter->offered)
 		return false;
-	*ret_count = counts ? counts[counter - tree->record.counters] : counter->count;
+	*ret_count = counts ? counts[counter - tree->saved.counters] : counter->count;
 	return true;
 }
 

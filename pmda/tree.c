@@ -6,7 +6,7 @@
 
 #include "pmda/clusters.h"
 #include "pmda/instances.h"
-#include "pmda/record.h"
+#include "pmda/saved.h"
 #include "pmda/sources.h"
 
 static struct tree tree;
@@ -15,8 +15,8 @@ static struct tree tree;
 
 static struct counter *find(const char *pmu, const char *event, unsigned cpu)
 {
-	for (unsigned i = 0; i < tree.record.n_counters; i++) {
-		struct counter *counter = &tree.record.counters[i];
+	for (unsigned i = 0; i < tree.saved.n_counters; i++) {
+		struct counter *counter = &tree.saved.counters[i];
 
 		if (counter->cpu == cpu && !strcmp(counter->pmu, pmu) &&
 			!strcmp(counter->event, event))
@@ -31,8 +31,8 @@ static void give_number(struct counter *counter)
 	unsigned next_cluster = PERFEVENT_FIRST_CLUSTER, next_item = 0;
 
 	counter->cluster = 0;
-	for (unsigned i = 0; i < tree.record.n_counters; i++) {
-		const struct counter *other = &tree.record.counters[i];
+	for (unsigned i = 0; i < tree.saved.n_counters; i++) {
+		const struct counter *other = &tree.saved.counters[i];
 
 		if (other->cluster >= next_cluster)
 			next_cluster = other->cluster + 1;
@@ -63,7 +63,7 @@ static void add_counter(const struct source *source)
 	strcpy(counter.pmu, source->pmu);
 	strcpy(counter.event, source->event);
 	give_number(&counter);
-	tree.record.counters[tree.record.n_counters++] = counter;
+	tree.saved.counters[tree.saved.n_counters++] = counter;
 }
 
 /* The counter of @source on the CPU where it was counted before. */
@@ -78,8 +78,8 @@ static struct counter *find_same(const struct source *source)
  */
 static struct counter *find_moved(const struct source *source)
 {
-	for (unsigned i = 0; i < tree.record.n_counters; i++) {
-		struct counter *counter = &tree.record.counters[i];
+	for (unsigned i = 0; i < tree.saved.n_counters; i++) {
+		struct counter *counter = &tree.saved.counters[i];
 
 		if (counter->source < 0 && counter->socket == source->socket &&
 			!strcmp(counter->pmu, source->pmu) &&
@@ -95,13 +95,13 @@ static struct counter *add_new(const struct source *source)
 	if (tree.published)
 		return NULL;
 	add_counter(source);
-	return &tree.record.counters[tree.record.n_counters - 1];
+	return &tree.saved.counters[tree.saved.n_counters - 1];
 }
 
 static bool is_found(unsigned source)
 {
-	for (unsigned i = 0; i < tree.record.n_counters; i++)
-		if (tree.record.counters[i].source == (int)source)
+	for (unsigned i = 0; i < tree.saved.n_counters; i++)
+		if (tree.saved.counters[i].source == (int)source)
 			return true;
 	return false;
 }
@@ -113,8 +113,8 @@ static void find_sources(const struct view *view)
 		const struct source *) = { find_same, find_moved, add_new };
 	struct source source;
 
-	for (unsigned i = 0; i < tree.record.n_counters; i++)
-		tree.record.counters[i].source = -1;
+	for (unsigned i = 0; i < tree.saved.n_counters; i++)
+		tree.saved.counters[i].source = -1;
 	for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
 		for (unsigned i = 0; i < sources_count(view); i++) {
 			struct counter *counter = NULL;
@@ -133,10 +133,10 @@ static void forget_ghosts(void)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < tree.record.n_counters; i++)
-		if (tree.record.counters[i].source >= 0)
-			tree.record.counters[n++] = tree.record.counters[i];
-	tree.record.n_counters = n;
+	for (unsigned i = 0; i < tree.saved.n_counters; i++)
+		if (tree.saved.counters[i].source >= 0)
+			tree.saved.counters[n++] = tree.saved.counters[i];
+	tree.saved.n_counters = n;
 }
 
 /* --- following uncored --- */
@@ -144,7 +144,7 @@ static void forget_ghosts(void)
 /* If the agent and uncored are killed together, no more than a minute's counts are lost. */
 static void save(const struct view *view)
 {
-	record_save(&tree.record);
+	saved_save(&tree.saved);
 	tree.saved_ns = view->now_ns;
 	tree.unsaved = false;
 }
@@ -152,18 +152,17 @@ static void save(const struct view *view)
 /* uncored was restarted, or the agent was: sources may have other numbers, and may count from 0. */
 static void follow(const struct view *view)
 {
-	struct record *record = &tree.record;
-	bool same =
-		!memcmp(record->generation, view->machine.generation, sizeof record->generation);
+	struct saved *saved = &tree.saved;
+	bool same = !memcmp(saved->generation, view->machine.generation, sizeof saved->generation);
 
 	if (tree.n_connections == view->n_connections)
 		return;
-	for (unsigned i = 0; i < record->n_counters && !same; i++)
-		record->counters[i].base = record->counters[i].count;
+	for (unsigned i = 0; i < saved->n_counters && !same; i++)
+		saved->counters[i].base = saved->counters[i].count;
 	find_sources(view);
 	if (!same && !tree.published)
 		forget_ghosts();
-	memcpy(record->generation, view->machine.generation, sizeof record->generation);
+	memcpy(saved->generation, view->machine.generation, sizeof saved->generation);
 	tree.n_connections = view->n_connections;
 	save(view);
 }
@@ -173,9 +172,9 @@ static void follow_rules(const struct view *view)
 {
 	bool is_public = view_admits_all(view);
 
-	if (!view->is_current || is_public == tree.record.is_public)
+	if (!view->is_current || is_public == tree.saved.is_public)
 		return;
-	tree.record.is_public = is_public;
+	tree.saved.is_public = is_public;
 	save(view);
 }
 
@@ -194,11 +193,11 @@ static void take_count(struct counter *counter, const struct view *view)
 
 static void take_counts(const struct view *view)
 {
-	for (unsigned i = 0; i < tree.record.n_counters; i++)
-		if (tree.record.counters[i].source >= 0)
-			take_count(&tree.record.counters[i], view);
+	for (unsigned i = 0; i < tree.saved.n_counters; i++)
+		if (tree.saved.counters[i].source >= 0)
+			take_count(&tree.saved.counters[i], view);
 	tree.unsaved = true;
-	if (view->now_ns - tree.saved_ns >= RECORD_EVERY_S * UINT64_C(1000000000))
+	if (view->now_ns - tree.saved_ns >= SAVED_EVERY_S * UINT64_C(1000000000))
 		save(view);
 }
 
@@ -221,8 +220,8 @@ static int find_cpu(unsigned cpu)
 
 static void add_cpus(void)
 {
-	for (unsigned i = 0; i < tree.record.n_counters; i++) {
-		const struct counter *counter = &tree.record.counters[i];
+	for (unsigned i = 0; i < tree.saved.n_counters; i++) {
+		const struct counter *counter = &tree.saved.counters[i];
 
 		if (counter->offered && find_cpu(counter->cpu) < 0)
 			tree.cpus[tree.n_cpus++].cpu = counter->cpu;
@@ -242,7 +241,7 @@ bool tree_is_first(const struct counter *counter)
 {
 	if (!counter->offered)
 		return false;
-	for (const struct counter *c = tree.record.counters; c < counter; c++)
+	for (const struct counter *c = tree.saved.counters; c < counter; c++)
 		if (c->offered && c->cluster == counter->cluster && c->item == counter->item)
 			return false;
 	return true;
@@ -250,15 +249,15 @@ bool tree_is_first(const struct counter *counter)
 
 static bool anything_offered(void)
 {
-	for (unsigned i = 0; i < tree.record.n_counters; i++)
-		if (tree.record.counters[i].offered)
+	for (unsigned i = 0; i < tree.saved.n_counters; i++)
+		if (tree.saved.counters[i].offered)
 			return true;
 	return false;
 }
 
 static void publish(void)
 {
-	unsigned n = tree.record.n_counters;
+	unsigned n = tree.saved.n_counters;
 
 	if (tree.published || !anything_offered())
 		return;
@@ -279,8 +278,8 @@ static bool load(const struct view *view)
 {
 	if (tree.published || (tree.loaded && tree.n_connections == view->n_connections))
 		return true;
-	free(tree.record.counters);
-	tree.loaded = record_load(&tree.record, sources_count(view)) == 0;
+	free(tree.saved.counters);
+	tree.loaded = saved_load(&tree.saved, sources_count(view)) == 0;
 	tree.n_connections = 0;
 	return tree.loaded;
 }
@@ -302,7 +301,7 @@ void tree_update(const struct view *view)
 void tree_end(void)
 {
 	if (tree.unsaved)
-		record_save(&tree.record);
+		saved_save(&tree.saved);
 	tree.unsaved = false;
 }
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pmda/record.h"
+#include "pmda/saved.h"
 #include "pmda/view.h"
 
 struct tree_cpu {
@@ -21,7 +21,7 @@ struct tree_cpu {
 
 struct tree {
 	bool loaded, published, unsaved;
-	struct record record;
+	struct saved saved;
 	uint64_t saved_ns;      /* CLOCK_MONOTONIC: when the record was last written */
 	unsigned n_connections; /* number of the connection that the counters' sources are of */
 	unsigned n_cpus;

@@ -7,7 +7,7 @@
 
 #include "common/macro.h"
 
-struct search {
+struct active_set {
 	const struct symmetric *gram;
 	const double *products;
 	uint32_t n;
@@ -19,7 +19,7 @@ struct search {
 };
 
 /* How much faster the squares fall when @column grows. */
-static double gain(const struct search *search, uint32_t column)
+static double gain(const struct active_set *search, uint32_t column)
 {
 	double sum = search->products[column];
 
@@ -29,7 +29,7 @@ static double gain(const struct search *search, uint32_t column)
 }
 
 /* The column that gains most; n: none gains. */
-static uint32_t best(const struct search *search)
+static uint32_t best(const struct active_set *search)
 {
 	uint32_t found = search->n;
 	double most = search->tolerance;
@@ -46,7 +46,7 @@ static uint32_t best(const struct search *search)
 }
 
 /* Goes from x towards @wanted until a coefficient is 0, which stays there. False: arrived. */
-static bool go_towards(struct search *search, const double *wanted)
+static bool go_towards(struct active_set *search, const double *wanted)
 {
 	double *x = search->x, step = 1;
 
@@ -66,7 +66,7 @@ static bool go_towards(struct search *search, const double *wanted)
 }
 
 /* Each round holds one more column at 0, so that it ends. */
-static int settle(struct search *search)
+static int settle(struct active_set *search)
 {
 	double wanted[SYMMETRIC_MAX];
 	int r;
@@ -82,7 +82,7 @@ static int settle(struct search *search)
 	return 0;
 }
 
-static int exchange(struct search *search)
+static int exchange(struct active_set *search)
 {
 	uint32_t column;
 	int r;
@@ -106,14 +106,14 @@ static int exchange(struct search *search)
 int nonnegative_solve(const struct symmetric *gram, const double *products, uint32_t n,
 	double *ret_x, bool *ret_free)
 {
-	_cleanup_free_ struct search *search = calloc(1, sizeof *search);
+	_cleanup_free_ struct active_set *search = calloc(1, sizeof *search);
 	double largest = 0;
 
 	if (!search)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		largest = fmax(largest, fabs(products[i]));
-	*search = (struct search){
+	*search = (struct active_set){
 		.gram = gram,
 		.products = products,
 		.n = n,

@@ -30,8 +30,8 @@ struct counts {
 	uint64_t epoch; /* another one: the file was made anew, and knows nothing of older jobs */
 	uint32_t is_changing; /* numbers of runs are wrong if nobody is at work */
 	uint32_t n_rows;
-	uint32_t n_runs;   /* files: of open jobs, and of ended ones that wait for being written */
-	uint32_t n_parked; /* of these, the ones whose ID was begun again */
+	uint32_t n_runs;  /* files: of open jobs, and of ended ones that wait for being written */
+	uint32_t n_aside; /* of these, the ones whose ID was begun again */
 	uint64_t n_written;
 	struct counts_row rows[COUNTS_ROWS_MAX];
 	uint32_t n_ended; /* of n_runs, those that have ended; older releases do not count them */

@@ -62,8 +62,8 @@ static void free_names(struct dirent **entries, int n)
 	free(entries);
 }
 
-/* Does @name say that a run of @id is parked there? NULL: of any ID. */
-static bool is_parked(const char *name, const char *id)
+/* Does @name say that a run of @id is aside there? NULL: of any ID. */
+static bool is_aside(const char *name, const char *id)
 {
 	size_t n = id ? strlen(id) : strcspn(name, "@");
 
@@ -71,7 +71,8 @@ static bool is_parked(const char *name, const char *id)
 	       name[n + (id ? 1 : 0)] == '@';
 }
 
-static void park_name(const char *id, const struct stat *status, char ret_name[FOLDER_NAME_MAX])
+static void put_aside_name(
+	const char *id, const struct stat *status, char ret_name[FOLDER_NAME_MAX])
 {
 	snprintf(ret_name, FOLDER_NAME_MAX, ".%s@%ju", id, (uintmax_t)status->st_ino);
 }
@@ -99,7 +100,7 @@ static bool has_an_id(const char *name, const char *id)
 
 static bool is_any_run(const char *name, const char *id)
 {
-	return job_id_is_valid(name) || is_parked(name, id);
+	return job_id_is_valid(name) || is_aside(name, id);
 }
 
 /* Takes the names that are wanted out of the entries. */
@@ -139,7 +140,7 @@ static int list(const struct folder *folder, is_wanted_fn is_wanted, const char 
 
 int folder_list(const struct folder *folder, const char *id, struct folder_names *ret)
 {
-	return list(folder, id ? is_parked : has_an_id, id, ret);
+	return list(folder, id ? is_aside : has_an_id, id, ret);
 }
 
 int folder_list_all(const struct folder *folder, struct folder_names *ret)
@@ -185,15 +186,15 @@ static int count_anew(struct folder *folder, bool all_new)
 		return -errno;
 	if (all_new)
 		forget_written(folder, entries, n);
-	counts->n_runs = counts->n_parked = counts->n_ended = 0;
+	counts->n_runs = counts->n_aside = counts->n_ended = 0;
 	for (uint32_t i = 0; i < counts->n_rows; i++)
 		counts->rows[i].n_open = 0;
 	for (int i = 0; i < n; i++) {
 		if (job_id_is_valid(entries[i]->d_name))
 			count_run(folder, entries[i]->d_name);
-		if (is_parked(entries[i]->d_name, NULL)) {
+		if (is_aside(entries[i]->d_name, NULL)) {
 			counts->n_runs++;
-			counts->n_parked++;
+			counts->n_aside++;
 			counts->n_ended++;
 		}
 	}
@@ -263,17 +264,17 @@ int folder_end_change(struct folder *folder)
 
 /* --- changes --- */
 
-int folder_park(struct folder *folder, const char *id, const struct run *run)
+int folder_put_aside(struct folder *folder, const char *id, const struct run *run)
 {
 	char name[FOLDER_NAME_MAX];
 	struct stat status;
 
 	if (fstat(run->fd, &status) < 0)
 		return -errno;
-	park_name(id, &status, name);
+	put_aside_name(id, &status, name);
 	if (renameat(folder->fd, id, folder->fd, name) < 0)
 		return -errno;
-	folder->counts.n_parked++;
+	folder->counts.n_aside++;
 	return 0;
 }
 
@@ -340,12 +341,12 @@ int folder_note_written(struct folder *folder, const struct run *run)
 	r = folder_begin_change(folder);
 	if (r < 0)
 		return r;
-	park_name(id, &status, name);
+	put_aside_name(id, &status, name);
 	if (is_latest) {
 		r = keep_written(folder, id, &status);
 		uncount_ended(&folder->counts);
 	} else if (unlinkat(folder->fd, name, 0) == 0) {
-		folder->counts.n_parked--;
+		folder->counts.n_aside--;
 		uncount_ended(&folder->counts);
 	}
 	return r < 0 ? r : folder_end_change(folder);

@@ -59,7 +59,7 @@ int folder_begin_change(struct folder *folder);
 int folder_end_change(struct folder *folder);
 
 /* Moves the run that has the name @id away, so that the ID can begin again. Within a change. */
-int folder_park(struct folder *folder, const char *id, const struct run *run);
+int folder_put_aside(struct folder *folder, const char *id, const struct run *run);
 
 /* Notes that @run was written, wherever it is. A change of its own, under the lock. */
 int folder_note_written(struct folder *folder, const struct run *run);
@@ -73,9 +73,9 @@ struct folder_names {
 	size_t n;
 };
 
-/* The runs of @id that are parked; NULL: all files that have an ID for a name. Sorted. */
+/* The runs of @id that are aside; NULL: all files that have an ID for a name. Sorted. */
 int folder_list(const struct folder *folder, const char *id, struct folder_names *ret);
 
-/* All runs, those that are parked, too. */
+/* All runs, those that are aside, too. */
 int folder_list_all(const struct folder *folder, struct folder_names *ret);
 void folder_names_done(struct folder_names *names);

@@ -38,7 +38,7 @@ static void begin_line(FILE *out, const struct record *record, const struct reco
 }
 
 /* A record, and the number of its run; 0: it is in none. */
-struct source {
+struct csv_source {
 	const struct record *record;
 	uint32_t run;
 };
@@ -51,7 +51,7 @@ static void write_time(FILE *out, int64_t time_ns)
 }
 
 /* The columns that all lines of a region end with. */
-static void end_line(FILE *out, const struct source *source)
+static void end_line(FILE *out, const struct csv_source *source)
 {
 	fputc(',', out);
 	write_text(out, runs_step(source->record));
@@ -90,7 +90,8 @@ static void write_package(FILE *out, const struct record_socket *socket)
 		fprintf(out, "%" PRId64, socket->package);
 }
 
-static void write_region(FILE *out, const struct source *source, const struct record_region *region)
+static void write_region(
+	FILE *out, const struct csv_source *source, const struct record_region *region)
 {
 	const struct record *record = source->record;
 
@@ -119,7 +120,7 @@ void csv_write(FILE *out, const struct record *records, uint32_t n_records, cons
 		out);
 	for (uint32_t i = 0; i < n_records; i++) {
 		const bool is_apart = !runs || runs->of[i] == RUNS_APART;
-		const struct source source = { &records[i], is_apart ? 0 : runs->of[i] + 1 };
+		const struct csv_source source = { &records[i], is_apart ? 0 : runs->of[i] + 1 };
 
 		for (uint32_t k = 0; k < records[i].n_regions; k++)
 			write_region(out, &source, &records[i].regions[k]);

@@ -10,17 +10,17 @@
 enum { LIKE_MOST = 8 }; /* sentences of one kind */
 
 /* Sentences of one kind: the first few, and how many more there are. */
-struct kind {
+struct note_kind {
 	FILE *out;
 	size_t n;
 };
 
-static bool goes_on(struct kind *kind)
+static bool goes_on(struct note_kind *kind)
 {
 	return kind->n++ < LIKE_MOST;
 }
 
-static void end_kind(const struct kind *kind)
+static void end_kind(const struct note_kind *kind)
 {
 	if (kind->n > LIKE_MOST)
 		fprintf(kind->out, "(There are %zu more like that.)\n", kind->n - LIKE_MOST);
@@ -52,7 +52,7 @@ static bool has_twin(const struct record *record, const struct record *others, u
 
 void notes_leave_out_twins(struct record_list *list, FILE *out)
 {
-	struct kind kind = { .out = out };
+	struct note_kind kind = { .out = out };
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -115,7 +115,7 @@ static void write_run(const struct join *join, uint32_t run, FILE *out)
 
 static void write_runs(const struct join *join, FILE *out)
 {
-	struct kind kind = { .out = out };
+	struct note_kind kind = { .out = out };
 
 	if (join->runs.n_runs < 2)
 		return;
@@ -152,7 +152,8 @@ static void write_one_apart(const struct join *join, uint32_t i, FILE *out)
 	fputs(".\n", out);
 }
 
-static void write_host_apart(const struct join *join, uint32_t first, struct kind *kind, FILE *out)
+static void write_host_apart(
+	const struct join *join, uint32_t first, struct note_kind *kind, FILE *out)
 {
 	uint32_t n = 0;
 
@@ -173,7 +174,7 @@ static void write_host_apart(const struct join *join, uint32_t first, struct kin
 
 static void write_apart(const struct join *join, FILE *out)
 {
-	struct kind hosts = { .out = out }, records = { .out = out };
+	struct note_kind hosts = { .out = out }, records = { .out = out };
 
 	for (uint32_t i = 0; join->n_apart && i < join->n_records; i++)
 		if (join->runs.of[i] == RUNS_APART)
@@ -219,7 +220,7 @@ static void write_jobs(const struct join *join, FILE *out)
 
 static void write_failures(const struct join *join, FILE *out)
 {
-	struct kind kind = { .out = out };
+	struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->n_records; i++) {
 		const struct record *record = &join->records[i];
@@ -237,7 +238,7 @@ static void write_failures(const struct join *join, FILE *out)
 
 static void write_members(const struct join *join, FILE *out)
 {
-	struct kind kind = { .out = out };
+	struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->n_records; i++) {
 		const struct record *record = &join->records[i];
@@ -255,7 +256,7 @@ static void write_members(const struct join *join, FILE *out)
 
 static void write_gaps(const struct join *join, FILE *out)
 {
-	struct kind kind = { .out = out };
+	struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
 		for (uint32_t k = 0; k < join->regions[i].n_parts; k++) {
@@ -303,7 +304,7 @@ static bool lacks_metric(const struct join *join)
 
 static void write_omissions(const struct join *join, FILE *out)
 {
-	struct kind kind = { .out = out };
+	struct note_kind kind = { .out = out };
 
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
 		if (lacks_work(join, i) && goes_on(&kind))

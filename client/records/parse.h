@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "client/records/member.h"
+#include "client/records/json-reader.h"
 #include "client/report/record.h"
 
 /*
@@ -13,11 +13,13 @@
  * the file: -ENOMSG: "is no record of regions", which any other JSON is; -EPROTONOSUPPORT: it has
  * another schema; -EBADMSG: a member is wrong; -ENOMEM.
  */
-int record_parse(const char *text, struct record *ret_record, char ret_why[MEMBER_WHY_MAX]);
+int record_parse(const char *text, struct record *ret_record, char ret_why[JSON_READER_WHY_MAX]);
 
 /* The same for a record or an array of records, which are added to @list: all or none. Also -E2BIG:
  * there are too many. */
-int record_list_parse(const char *text, struct record_list *list, char ret_why[MEMBER_WHY_MAX]);
+int record_list_parse(
+	const char *text, struct record_list *list, char ret_why[JSON_READER_WHY_MAX]);
 
 /* Any JSON, and blanks behind it; *@ret is for json_object_put(). -EBADMSG; -ENOMEM. */
-int record_parse_json(const char *text, struct json_object **ret, char ret_why[MEMBER_WHY_MAX]);
+int record_parse_json(
+	const char *text, struct json_object **ret, char ret_why[JSON_READER_WHY_MAX]);

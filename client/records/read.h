@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-#include "client/records/member.h"
+#include "client/records/json-reader.h"
 #include "client/report/record.h"
 
 /* As record_list_parse(). Also -EFBIG, and the errors of open(2) and read(2). */
-int record_read(const char *path, struct record_list *list, char ret_why[MEMBER_WHY_MAX]);
+int record_read(const char *path, struct record_list *list, char ret_why[JSON_READER_WHY_MAX]);
 
 /* The whole text of a file, for free(3). -EFBIG; the errors of open(2) and read(2). */
 int record_read_text(const char *path, char **ret_text);

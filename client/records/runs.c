@@ -132,17 +132,17 @@ static size_t mark_all(
 /* --- runs --- */
 
 /* Those of one step. */
-struct span {
+struct time_span {
 	int64_t begun_ns, ended_ns;
 	uint32_t number; /* of the run, before they are sorted */
 };
 
 struct spans {
-	struct span *all;
+	struct time_span *all;
 	uint32_t n;
 };
 
-static int64_t overlap_ns(const struct span *span, const struct record *record)
+static int64_t overlap_ns(const struct time_span *span, const struct record *record)
 {
 	const int64_t begun_ns =
 		span->begun_ns > record->begun_ns ? span->begun_ns : record->begun_ns;
@@ -153,7 +153,7 @@ static int64_t overlap_ns(const struct span *span, const struct record *record)
 }
 
 /* That of @n runs which has most of the record's time; of equal ones the first. */
-static size_t best_of(const struct span *runs, size_t n, const struct record *record)
+static size_t best_of(const struct time_span *runs, size_t n, const struct record *record)
 {
 	size_t best = 0;
 
@@ -163,7 +163,7 @@ static size_t best_of(const struct span *runs, size_t n, const struct record *re
 	return best;
 }
 
-static void widen(struct span *span, const struct record *record)
+static void widen(struct time_span *span, const struct record *record)
 {
 	if (!span->begun_ns || record->begun_ns < span->begun_ns)
 		span->begun_ns = record->begun_ns;
@@ -212,7 +212,7 @@ static void assign_step(
 
 static int compare_spans(const void *a, const void *b)
 {
-	const struct span *x = a, *y = b;
+	const struct time_span *x = a, *y = b;
 
 	if (x->begun_ns != y->begun_ns)
 		return x->begun_ns < y->begun_ns ? -1 : 1;

@@ -179,13 +179,13 @@ static void see(
 
 /* --- a row of the estimate --- */
 
-struct row {
+struct observed_row {
 	struct estimate_row row;
 	struct estimate_share shares[ESTIMATE_REGIONS_MAX];
 	double bytes[ESTIMATE_SERIES_MAX];
 };
 
-static void fill_bytes(struct row *row, const struct estimate *estimate,
+static void fill_bytes(struct observed_row *row, const struct estimate *estimate,
 	const struct table_observed *from, const struct table_observed *to)
 {
 	for (uint32_t s = 0; s < estimate->n_sockets; s++)
@@ -202,8 +202,8 @@ static void fill_bytes(struct row *row, const struct estimate *estimate,
 }
 
 /* Passages that are counted an instant late or early may give a time below zero: it is none. */
-static uint64_t fill_shares(
-	struct row *row, const struct table_observed *from, const struct table_observed *to)
+static uint64_t fill_shares(struct observed_row *row, const struct table_observed *from,
+	const struct table_observed *to)
 {
 	uint64_t inside_ns = 0;
 
@@ -221,7 +221,7 @@ static uint64_t fill_shares(
 static void add_row(const struct estimate *estimate, const struct table_observed *from,
 	const struct table_observed *to, uint64_t sweep_ns)
 {
-	struct row row = { .row.n_shares = 0 };
+	struct observed_row row = { .row.n_shares = 0 };
 	const uint64_t dt_ns = to->at_ns - from->at_ns;
 	const uint64_t all_ns = (from->n_threads + to->n_threads) * dt_ns / 2;
 	const uint64_t inside_ns = fill_shares(&row, from, to);

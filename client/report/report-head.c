@@ -43,7 +43,7 @@ static const char *skip_value(const char *c)
 /* --- members --- */
 
 /* Numbers of the file, and what the head takes from them. */
-struct found {
+struct found_head {
 	struct report_head *head;
 	uint64_t schema, begun_s, ended_s;
 };
@@ -58,7 +58,7 @@ static void take_text(const char *value, char *ret, size_t size_bytes)
 	ret[n - 2] = '\0';
 }
 
-static void take(struct found *found, const char *key, const char *value)
+static void take(struct found_head *found, const char *key, const char *value)
 {
 	struct report_head *head = found->head;
 	const struct {
@@ -85,7 +85,7 @@ static void take(struct found *found, const char *key, const char *value)
 		take_text(value, head->step, sizeof head->step);
 }
 
-static void take_members(struct found *found, const char *c)
+static void take_members(struct found_head *found, const char *c)
 {
 	do {
 		const char *key = skip_blanks(c + 1), *value;
@@ -105,7 +105,7 @@ static void take_members(struct found *found, const char *c)
 bool report_head_read(const char *text, struct report_head *ret)
 {
 	const uint64_t second_ns = 1000000000;
-	struct found found = { .head = ret };
+	struct found_head found = { .head = ret };
 
 	*ret = (struct report_head){ .run = 0 };
 	text = skip_blanks(text);

@@ -23,7 +23,7 @@ enum {
 };
 
 /* Ours. */
-struct report {
+struct placed_report {
 	const char *text;
 	size_t size_bytes;
 	struct report_head head;
@@ -31,7 +31,7 @@ struct report {
 	char *temporary;   /* owned: a file beside its place, until it has a name; NULL: none */
 };
 
-static void report_done(struct report *report)
+static void report_done(struct placed_report *report)
 {
 	if (report->temporary)
 		unlink(report->temporary);
@@ -54,7 +54,7 @@ int report_write_all(int fd, const char *text, size_t size_bytes)
 }
 
 /* Closes @fd. */
-static int write_line(const struct report *report, int fd)
+static int write_line(const struct placed_report *report, int fd)
 {
 	int r = report_write_all(fd, report->text, report->size_bytes);
 
@@ -76,7 +76,7 @@ static int open_other(const char *path, int access, struct stat *ret)
 }
 
 /* An empty file was made to be filled: it is as old as it is. */
-static bool may_replace(const struct report *report, int fd, const struct stat *status)
+static bool may_replace(const struct placed_report *report, int fd, const struct stat *status)
 {
 	_cleanup_free_ char *text = calloc(1, HEAD_BYTES + 1);
 	struct report_head other = { .run = 0 };
@@ -143,7 +143,7 @@ static int move_to_any(const char *from, const char *path)
 /* --- where no file can be moved into place --- */
 
 /* The lock keeps two processes apart that do this. */
-static int write_over(const struct report *report, const char *path)
+static int write_over(const struct placed_report *report, const char *path)
 {
 	struct stat status;
 	_cleanup_close_ int fd = open_other(path, O_RDWR, &status);
@@ -158,7 +158,7 @@ static int write_over(const struct report *report, const char *path)
 }
 
 /* The file is empty until it is written, and too new to be replaced by others. */
-static int write_new(const struct report *report, const char *path)
+static int write_new(const struct placed_report *report, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), r;
 
@@ -171,7 +171,7 @@ static int write_new(const struct report *report, const char *path)
 }
 
 /* Not every file system has links. */
-static int put_without_links(const struct report *report, const char *path)
+static int put_without_links(const struct placed_report *report, const char *path)
 {
 	int r = write_new(report, path);
 
@@ -183,7 +183,8 @@ static int put_without_links(const struct report *report, const char *path)
 /* --- the place --- */
 
 /* Moves @other away. If another process has put a report there meanwhile, that one gets a place. */
-static int remove_other(const struct report *report, const char *path, const struct stat *other)
+static int remove_other(
+	const struct placed_report *report, const char *path, const struct stat *other)
 {
 	_cleanup_free_ char *aside = NULL;
 
@@ -200,7 +201,7 @@ static int remove_other(const struct report *report, const char *path, const str
 }
 
 /* -EEXIST: what is there must stay. */
-static int put_at(const struct report *report, const char *path)
+static int put_at(const struct placed_report *report, const char *path)
 {
 	int r = move(report->temporary, path);
 
@@ -219,7 +220,7 @@ static int put_at(const struct report *report, const char *path)
 	return r == 0 || r == -EEXIST ? r : put_without_links(report, path);
 }
 
-static int put(struct report *report, const char *path, char **ret_elsewhere)
+static int put(struct placed_report *report, const char *path, char **ret_elsewhere)
 {
 	int r = -EEXIST;
 
@@ -234,7 +235,7 @@ static int put(struct report *report, const char *path, char **ret_elsewhere)
 }
 
 /* In the same folder. Its name does not end in .json, so nobody takes it for a report. */
-static int write_beside(struct report *report, const char *path)
+static int write_beside(struct placed_report *report, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const int n = slash ? (int)(slash + 1 - path) : 0;
@@ -259,7 +260,7 @@ static int write_beside(struct report *report, const char *path)
 
 /* --- all --- */
 
-static int write_into(const struct report *report, const char *path)
+static int write_into(const struct placed_report *report, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 
@@ -271,7 +272,7 @@ static bool is_closed(int r)
 	return r == -EACCES || r == -EPERM || r == -EROFS;
 }
 
-static int place_file(struct report *report, const char *path, char **ret_elsewhere)
+static int place_file(struct placed_report *report, const char *path, char **ret_elsewhere)
 {
 	int r = write_beside(report, path);
 
@@ -300,7 +301,8 @@ static const char *file_of(const char *path, char room[PATH_MAX])
 
 int report_place(const char *path, const char *text, uint64_t loaded_ns, char **ret_elsewhere)
 {
-	_cleanup_(report_done) struct report report = { .text = text, .size_bytes = strlen(text) };
+	_cleanup_(report_done) struct placed_report report = { .text = text,
+		.size_bytes = strlen(text) };
 	char room[PATH_MAX];
 	const char *file = file_of(path, room);
 

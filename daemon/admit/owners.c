@@ -32,7 +32,7 @@ enum {
 
 enum kind { NOT_KNOWN, ITSELF, SUBORDINATE, NOBODYS };
 
-struct entry {
+struct owner_entry {
 	uint32_t uid;
 	uint32_t kind;  /* enum kind */
 	uint32_t owner; /* of a SUBORDINATE uid */
@@ -41,9 +41,9 @@ struct entry {
 };
 
 /* The part that outlives the process. */
-struct table {
+struct owner_table {
 	uint64_t magic;
-	struct entry entries[ENTRIES];
+	struct owner_entry entries[ENTRIES];
 };
 
 /* Of a ring: first in, first out. */
@@ -53,7 +53,7 @@ struct queue {
 
 struct owners {
 	int fd; /* of the table */
-	struct table *table;
+	struct owner_table *table;
 	int answer_fd; /* eventfd */
 
 	pthread_mutex_t lock; /* protects all that follows */
@@ -61,7 +61,7 @@ struct owners {
 	unsigned n_threads;
 	struct queue asked, answered;
 	uint32_t questions[QUEUE_MAX];
-	struct entry answers[ANSWERS_MAX];
+	struct owner_entry answers[ANSWERS_MAX];
 };
 
 /* The place for the next element. */
@@ -107,9 +107,9 @@ static enum kind look_up_in_passwd(uint32_t uid)
 									       : NOT_KNOWN;
 }
 
-static struct entry look_up(uint32_t uid)
+static struct owner_entry look_up(uint32_t uid)
 {
-	struct entry entry = { .uid = uid, .kind = look_up_in_passwd(uid) };
+	struct owner_entry entry = { .uid = uid, .kind = look_up_in_passwd(uid) };
 	_cleanup_file_ FILE *file = NULL;
 
 	if (entry.kind != NOBODYS)
@@ -136,7 +136,7 @@ static void answer_all(struct owners *owners)
 {
 	while (owners->asked.n && owners->answered.n < QUEUE_MAX && !owners->orphaned) {
 		uint32_t uid = owners->questions[queue_take(&owners->asked)];
-		struct entry entry;
+		struct owner_entry entry;
 
 		pthread_mutex_unlock(&owners->lock);
 		entry = look_up(uid);
@@ -198,19 +198,19 @@ static bool ask(struct owners *owners, uint32_t uid)
 
 /* --- the table, the main thread's alone --- */
 
-static bool is_of(const struct entry *entry, uint32_t uid)
+static bool is_of(const struct owner_entry *entry, uint32_t uid)
 {
 	return entry->looked_ns && entry->uid == uid;
 }
 
 /* The entry of @uid, or the entry that @uid would replace: the one looked up first. */
-static struct entry *find_place(struct table *table, uint32_t uid)
+static struct owner_entry *find_place(struct owner_table *table, uint32_t uid)
 {
 	uint32_t at = uid * 2654435761U; /* Knuth's multiplicative hash */
-	struct entry *oldest = &table->entries[at % ENTRIES];
+	struct owner_entry *oldest = &table->entries[at % ENTRIES];
 
 	for (uint32_t i = 0; i < PROBES; i++) {
-		struct entry *entry = &table->entries[(at + i) % ENTRIES];
+		struct owner_entry *entry = &table->entries[(at + i) % ENTRIES];
 
 		if (is_of(entry, uid))
 			return entry;
@@ -220,7 +220,7 @@ static struct entry *find_place(struct table *table, uint32_t uid)
 	return oldest;
 }
 
-static uint64_t account_id(const struct entry *entry)
+static uint64_t account_id(const struct owner_entry *entry)
 {
 	if (entry->kind == ITSELF)
 		return entry->uid;
@@ -231,7 +231,7 @@ static uint64_t account_id(const struct entry *entry)
 
 uint64_t owners_account_of(struct owners *owners, uint32_t uid)
 {
-	struct entry *place, entry = { .uid = uid };
+	struct owner_entry *place, entry = { .uid = uid };
 	uint64_t now_ns = clock_now_ns();
 
 	if (!uid)
@@ -253,7 +253,7 @@ int owners_fd(const struct owners *owners)
 
 bool owners_take_answer(struct owners *owners, uint32_t *ret_uid)
 {
-	struct entry answer;
+	struct owner_entry answer;
 	bool taken;
 
 	pthread_mutex_lock(&owners->lock);
@@ -274,9 +274,9 @@ bool owners_take_answer(struct owners *owners, uint32_t *ret_uid)
 
 /* --- beginning and end --- */
 
-static struct table *map_table(int fd)
+static struct owner_table *map_table(int fd)
 {
-	struct table *table;
+	struct owner_table *table;
 
 	if (fd < 0 || memfd_bytes(fd) != sizeof *table)
 		return NULL;

@@ -23,7 +23,7 @@ enum {
 };
 
 /* A file that is being read. */
-struct reading {
+struct file_reading {
 	struct inifile *ini;
 	unsigned line;
 	struct fault *fault;
@@ -62,7 +62,7 @@ const struct inifile_entry *inifile_entry(
 
 /* --- lines --- */
 
-static int fail_without_memory(const struct reading *reading)
+static int fail_without_memory(const struct file_reading *reading)
 {
 	return fault_set(reading->fault, -ENOMEM, "%s: out of memory.", reading->ini->path);
 }
@@ -80,7 +80,7 @@ static char *strip(char *text)
 	return text;
 }
 
-static int check_bytes(const struct reading *reading, const char *line)
+static int check_bytes(const struct file_reading *reading, const char *line)
 {
 	for (const char *c = line; *c; c++)
 		if (iscntrl((unsigned char)*c) && !isspace((unsigned char)*c))
@@ -89,7 +89,7 @@ static int check_bytes(const struct reading *reading, const char *line)
 	return 0;
 }
 
-static int add_section(const struct reading *reading, const char *name)
+static int add_section(const struct file_reading *reading, const char *name)
 {
 	struct inifile *ini = reading->ini;
 	const struct inifile_section *twin = inifile_section(ini, name);
@@ -109,7 +109,7 @@ static int add_section(const struct reading *reading, const char *name)
 }
 
 /* "[name]" */
-static int read_section(const struct reading *reading, char *line)
+static int read_section(const struct file_reading *reading, char *line)
 {
 	size_t length = strcspn(line, "]");
 
@@ -123,7 +123,7 @@ static int read_section(const struct reading *reading, char *line)
 	return add_section(reading, line + 1);
 }
 
-static int add_entry(const struct reading *reading, const char *key, const char *value)
+static int add_entry(const struct file_reading *reading, const char *key, const char *value)
 {
 	struct inifile *ini = reading->ini;
 	struct inifile_section *section = &ini->sections[ini->n_sections - 1];
@@ -144,7 +144,7 @@ static int add_entry(const struct reading *reading, const char *key, const char 
 }
 
 /* "key = value" */
-static int read_entry(const struct reading *reading, char *line)
+static int read_entry(const struct file_reading *reading, char *line)
 {
 	char *equals = strchr(line, '=');
 	const char *key;
@@ -163,7 +163,7 @@ static int read_entry(const struct reading *reading, char *line)
 	return add_entry(reading, key, strip(equals + 1));
 }
 
-static int read_line(const struct reading *reading, char *line)
+static int read_line(const struct file_reading *reading, char *line)
 {
 	int r = check_bytes(reading, line);
 
@@ -198,7 +198,7 @@ static int open_file(const char *path, FILE **ret, struct fault *fault)
 }
 
 /* Reads all of the file, up to the first NUL, which no text has. */
-static int read_text(FILE *file, const struct reading *reading)
+static int read_text(FILE *file, const struct file_reading *reading)
 {
 	struct inifile *ini = reading->ini;
 	size_t size = 0;
@@ -217,7 +217,7 @@ int inifile_load(const char *path, struct inifile *ret, struct fault *fault)
 {
 	_cleanup_(inifile_done) struct inifile ini = {};
 	_cleanup_file_ FILE *file = NULL;
-	struct reading reading = { .ini = &ini, .fault = fault };
+	struct file_reading reading = { .ini = &ini, .fault = fault };
 	char *rest, *line;
 	int r;
 

@@ -21,7 +21,7 @@ static const uint32_t LASTING = PAGE_UNCALIBRATED | PAGE_STANDIN;
 static const uint64_t SLACK_BYTES = 1 << 20;
 
 /* The sums of a socket's boxes for one metric. */
-struct sum {
+struct box_sum {
 	uint64_t added, subtracted;
 	uint32_t quality;
 	unsigned terms_used; /* bit per term: some box has it */
@@ -81,7 +81,7 @@ void tally_resume(struct tally *tally, const struct page_sweep *last,
 		tally->published[c].count = channels[c].count;
 }
 
-static void add_use(struct sum *sum, const struct box *box, const struct plan_use *use)
+static void add_use(struct box_sum *sum, const struct box *box, const struct plan_use *use)
 {
 	uint64_t amount = box->events[use->event].count * use->bytes;
 
@@ -114,14 +114,14 @@ static void raise_flags(struct page_value *value, uint32_t quality, uint64_t swe
 }
 
 /* A wrong event or sign, not the order of reading, makes a difference so negative. */
-static bool contradicts_itself(const struct sum *sum)
+static bool contradicts_itself(const struct box_sum *sum)
 {
 	return sum->subtracted > sum->added &&
 	       sum->subtracted - sum->added > SLACK_BYTES + sum->added / 64;
 }
 
 /* Why there is no value in this sweep; TALLY_TEXT_NONE: there is one. */
-static uint32_t why_absent(const struct sum *sum)
+static uint32_t why_absent(const struct box_sum *sum)
 {
 	if (sum->terms_read != sum->terms_used)
 		return TALLY_TEXT_UNREADABLE;
@@ -136,7 +136,7 @@ static uint64_t round_down(const struct tally *tally, bool in_bytes, uint64_t co
 	return (int64_t)(count - last) < 0 ? last : count;
 }
 
-static void settle(struct tally *tally, unsigned metric, struct sum sum)
+static void settle(struct tally *tally, unsigned metric, struct box_sum sum)
 {
 	struct page_value *value = &tally->sweep.values[metric];
 	uint32_t quality = tally->quality[metric];
@@ -174,7 +174,7 @@ static void settle_channels(struct tally *tally)
 
 void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes)
 {
-	struct sum sums[PAGE_METRICS_MAX] = {};
+	struct box_sum sums[PAGE_METRICS_MAX] = {};
 
 	memset(tally->channels, 0, tally->n_channels * sizeof *tally->channels);
 	for (unsigned i = 0; i < n_boxes; i++) {

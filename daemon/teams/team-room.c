@@ -49,7 +49,7 @@ static unsigned count_alive(struct team_list *list, uint32_t uid, uint64_t now_n
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < list->n; i++)
-		n += list->table[i].uid == uid && team_look(&list->table[i], now_ns);
+		n += list->table[i].uid == uid && team_is_alive(&list->table[i], now_ns);
 	return n;
 }
 
@@ -97,7 +97,7 @@ static uint32_t largest_uid(
 static int drop_oldest_ended(struct team_list *list, uint32_t uid, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < list->n; i++)
-		if (list->table[i].uid == uid && !team_look(&list->table[i], now_ns)) {
+		if (list->table[i].uid == uid && !team_is_alive(&list->table[i], now_ns)) {
 			team_list_drop(list, &list->table[i]);
 			return 0;
 		}
@@ -146,7 +146,7 @@ static void enforce_uid_bound(struct team_list *list, uint64_t account, uint64_t
 
 		if (team->account == account && team->used_bytes &&
 			share_of_uid(list, team->uid).bytes > TEAMS_BYTES_OF_UID_MAX &&
-			!team_look(team, now_ns))
+			!team_is_alive(team, now_ns))
 			team_list_drop(list, team);
 		else
 			i++;
@@ -167,7 +167,7 @@ static struct team *find_largest_ended(struct team_list *list, uint64_t account,
 		if (team->account != account || !team->used_bytes)
 			continue;
 		bytes = share_of_uid(list, team->uid).bytes;
-		if (bytes > most && !team_look(team, now_ns)) {
+		if (bytes > most && !team_is_alive(team, now_ns)) {
 			most = bytes;
 			found = team;
 		}

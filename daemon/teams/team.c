@@ -128,7 +128,7 @@ static bool is_locked(int fd)
 	return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-bool team_look(struct team *team, uint64_t now_ns)
+bool team_is_alive(struct team *team, uint64_t now_ns)
 {
 	uint64_t before_ns;
 	bool is_alive;

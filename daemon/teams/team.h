@@ -42,4 +42,4 @@ bool team_read_memfd(int fd, struct team *ret);
 void team_measure(struct team *team);
 
 /* Is the table alive? If not, notes when that was first found. */
-bool team_look(struct team *team, uint64_t now_ns);
+bool team_is_alive(struct team *team, uint64_t now_ns);

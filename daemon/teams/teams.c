@@ -97,7 +97,7 @@ unsigned teams_count_alive(struct team_list *list, uint64_t now_ns)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < list->n; i++)
-		n += team_look(&list->table[i], now_ns);
+		n += team_is_alive(&list->table[i], now_ns);
 	return n;
 }
 
@@ -106,7 +106,7 @@ static uint64_t review(struct team_list *list, struct team *team, uint64_t now_n
 {
 	uint64_t over_ns;
 
-	if (team_look(team, now_ns))
+	if (team_is_alive(team, now_ns))
 		return UINT64_MAX;
 	over_ns = team->ended_ns + TEAMS_KEPT_S * NS_PER_S;
 	if (over_ns > now_ns)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "common/macro.h"
-#include "pmda/record.h"
+#include "pmda/saved.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 
@@ -34,7 +34,7 @@ static void make_folders(void)
 }
 
 /* A record that cannot be saved has no other effect. */
-static void save_in_vain(const struct record *record)
+static void save_in_vain(const struct saved *saved)
 {
 	char path[256], away[256];
 
@@ -42,21 +42,21 @@ static void save_in_vain(const struct record *record)
 	snprintf(away, sizeof away, "%s/away", scratch_folder());
 	if (rename(path, away) < 0)
 		err(1, "Cannot rename %s", path);
-	record_save(record);
-	record_save(record);
+	saved_save(saved);
+	saved_save(saved);
 	if (rename(away, path) < 0)
 		err(1, "Cannot rename %s", away);
 }
 
-static struct record load(void)
+static struct saved load(void)
 {
-	struct record record;
+	struct saved saved;
 
-	if (record_load(&record, MORE) < 0)
+	if (saved_load(&saved, MORE) < 0)
 		abort();
 	/* there must be room behind the counters that were read */
-	memset(&record.counters[record.n_counters], 0, MORE * sizeof *record.counters);
-	return record;
+	memset(&saved.counters[saved.n_counters], 0, MORE * sizeof *saved.counters);
+	return saved;
 }
 
 static void check(const struct counter *c)
@@ -77,23 +77,23 @@ static bool same(const struct counter *a, const struct counter *b)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	struct record record, again;
+	struct saved saved, again;
 
 	make_folders();
 	scratch_write("config/pmda/uncore.perfevent", data, size_bytes);
-	record = load();
-	record.is_public = size_bytes & 1;
-	save_in_vain(&record);
-	record_save(&record);
+	saved = load();
+	saved.is_public = size_bytes & 1;
+	save_in_vain(&saved);
+	saved_save(&saved);
 	again = load();
-	if (again.n_counters != record.n_counters || again.is_public != record.is_public)
+	if (again.n_counters != saved.n_counters || again.is_public != saved.is_public)
 		abort();
-	for (unsigned i = 0; i < record.n_counters; i++) {
-		check(&record.counters[i]);
-		if (!same(&record.counters[i], &again.counters[i]))
+	for (unsigned i = 0; i < saved.n_counters; i++) {
+		check(&saved.counters[i]);
+		if (!same(&saved.counters[i], &again.counters[i]))
 			abort();
 	}
-	free(record.counters);
+	free(saved.counters);
 	free(again.counters);
 	return 0;
 }

@@ -27,7 +27,7 @@ enum { TEXTS_MOST = 4 };
 static void expect_the_same_back(const struct record *record)
 {
 	_cleanup_free_ char *text = NULL, *again = NULL;
-	char why[MEMBER_WHY_MAX];
+	char why[JSON_READER_WHY_MAX];
 	struct record read;
 
 	if (record_json(record, &text) < 0)
@@ -107,7 +107,7 @@ static void join_and_show(struct record_list *list, const struct hostlist *hosts
 static void read_and_show(const char *text, struct record_list *list)
 {
 	const uint32_t n_before = list->n;
-	char why[MEMBER_WHY_MAX];
+	char why[JSON_READER_WHY_MAX];
 
 	if (record_list_parse(text, list, why) < 0 && (!text_is_plain(why) || list->n != n_before))
 		abort();

@@ -27,7 +27,7 @@ static const struct bandwidth {
 	{ "hbm_bw", { "hbm.read", "hbm.write" }, NULL },
 };
 
-struct sum {
+struct bandwidth_sum {
 	uint64_t bytes;
 	uint32_t quality;
 	const char *why; /* NULL: there is a sum */
@@ -70,7 +70,7 @@ static const char *why_unknown(
 }
 
 /* False: the platform has no such metric, or no value of it. */
-static bool add(const struct between *between, const char *metric, struct sum *sum)
+static bool add(const struct between *between, const char *metric, struct bandwidth_sum *sum)
 {
 	const struct uncore_delta_value *value;
 	const char *why;
@@ -89,10 +89,10 @@ static bool add(const struct between *between, const char *metric, struct sum *s
 	return true;
 }
 
-static struct sum add_up(const struct between *between, const struct bandwidth *bandwidth)
+static struct bandwidth_sum add_up(const struct between *between, const struct bandwidth *bandwidth)
 {
-	struct sum both = { .why = NULL };
-	struct sum sum = { .why = "This platform has no such counter." };
+	struct bandwidth_sum both = { .why = NULL };
+	struct bandwidth_sum sum = { .why = "This platform has no such counter." };
 
 	if (add(between, bandwidth->both, &both))
 		return both;
@@ -121,7 +121,7 @@ static void write_host(FILE *out)
 }
 
 static void write_line(
-	FILE *out, const struct between *between, const char *name, const struct sum *sum)
+	FILE *out, const struct between *between, const char *name, const struct bandwidth_sum *sum)
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 	char quality[FORMAT_QUALITY_MAX];
@@ -141,7 +141,7 @@ static void write_line(
 static void write_bandwidth(
 	FILE *out, const struct between *between, const struct bandwidth *bandwidth)
 {
-	struct sum sum = add_up(between, bandwidth);
+	struct bandwidth_sum sum = add_up(between, bandwidth);
 	char text[2 * UNCORE_TEXT_MAX];
 
 	if (!sum.why) {

@@ -6,7 +6,7 @@
 #include "common/macro.h"
 
 /* A part of the head: not ended by a NUL. */
-struct span {
+struct text_span {
 	const char *at;
 	size_t n;
 };
@@ -16,21 +16,21 @@ bool http_request_is_whole(const char *head, size_t n_bytes)
 	return memmem(head, n_bytes, "\n\r\n", 3) || memmem(head, n_bytes, "\n\n", 2);
 }
 
-static bool is(struct span span, const char *text)
+static bool is(struct text_span span, const char *text)
 {
 	return span.n == strlen(text) && memcmp(span.at, text, span.n) == 0;
 }
 
-static bool begins(struct span span, const char *text)
+static bool begins(struct text_span span, const char *text)
 {
 	return span.n >= strlen(text) && memcmp(span.at, text, strlen(text)) == 0;
 }
 
 /* Takes what stands before @end from the beginning of *@rest; all of it if there is no @end. */
-static struct span take_until(struct span *rest, char end)
+static struct text_span take_until(struct text_span *rest, char end)
 {
 	const char *found = memchr(rest->at, end, rest->n);
-	struct span taken = { rest->at, found ? (size_t)(found - rest->at) : rest->n };
+	struct text_span taken = { rest->at, found ? (size_t)(found - rest->at) : rest->n };
 	size_t n = taken.n + (found ? 1 : 0);
 
 	rest->at += n;
@@ -38,9 +38,9 @@ static struct span take_until(struct span *rest, char end)
 	return taken;
 }
 
-static struct span first_line(struct span head)
+static struct text_span first_line(struct text_span head)
 {
-	struct span line = take_until(&head, '\n');
+	struct text_span line = take_until(&head, '\n');
 
 	if (line.n && line.at[line.n - 1] == '\r')
 		line.n--;
@@ -51,9 +51,9 @@ static struct span first_line(struct span head)
  * A query may follow the path: Prometheus sends the parameters of its configuration. A host may
  * stand before it, which a server has to accept: RFC 9112, section 3.2.2.
  */
-static bool is_metrics(struct span target)
+static bool is_metrics(struct text_span target)
 {
-	struct span path = take_until(&target, '?');
+	struct text_span path = take_until(&target, '?');
 
 	if (begins(path, "http://")) {
 		path.at += strlen("http://");
@@ -66,9 +66,9 @@ static bool is_metrics(struct span target)
 
 enum http_status http_request_judge(const char *head, size_t n_bytes, bool *ret_without_body)
 {
-	struct span line = first_line((struct span){ head, n_bytes });
-	struct span method = take_until(&line, ' ');
-	struct span target = take_until(&line, ' ');
+	struct text_span line = first_line((struct text_span){ head, n_bytes });
+	struct text_span method = take_until(&line, ' ');
+	struct text_span target = take_until(&line, ' ');
 
 	*ret_without_body = is(method, "HEAD");
 	if (!method.n || !target.n || !begins(line, "HTTP/"))

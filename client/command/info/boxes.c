@@ -14,13 +14,13 @@
 #include "client/records/json.h"
 #include "common/macro.h"
 
-struct box {
+struct box_line {
 	const char *name;
 	int number_at, number_length; /* the last run of digits in the name; length 0: none */
 	char *kind;
 };
 
-static void find_number(struct box *box)
+static void find_number(struct box_line *box)
 {
 	int at = (int)strlen(box->name);
 	int end;
@@ -36,7 +36,7 @@ static void find_number(struct box *box)
 	box->number_length = end - at;
 }
 
-static uint64_t number_of(const struct box *box)
+static uint64_t number_of(const struct box_line *box)
 {
 	return strtoull(box->name + box->number_at, NULL, 10);
 }
@@ -68,9 +68,9 @@ static void write_events(FILE *out, struct json_object *events, bool with_names)
 	}
 }
 
-static int describe(struct json_object *object, bool with_names, struct box *ret)
+static int describe(struct json_object *object, bool with_names, struct box_line *ret)
 {
-	struct box box = { .name = json_text(object, "pmu", "?") };
+	struct box_line box = { .name = json_text(object, "pmu", "?") };
 	const char *mode = json_text(object, "mode", "pinned");
 	size_t size_bytes;
 	FILE *out = open_memstream(&box.kind, &size_bytes);
@@ -89,7 +89,7 @@ static int describe(struct json_object *object, bool with_names, struct box *ret
 	return 0;
 }
 
-static bool same_kind(const struct box *a, const struct box *b)
+static bool same_kind(const struct box_line *a, const struct box_line *b)
 {
 	return a->number_length && b->number_length && a->number_at == b->number_at &&
 	       strncmp(a->name, b->name, (size_t)a->number_at) == 0 &&
@@ -97,19 +97,19 @@ static bool same_kind(const struct box *a, const struct box *b)
 }
 
 /* As the kernel writes it: with zeros in front where it has them. */
-static void print_number(const char *before, const struct box *box)
+static void print_number(const char *before, const struct box_line *box)
 {
 	printf("%s%.*s", before, box->number_length, box->name + box->number_at);
 }
 
 /* "0..3,5": the numbers of all boxes like @boxes[first], in their order. */
-static void print_numbers(const struct box boxes[], size_t first, size_t n)
+static void print_numbers(const struct box_line boxes[], size_t first, size_t n)
 {
-	const struct box *from = &boxes[first], *to = from;
+	const struct box_line *from = &boxes[first], *to = from;
 
 	print_number("", from);
 	for (size_t i = first + 1; i <= n; i++) {
-		const struct box *next = &boxes[i];
+		const struct box_line *next = &boxes[i];
 
 		if (i < n && !same_kind(&boxes[first], next))
 			continue;
@@ -125,7 +125,7 @@ static void print_numbers(const struct box boxes[], size_t first, size_t n)
 	}
 }
 
-static void print_kind(const struct box boxes[], size_t first, size_t n, uint64_t socket)
+static void print_kind(const struct box_line boxes[], size_t first, size_t n, uint64_t socket)
 {
 	for (size_t i = 0; i < first; i++)
 		if (same_kind(&boxes[i], &boxes[first]))
@@ -139,7 +139,7 @@ static void print_kind(const struct box boxes[], size_t first, size_t n, uint64_
 static void print_all(struct json_object *list, uint64_t socket, bool with_names)
 {
 	size_t n = json_length(list);
-	_cleanup_free_ struct box *boxes = calloc(n + 1, sizeof *boxes);
+	_cleanup_free_ struct box_line *boxes = calloc(n + 1, sizeof *boxes);
 	size_t n_described = 0;
 
 	while (boxes && n_described < n &&

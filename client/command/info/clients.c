@@ -55,7 +55,7 @@ static void add_commands(struct json_object *users)
 /* --- one user --- */
 
 /* A user, and what uncored did for it within the last second. */
-struct row {
+struct client_row {
 	struct json_object *user;
 	double sweeps_per_s, cpu_percent;
 };
@@ -158,7 +158,7 @@ static void print_kind(struct json_object *processes, size_t at)
 	printf("\n");
 }
 
-static void print_row(const struct row *row)
+static void print_row(const struct client_row *row)
 {
 	struct json_object *user = row->user, *processes = json_list(user, "processes");
 	char name[256];
@@ -203,12 +203,13 @@ static uint64_t rise(uint64_t before, uint64_t now)
 	return now >= before ? now - before : now;
 }
 
-static struct row row_of(struct json_object *user, struct json_object *before, double window_ns)
+static struct client_row row_of(
+	struct json_object *user, struct json_object *before, double window_ns)
 {
 	struct json_object *then = find_user(before, user);
 	uint64_t sweeps = rise(part(then, "reads", "sweeps"), part(user, "reads", "sweeps"));
 
-	return (struct row){
+	return (struct client_row){
 		.user = user,
 		.sweeps_per_s = (double)sweeps * 1e9 / window_ns,
 		.cpu_percent = (double)rise(cpu_ns(then), cpu_ns(user)) * 100 / window_ns,
@@ -218,7 +219,7 @@ static struct row row_of(struct json_object *user, struct json_object *before, d
 /* Who costs most comes first: in the last second, else in all. */
 static int compare_rows(const void *a, const void *b)
 {
-	const struct row *one = a, *other = b;
+	const struct client_row *one = a, *other = b;
 	uint64_t one_ns = cpu_ns(one->user), other_ns = cpu_ns(other->user);
 
 	if (one->cpu_percent != other->cpu_percent)
@@ -226,7 +227,7 @@ static int compare_rows(const void *a, const void *b)
 	return (one_ns < other_ns) - (one_ns > other_ns);
 }
 
-static void print_rows(const struct row rows[], size_t n, uint64_t percent)
+static void print_rows(const struct client_row rows[], size_t n, uint64_t percent)
 {
 	printf("%-*s %8s %32s %10s %15s\n", USER_WIDTH, "", "", "reads in all", "requests",
 		"last second");
@@ -246,7 +247,7 @@ static int print(struct json_object *before, struct json_object *report)
 	struct json_object *users = json_list(report, "users");
 	uint64_t window_ns =
 		rise(json_number(before, "uptime_ns"), json_number(report, "uptime_ns"));
-	_cleanup_free_ struct row *rows = calloc(json_length(users) + 1, sizeof *rows);
+	_cleanup_free_ struct client_row *rows = calloc(json_length(users) + 1, sizeof *rows);
 
 	if (!rows) {
 		fprintf(stderr, "uncore info: There is no memory for the clients.\n");

@@ -50,7 +50,7 @@ static int put_aside(struct folder *folder, const char *id, struct run *run)
 	if (r < 0)
 		return r;
 	folder->counts.n_ended += !was_ended;
-	return folder_park(folder, id, run);
+	return folder_put_aside(folder, id, run);
 }
 
 /* --- the new run --- */

@@ -56,14 +56,14 @@ static int end_run(const struct ending *ending, struct folder *folder, struct ru
 /* Was the last run of the ID written, so that this end may repeat one that was killed? */
 static int find_written(const struct folder *folder, const char *id, struct run *ret)
 {
-	struct folder_names parked;
+	struct folder_names aside;
 	int r = 0;
 
-	if (folder->counts.n_parked) {
-		r = folder_list(folder, id, &parked);
-		if (r == 0 && parked.n)
+	if (folder->counts.n_aside) {
+		r = folder_list(folder, id, &aside);
+		if (r == 0 && aside.n)
 			r = -ENOENT;
-		folder_names_done(&parked);
+		folder_names_done(&aside);
 	}
 	return r < 0 ? r : folder_open_written(folder, id, ret);
 }
@@ -238,7 +238,7 @@ static int write_and_note(const struct ending *ending, struct folder *folder, st
 	return r;
 }
 
-static int write_parked(const struct ending *ending, struct folder *folder, const char *name)
+static int write_aside(const struct ending *ending, struct folder *folder, const char *name)
 {
 	_cleanup_(run_close) struct run run = { .fd = -1 };
 	int r = run_open(folder->fd, name, &run);
@@ -253,7 +253,7 @@ static int write_parked(const struct ending *ending, struct folder *folder, cons
 }
 
 /* One that cannot be written keeps none of the others. */
-static int write_all_parked(const struct ending *ending, struct folder *folder)
+static int write_all_aside(const struct ending *ending, struct folder *folder)
 {
 	struct folder_names names;
 	int r = folder_list(folder, ending->wish->id, &names);
@@ -261,7 +261,7 @@ static int write_all_parked(const struct ending *ending, struct folder *folder)
 	if (r < 0)
 		return job_say_folder(ending->wish, r, ending->said);
 	for (size_t i = 0; i < names.n; i++) {
-		int written = write_parked(ending, folder, names.names[i]);
+		int written = write_aside(ending, folder, names.names[i]);
 
 		r = r < 0 ? r : written;
 	}
@@ -309,17 +309,17 @@ static int write_own(
 static int write_all(
 	const struct ending *ending, struct folder *folder, struct run *run, int decided)
 {
-	int parked = 0, own;
+	int aside = 0, own;
 
 	if (ending->n_ended)
 		waiting_try_folder(ending->waiting, folder);
 	waiting_try_spool(ending->waiting, ending->wish->id);
 	if (decided < 0 && decided != -ENOSPC)
 		return job_say_folder(ending->wish, decided, ending->said);
-	if (folder->counts.n_parked)
-		parked = write_all_parked(ending, folder);
+	if (folder->counts.n_aside)
+		aside = write_all_aside(ending, folder);
 	own = write_own(ending, folder, run, decided);
-	return parked < 0 ? parked : own;
+	return aside < 0 ? aside : own;
 }
 
 static int decide_by_reading(struct ending *ending, struct folder *folder, struct run *ret)

@@ -105,21 +105,21 @@ static void move_to_disk(struct waiting *waiting, struct folder *folder, const c
 		note(folder, &run);
 }
 
-struct found {
+struct found_run {
 	const char *name;
 	int64_t begun_real_ns;
 };
 
 static int compare(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct found_run *x = a, *y = b;
 
 	return (x->begun_real_ns > y->begun_real_ns) - (x->begun_real_ns < y->begun_real_ns);
 }
 
 /* Those of @names that wait. Returns their number. */
 static size_t find(
-	const struct folder *folder, const struct folder_names *names, struct found *found)
+	const struct folder *folder, const struct folder_names *names, struct found_run *found)
 {
 	size_t n = 0;
 
@@ -127,7 +127,7 @@ static size_t find(
 		struct run run = { .fd = -1 };
 
 		if (run_look(folder->fd, names->names[i], &run) == 0 && is_waiting(&run))
-			found[n++] = (struct found){ names->names[i], run.head.begun_real_ns };
+			found[n++] = (struct found_run){ names->names[i], run.head.begun_real_ns };
 		run_close(&run);
 	}
 	return n;
@@ -136,7 +136,7 @@ static size_t find(
 void waiting_try_folder(struct waiting *waiting, struct folder *folder)
 {
 	_cleanup_(folder_names_done) struct folder_names names = { .n = 0 };
-	_cleanup_free_ struct found *found = NULL;
+	_cleanup_free_ struct found_run *found = NULL;
 	size_t n;
 
 	if (folder_list_all(folder, &names) < 0)

@@ -43,7 +43,7 @@ static int take(const struct kept_choice *choice, const char *json, unsigned n_l
 	struct kept_list *list)
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
-	char why[MEMBER_WHY_MAX], sentence[sizeof list->why_unreadable];
+	char why[JSON_READER_WHY_MAX], sentence[sizeof list->why_unreadable];
 	int r = record_parse(json, &record, why);
 
 	if (r == -ENOMEM)

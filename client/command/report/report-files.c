@@ -21,12 +21,12 @@
 static const char TITLE[] = "uncore report";
 
 /* What was read. */
-struct found {
+struct found_files {
 	struct record_list list;
 	bool failed; /* something could not be read */
 };
 
-static void found_done(struct found *found)
+static void found_done(struct found_files *found)
 {
 	record_list_done(&found->list);
 }
@@ -36,8 +36,8 @@ static void found_done(struct found *found)
 /* In a directory other JSON may lie beside the records: it is named, and no failure. */
 static void read_one(const struct json_file *file, void *argument)
 {
-	struct found *found = argument;
-	char why[MEMBER_WHY_MAX];
+	struct found_files *found = argument;
+	char why[JSON_READER_WHY_MAX];
 	int r = file->name ? record_list_parse(file->text, &found->list, why)
 			   : record_read(file->path, &found->list, why);
 
@@ -87,7 +87,7 @@ static int show(const struct report_options *options, const struct join *join, c
 }
 
 /* Takes the records of @found. Returns the number of missing hosts, or negative errno. */
-static int join_and_show(const struct report_options *options, struct found *found)
+static int join_and_show(const struct report_options *options, struct found_files *found)
 {
 	_cleanup_(join_done) struct join join = { .n_records = 0 };
 	_cleanup_free_ char *notes = NULL;
@@ -111,7 +111,7 @@ static int join_and_show(const struct report_options *options, struct found *fou
 
 int report_files(const struct report_options *options)
 {
-	_cleanup_(found_done) struct found found = { .failed = false };
+	_cleanup_(found_done) struct found_files found = { .failed = false };
 	const struct json_files files = {
 		.title = TITLE,
 		.paths = options->paths,

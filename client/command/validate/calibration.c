@@ -11,11 +11,11 @@ static const double NEAR = 0.03;
 /* What uncored takes a count of the metric for; 0: its channels do not tell. */
 static uint32_t bytes_now(const struct session *session, uint32_t series)
 {
-	for (uint32_t i = 0; i < session->meter.machine.n_channels; i++) {
+	for (uint32_t i = 0; i < session->probe.machine.n_channels; i++) {
 		struct uncore_channel channel = UNCORE_CHANNEL_INIT;
 
-		if (uncore_describe_channel(session->meter.handle, i, &channel) == 0 &&
-			channel.metric == session->meter.series[series].metric)
+		if (uncore_describe_channel(session->probe.handle, i, &channel) == 0 &&
+			channel.metric == session->probe.series[series].metric)
 			return channel.bytes;
 	}
 	return 0;
@@ -33,8 +33,8 @@ static bool calibrate_metric(
 {
 	struct shown shown = shape_of(&metric->fit);
 
-	if (metric->series == METER_NONE || shown.shape != metric->wanted ||
-		!(session->meter.series[metric->series].quality & UNCORE_UNCALIBRATED))
+	if (metric->series == PROBE_NONE || shown.shape != metric->wanted ||
+		!(session->probe.series[metric->series].quality & UNCORE_UNCALIBRATED))
 		return false;
 	*ret = (struct calibration){
 		.metric = metric->name,

@@ -41,10 +41,10 @@ static double claimed(
 	double bytes = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
-		uint32_t series = meter_find(&session->meter, node->socket, metrics[i]);
+		uint32_t series = probe_find(&session->probe, node->socket, metrics[i]);
 
-		if (series != METER_NONE &&
-			!(session->meter.series[series].quality & UNCORE_ABSENT))
+		if (series != PROBE_NONE &&
+			!(session->probe.series[series].quality & UNCORE_ABSENT))
 			bytes += fill->bytes[series];
 	}
 	return bytes / fill->predicted.written;
@@ -111,7 +111,7 @@ static bool has_memory_nodes(const struct places *places)
 static struct evidence evidence_of(const struct session *session, const struct judged_node *node)
 {
 	return (struct evidence){
-		.meter = &session->meter,
+		.probe = &session->probe,
 		.place = node->place,
 		.socket = node->socket,
 		.tier = node->tier,
@@ -132,7 +132,7 @@ static void judge(const struct session *session, struct judged_node *node)
 		const struct tier_metric *metric = &node->tier.metric[i];
 
 		node->metric[i] = (struct judged_metric){ metric->name, metric->wanted,
-			meter_find(&session->meter, node->socket, metric->name),
+			probe_find(&session->probe, node->socket, metric->name),
 			verdict_fit(&evidence, metric->name) };
 	}
 	verdict(&evidence, &node->findings);

@@ -26,9 +26,9 @@ void print_head(FILE *out, const struct session *session)
 	struct utsname system;
 
 	uname(&system);
-	fprintf(out, "Platform %s, %u sockets; Linux %s, %s.\n", session->meter.machine.platform,
-		session->meter.machine.n_sockets, system.release, system.machine);
-	format_caveats(out, session->meter.machine.platform, "the kernels");
+	fprintf(out, "Platform %s, %u sockets; Linux %s, %s.\n", session->probe.machine.platform,
+		session->probe.machine.n_sockets, system.release, system.machine);
+	format_caveats(out, session->probe.machine.platform, "the kernels");
 }
 
 /* --- the table --- */
@@ -87,20 +87,20 @@ static void print_shown(FILE *out, const struct judged_metric *metric)
 /* Which channels count for this node: under SNC and NPS not all of the socket. */
 static void print_channels(FILE *out, const struct session *session, const struct judged_node *node)
 {
-	const struct meter *meter = &session->meter;
+	const struct probe *probe = &session->probe;
 	const double *bytes = node->measured[0].bytes; /* of load */
 	double most = 0;
 	unsigned n = 0, n_silent = 0;
 
-	for (uint32_t i = 0; i < meter->n_series; i++)
-		if (meter_is_channel_of(meter, i, node->metric[0].series))
+	for (uint32_t i = 0; i < probe->n_series; i++)
+		if (probe_is_channel_of(probe, i, node->metric[0].series))
 			most = fmax(most, bytes[i]);
-	for (uint32_t i = 0; i < meter->n_series; i++) {
-		if (!meter_is_channel_of(meter, i, node->metric[0].series))
+	for (uint32_t i = 0; i < probe->n_series; i++) {
+		if (!probe_is_channel_of(probe, i, node->metric[0].series))
 			continue;
 		if (bytes[i] > most / 20)
 			fprintf(out, "%s%s",
-				n++ ? " " : "  Channels that answer: ", meter->series[i].name);
+				n++ ? " " : "  Channels that answer: ", probe->series[i].name);
 		else
 			n_silent++;
 	}
@@ -110,17 +110,17 @@ static void print_channels(FILE *out, const struct session *session, const struc
 
 static void print_remote(FILE *out, const struct session *session, const struct judged_node *node)
 {
-	const struct meter *meter = &session->meter;
+	const struct probe *probe = &session->probe;
 	struct tier tier;
 
 	if (!node->neighbour)
 		return;
 	tier = session_tier(session, node->neighbour);
 	fprintf(out, "  Reading the memory of node %u from here shows", node->neighbour->node);
-	for (uint32_t i = 0; i < meter->machine.n_sockets; i++) {
-		uint32_t series = tier.n ? meter_find(meter, i, tier.metric[0].name) : METER_NONE;
+	for (uint32_t i = 0; i < probe->machine.n_sockets; i++) {
+		uint32_t series = tier.n ? probe_find(probe, i, tier.metric[0].name) : PROBE_NONE;
 
-		if (series != METER_NONE)
+		if (series != PROBE_NONE)
 			fprintf(out, "%s %.2f of it on socket %u", i ? "," : "",
 				node->remote.bytes[series] / measured_total(&node->remote), i);
 	}

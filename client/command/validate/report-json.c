@@ -98,10 +98,10 @@ static void add_machine(struct json_object *object, const struct session *sessio
 	struct utsname system;
 
 	uname(&system);
-	add_text(object, "platform", session->meter.machine.platform);
+	add_text(object, "platform", session->probe.machine.platform);
 	json_object_object_add(
 		object, "simulated", json_object_new_boolean(session_is_simulated(session)));
-	add_integer(object, "sockets", session->meter.machine.n_sockets);
+	add_integer(object, "sockets", session->probe.machine.n_sockets);
 	add_processor(add_object(object, "processor"));
 	add_text(object, "kernel", system.release);
 	add_text(object, "architecture", system.machine);
@@ -116,11 +116,11 @@ static void add_machine(struct json_object *object, const struct session *sessio
 static void add_shown(struct json_object *object, const char *key, const struct session *session,
 	const struct measured *measured)
 {
-	const struct meter *meter = &session->meter;
+	const struct probe *probe = &session->probe;
 	struct json_object *sockets = add_list(object, key), *socket = NULL;
 
-	for (uint32_t i = 0, last = UINT32_MAX; i < meter->n_series; i++) {
-		const struct meter_series *series = &meter->series[i];
+	for (uint32_t i = 0, last = UINT32_MAX; i < probe->n_series; i++) {
+		const struct probe_series *series = &probe->series[i];
 
 		if (series->is_channel)
 			break;
@@ -174,9 +174,9 @@ static void add_channels(
 {
 	struct json_object *channels = add_object(object, "channels");
 
-	for (uint32_t i = 0; i < session->meter.n_series; i++)
-		if (meter_is_channel_of(&session->meter, i, node->metric[0].series))
-			add_number(channels, session->meter.series[i].name,
+	for (uint32_t i = 0; i < session->probe.n_series; i++)
+		if (probe_is_channel_of(&session->probe, i, node->metric[0].series))
+			add_number(channels, session->probe.series[i].name,
 				node->measured[0].bytes[i] / measured_total(&node->measured[0]));
 }
 

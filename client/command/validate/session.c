@@ -10,10 +10,10 @@ static const uint64_t CACHE_UNKNOWN = 32 << 20; /* where the machine does not te
 
 uint32_t session_socket(const struct session *session, const struct place *place)
 {
-	for (uint32_t i = 0; i < session->meter.machine.n_sockets; i++) {
+	for (uint32_t i = 0; i < session->probe.machine.n_sockets; i++) {
 		struct uncore_socket socket = UNCORE_SOCKET_INIT;
 
-		if (uncore_describe_socket(session->meter.handle, i, &socket) == 0 &&
+		if (uncore_describe_socket(session->probe.handle, i, &socket) == 0 &&
 			socket.package == place->package)
 			return i;
 	}
@@ -22,9 +22,9 @@ uint32_t session_socket(const struct session *session, const struct place *place
 
 static bool has_metric(const struct session *session, uint32_t socket, const char *metric)
 {
-	uint32_t series = meter_find(&session->meter, socket, metric);
+	uint32_t series = probe_find(&session->probe, socket, metric);
 
-	return series != METER_NONE && !(session->meter.series[series].quality & UNCORE_ABSENT);
+	return series != PROBE_NONE && !(session->probe.series[series].quality & UNCORE_ABSENT);
 }
 
 /* Does the platform count the tier on this socket? */
@@ -51,12 +51,12 @@ struct tier session_tier(const struct session *session, const struct place *plac
 
 bool session_is_simulated(const struct session *session)
 {
-	return strcmp(session->meter.machine.platform, "simulated") == 0;
+	return strcmp(session->probe.machine.platform, "simulated") == 0;
 }
 
 bool session_is_standin(const struct session *session)
 {
-	return session->meter.series[0].quality & UNCORE_STANDIN && !session_is_simulated(session);
+	return session->probe.series[0].quality & UNCORE_STANDIN && !session_is_simulated(session);
 }
 
 bool session_wants(const struct session *session, const struct place *place)
@@ -133,7 +133,7 @@ int session_measure(struct session *session, const struct session_run *run, stru
 		fprintf(stderr, "node %u: %s, %u thread%s, memory of node %u\n", run->place->node,
 			run->kernel->name, run->n_threads, run->n_threads > 1 ? "s" : "",
 			run->memory->node);
-	r = measure(&session->meter, &job, &session->rules, ret);
+	r = measure(&session->probe, &job, &session->rules, ret);
 	if (r < 0)
 		complain(run, job.most_bytes, r);
 	return r;

@@ -9,7 +9,7 @@
 struct session {
 	struct validate_options options;
 	struct measure_rules rules;
-	struct meter meter;
+	struct probe probe;
 	struct places places;
 	uint64_t limit_bytes; /* of memory, for all arrays, by this process's cgroup */
 	bool shows_progress;

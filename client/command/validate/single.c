@@ -23,7 +23,7 @@ static unsigned length(const struct options_list *list)
 
 /* What is predicted for a metric of the node's memory; -1: nothing is. */
 static double predicted_of(const struct session *session, const struct session_run *run,
-	const struct meter_series *series, const struct measured *measured)
+	const struct probe_series *series, const struct measured *measured)
 {
 	struct tier tier = session_tier(session, run->memory);
 
@@ -38,7 +38,7 @@ static double predicted_of(const struct session *session, const struct session_r
 static void print_row(FILE *out, const struct session *session, const struct session_run *run,
 	const struct measured *measured, uint32_t series)
 {
-	const struct meter_series *of = &session->meter.series[series];
+	const struct probe_series *of = &session->probe.series[series];
 	double predicted = predicted_of(session, run, of, measured);
 	bool csv = session->options.csv;
 
@@ -64,8 +64,8 @@ static void print_row(FILE *out, const struct session *session, const struct ses
 static void print_rows(FILE *out, const struct session *session, const struct session_run *run,
 	const struct measured *measured)
 {
-	for (uint32_t i = 0; i < session->meter.n_series; i++) {
-		const struct meter_series *series = &session->meter.series[i];
+	for (uint32_t i = 0; i < session->probe.n_series; i++) {
+		const struct probe_series *series = &session->probe.series[i];
 
 		if (!series->is_channel && !(series->quality & UNCORE_ABSENT))
 			print_row(out, session, run, measured, i);
@@ -133,7 +133,7 @@ int single_run(struct session *session, FILE *out)
 		fprintf(out, "kernel,node,threads,size,halo,socket,metric,bytes,predicted,ratio,"
 			     "error,background,repetitions,ns\n");
 	else
-		format_caveats(out, session->meter.machine.platform, "the kernel");
+		format_caveats(out, session->probe.machine.platform, "the kernel");
 	for (unsigned i = 0; i < session->places.n && r == 0; i++) {
 		run.place = run.memory = &session->places.place[i];
 		if (session_wants(session, run.place))

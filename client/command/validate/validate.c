@@ -64,22 +64,22 @@ static int be_the_only_one(void)
 
 /* Qualities that are there from the start, as that of a metric that is absent, come with a
  * difference. */
-static int prime(struct meter *meter)
+static int prime(struct probe *probe)
 {
-	_cleanup_(meter_reading_done) struct meter_reading from = { 0 }, to = { 0 };
-	_cleanup_free_ double *bytes = calloc(meter->n_series + 1, sizeof *bytes);
-	_cleanup_free_ double *window_ns = calloc(meter->machine.n_sockets, sizeof *window_ns);
-	int r = meter_reading_new(meter, &from);
+	_cleanup_(probe_reading_done) struct probe_reading from = { 0 }, to = { 0 };
+	_cleanup_free_ double *bytes = calloc(probe->n_series + 1, sizeof *bytes);
+	_cleanup_free_ double *window_ns = calloc(probe->machine.n_sockets, sizeof *window_ns);
+	int r = probe_reading_new(probe, &from);
 
 	if (r == 0)
-		r = meter_reading_new(meter, &to);
+		r = probe_reading_new(probe, &to);
 	if (r == 0 && (!bytes || !window_ns))
 		r = -ENOMEM;
 	if (r == 0)
-		r = meter_take(meter, &from);
+		r = probe_take(probe, &from);
 	if (r == 0)
-		r = meter_take(meter, &to);
-	return r == 0 ? meter_delta(meter, &from, &to, bytes, window_ns) : r;
+		r = probe_take(probe, &to);
+	return r == 0 ? probe_delta(probe, &from, &to, bytes, window_ns) : r;
 }
 
 static int complain(const char *text)
@@ -88,19 +88,19 @@ static int complain(const char *text)
 	return -1;
 }
 
-static double quantum_of(const struct meter *meter)
+static double quantum_of(const struct probe *probe)
 {
 	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
 
-	return uncore_describe_daemon(meter->handle, &daemon) == 0 ? (double)daemon.quantum : 0;
+	return uncore_describe_daemon(probe->handle, &daemon) == 0 ? (double)daemon.quantum : 0;
 }
 
 /* A site may hold readings back for a minute; there are two to a repetition. */
-static void warn_of_interval(const struct meter *meter)
+static void warn_of_interval(const struct probe *probe)
 {
 	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
 
-	if (uncore_describe_daemon(meter->handle, &daemon) == 0 &&
+	if (uncore_describe_daemon(probe->handle, &daemon) == 0 &&
 		daemon.min_interval_ns > INTERVAL_NS_SHORT)
 		fprintf(stderr,
 			"uncore validate: this site holds readings back for %.0f s, so this takes "
@@ -119,8 +119,8 @@ static bool has_wanted_node(const struct session *session)
 /* 0, or -1 after a sentence on stderr. */
 static int open_session(struct session *session)
 {
-	if (meter_open(session->options.socket_path, &session->meter) < 0 ||
-		prime(&session->meter) < 0)
+	if (probe_open(session->options.socket_path, &session->probe) < 0 ||
+		prime(&session->probe) < 0)
 		return complain(uncore_error_text());
 	if (session_is_standin(session))
 		return complain(
@@ -130,13 +130,13 @@ static int open_session(struct session *session)
 		return complain("the kernel shows no NUMA node that this process may use.");
 	if (!has_wanted_node(session))
 		return complain("there is no such NUMA node, or this process may not use it.");
-	warn_of_interval(&session->meter);
+	warn_of_interval(&session->probe);
 	session->limit_bytes = memory_limit_bytes();
 	session->shows_progress = isatty(STDERR_FILENO);
 	session->rules = (struct measure_rules){
 		.error = session->options.error,
 		.time_s = session->options.time_s,
-		.quantum = quantum_of(&session->meter),
+		.quantum = quantum_of(&session->probe),
 		.stop = &stopped_by,
 	};
 	return 0;
@@ -146,7 +146,7 @@ static void close_session(struct session *session)
 {
 	if (session->places.n)
 		places_done(&session->places);
-	meter_done(&session->meter);
+	probe_done(&session->probe);
 }
 
 /* --- the verdict --- */

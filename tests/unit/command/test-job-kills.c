@@ -41,7 +41,7 @@ static void check_alone(const struct scene *scene)
 	assert_int_equal(folder_open(scene->folder, &folder), 0);
 	assert_int_equal(folder_lock(&folder, UINT64_MAX), 0);
 	assert_int_equal(folder.counts.n_runs, 1);
-	assert_int_equal(folder.counts.n_parked, 0);
+	assert_int_equal(folder.counts.n_aside, 0);
 	assert_int_equal(folder.counts.n_ended, 0);
 	assert_int_equal(folder.counts.rows[0].n_open, 1);
 	folder_close(&folder);

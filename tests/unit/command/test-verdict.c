@@ -35,8 +35,8 @@ struct lines {
 typedef double (*defect)(unsigned socket, unsigned metric, unsigned box, const struct lines *lines);
 
 struct scene {
-	struct meter meter;
-	struct meter_series series[SERIES];
+	struct probe probe;
+	struct probe_series series[SERIES];
 	struct measured measured[KERNELS];
 	const struct measured *kernels[KERNELS];
 	double bytes[KERNELS][SERIES];
@@ -271,9 +271,9 @@ static double boxless(unsigned socket, unsigned metric, unsigned box, const stru
 
 static void add_series(struct scene *scene, unsigned socket, unsigned metric, int box)
 {
-	struct meter_series *series = &scene->series[scene->meter.n_series++];
+	struct probe_series *series = &scene->series[scene->probe.n_series++];
 
-	*series = (struct meter_series){ socket, metric, box >= 0, "", scene->flags, 0 };
+	*series = (struct probe_series){ socket, metric, box >= 0, "", scene->flags, 0 };
 	if (box < 0)
 		snprintf(series->name, sizeof series->name, "%s", metric_names[metric]);
 	else
@@ -293,9 +293,9 @@ static bool has_metric(const struct scene *scene, unsigned metric)
 /* @n_boxes of each socket are those that uncored found. */
 static void set_meter(struct scene *scene, unsigned n_boxes)
 {
-	scene->meter.series = scene->series;
-	scene->meter.machine.n_sockets = SOCKETS;
-	scene->meter.machine.platform = "icelake-sp";
+	scene->probe.series = scene->series;
+	scene->probe.machine.n_sockets = SOCKETS;
+	scene->probe.machine.platform = "icelake-sp";
 	for (unsigned socket = 0; socket < SOCKETS; socket++)
 		for (unsigned metric = 0; metric < METRICS; metric++)
 			if (has_metric(scene, metric))
@@ -316,8 +316,8 @@ static void count(struct scene *scene, unsigned k, defect shows, unsigned n_boxe
 	const struct kernel_traffic *traffic = &scene->measured[k].predicted;
 	const struct lines lines = { traffic->read / CHANNELS, traffic->written / CHANNELS };
 
-	for (unsigned i = 0; i < scene->meter.n_series; i++) {
-		const struct meter_series *series = &scene->series[i];
+	for (unsigned i = 0; i < scene->probe.n_series; i++) {
+		const struct probe_series *series = &scene->series[i];
 		unsigned box = series->is_channel ? (unsigned)atoi(series->name + 3) : 0;
 		unsigned last = series->is_channel ? box : n_boxes - 1;
 
@@ -335,7 +335,7 @@ static void judge(struct scene *scene, defect shows, unsigned n_boxes)
 		{ 0, 0, 1e8 } };
 	static const char *const names[KERNELS] = { "load", "update", "storent1" };
 	const struct evidence evidence = {
-		.meter = &scene->meter,
+		.probe = &scene->probe,
 		.place = &scene->place,
 		.tier = *tier_nth(scene->tier),
 		.kernels = scene->kernels,
@@ -614,7 +614,7 @@ static void a_platform_without_the_metric_is_absent(void **state)
 {
 	struct scene scene = { 0 };
 	const struct evidence evidence = {
-		.meter = &scene.meter,
+		.probe = &scene.probe,
 		.place = &scene.place,
 		.tier = *tier_nth(PMM),
 	};

@@ -19,7 +19,7 @@ static char *text_of(const struct record *record)
 
 static void parse(const char *text, struct record *ret)
 {
-	char why[MEMBER_WHY_MAX] = "";
+	char why[JSON_READER_WHY_MAX] = "";
 
 	if (record_parse(text, ret, why) < 0)
 		fail_msg("%s", why);
@@ -193,7 +193,7 @@ static char *replace(const char *text, const char *from, const char *to)
 
 static void expect_refusal(const char *text, int error, const char *why)
 {
-	char found[MEMBER_WHY_MAX] = "";
+	char found[JSON_READER_WHY_MAX] = "";
 	struct record record = { .host = "untouched" };
 	int r = record_parse(text, &record, found);
 
@@ -324,7 +324,7 @@ static void an_array_adds_all_its_records(void **state)
 	static const char *const hosts[] = { "n01", "n02", "n03", "n04", "n05" };
 	_cleanup_free_ char *text = array_of(hosts, 5, ""), *one = array_of(hosts, 1, "");
 	struct record_list list = { .n = 0 };
-	char why[MEMBER_WHY_MAX];
+	char why[JSON_READER_WHY_MAX];
 
 	(void)state;
 	assert_int_equal(record_list_parse(one, &list, why), 0);
@@ -365,7 +365,7 @@ static void an_array_with_a_wrong_element_adds_nothing(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		_cleanup_free_ char *text = wrong[i].is_first ? array_of(first, 2, wrong[i].odd)
 							      : array_of(third, 3, wrong[i].odd);
-		char why[MEMBER_WHY_MAX] = "";
+		char why[JSON_READER_WHY_MAX] = "";
 
 		assert_int_equal(record_list_parse(text, &list, why), wrong[i].error);
 		if (!strstr(why, wrong[i].why))
@@ -378,7 +378,7 @@ static void an_array_with_a_wrong_element_adds_nothing(void **state)
 static void an_array_without_records_is_other_json(void **state)
 {
 	struct record_list list = { .n = 0 };
-	char why[MEMBER_WHY_MAX] = "";
+	char why[JSON_READER_WHY_MAX] = "";
 
 	(void)state;
 	assert_int_equal(record_list_parse("[]", &list, why), -ENOMSG);
@@ -388,7 +388,7 @@ static void an_array_without_records_is_other_json(void **state)
 static void a_file_that_cannot_be_read_says_why(void **state)
 {
 	struct record_list list = { .n = 0 };
-	char why[MEMBER_WHY_MAX];
+	char why[JSON_READER_WHY_MAX];
 
 	(void)state;
 	assert_int_equal(record_read("/nonexistent/r.json", &list, why), -ENOENT);

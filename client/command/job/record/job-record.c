@@ -32,102 +32,104 @@ void job_record_done(struct job_record *record)
 
 /* Which metrics there are, and their units, is what the first socket has. */
 static void parse_metrics(
-	struct members *members, struct json_object *socket, struct record *record)
+	struct json_reader *reader, struct json_object *socket, struct record *record)
 {
-	struct json_object *metrics = members_object(members, socket, "metrics");
+	struct json_object *metrics = json_reader_object(reader, socket, "metrics");
 
 	if (metrics && json_object_object_length(metrics) > UNCORE_METRICS_MAX)
-		members_fail(members, "metrics", "has too many metrics");
-	if (members_failed(members))
+		json_reader_fail(reader, "metrics", "has too many metrics");
+	if (json_reader_failed(reader))
 		return;
 	json_object_object_foreach(metrics, name, value)
 	{
 		const uint32_t i = record->n_metrics++;
 
 		if (strlen(name) >= UNCORE_NAME_MAX || !*name || !text_is_plain(name)) {
-			members_fail(members, "metrics", "has a name that no metric has");
+			json_reader_fail(reader, "metrics", "has a name that no metric has");
 			return;
 		}
 		strcpy(record->metrics[i], name);
 		strcpy(record->units[i], "bytes");
 		if (json_has(value, "unit"))
-			members_text(members, value, "unit", MEMBERS_TEXT(record->units[i]));
+			json_reader_text(reader, value, "unit", JSON_READER_TEXT(record->units[i]));
 	}
 }
 
-static void parse_socket(struct members *members, struct json_object *object,
+static void parse_socket(struct json_reader *reader, struct json_object *object,
 	uint64_t quantum_bytes, struct job_record *ret)
 {
 	struct record_region *region = &ret->record.regions[0];
 	struct record_socket *socket = &region->sockets[region->n_sockets];
 	struct job_socket *of_job = &ret->sockets[region->n_sockets];
 
-	if (!members_flag(members, object, "used")) {
+	if (!json_reader_flag(reader, object, "used")) {
 		ret->n_unused++;
 		return;
 	}
 	region->n_sockets++;
-	socket->socket = (uint32_t)members_number(members, object, "socket", PARSE_SOCKETS_MOST);
-	socket->package = members_number_or(members, object, "package", UINT32_MAX, -1);
-	socket->window_ns = members_number(members, object, "window_ns", PARSE_COUNT_MOST);
-	socket->skew_ns = members_number(members, object, "skew_ns", PARSE_COUNT_MOST);
+	socket->socket = (uint32_t)json_reader_number(reader, object, "socket", PARSE_SOCKETS_MOST);
+	socket->package = json_reader_number_or(reader, object, "package", UINT32_MAX, -1);
+	socket->window_ns = json_reader_number(reader, object, "window_ns", PARSE_COUNT_MOST);
+	socket->skew_ns = json_reader_number(reader, object, "skew_ns", PARSE_COUNT_MOST);
 	socket->quantum_bytes = quantum_bytes > 1 ? quantum_bytes : 0;
 	of_job->socket = socket->socket;
-	of_job->n_others = members_number_or(members, object, "others", UINT32_MAX, -1);
-	parse_values(members, object, &ret->record, socket);
+	of_job->n_others = json_reader_number_or(reader, object, "others", UINT32_MAX, -1);
+	parse_values(reader, object, &ret->record, socket);
 }
 
 static void parse_sockets(
-	struct members *members, struct json_object *object, struct job_record *ret)
+	struct json_reader *reader, struct json_object *object, struct job_record *ret)
 {
 	const uint64_t quantum =
-		(uint64_t)members_number_or(members, object, "quantum", INT64_MAX, 0);
+		(uint64_t)json_reader_number_or(reader, object, "quantum", INT64_MAX, 0);
 	size_t n;
-	struct json_object *list = members_list(members, object, "sockets", PARSE_SOCKETS_MOST, &n);
+	struct json_object *list =
+		json_reader_list(reader, object, "sockets", PARSE_SOCKETS_MOST, &n);
 
 	ret->record.regions[0].sockets = calloc(n + 1, sizeof(struct record_socket));
 	ret->sockets = calloc(n + 1, sizeof *ret->sockets);
 	if (!ret->record.regions[0].sockets || !ret->sockets) {
-		members_fail(members, "sockets", "is too long for the memory");
+		json_reader_fail(reader, "sockets", "is too long for the memory");
 		return;
 	}
 	if (n)
-		parse_metrics(members, json_object_array_get_idx(list, 0), &ret->record);
-	for (size_t i = 0; i < n && !members_failed(members); i++) {
-		size_t entered = members_enter_element(members, "sockets", i);
+		parse_metrics(reader, json_object_array_get_idx(list, 0), &ret->record);
+	for (size_t i = 0; i < n && !json_reader_failed(reader); i++) {
+		size_t entered = json_reader_enter_element(reader, "sockets", i);
 
-		parse_socket(members, json_object_array_get_idx(list, i), quantum, ret);
-		members_leave(members, entered);
+		parse_socket(reader, json_object_array_get_idx(list, i), quantum, ret);
+		json_reader_leave(reader, entered);
 	}
 	ret->n_sockets = ret->record.regions[0].n_sockets;
 }
 
 /* --- the rest --- */
 
-static void parse_time(struct members *members, struct json_object *object, const char *key,
+static void parse_time(struct json_reader *reader, struct json_object *object, const char *key,
 	char ret_text[JOB_TIME_MAX], int64_t *ret_ns)
 {
-	members_free_text(members, object, key, (struct members_text){ ret_text, JOB_TIME_MAX });
+	json_reader_free_text(
+		reader, object, key, (struct json_reader_text){ ret_text, JOB_TIME_MAX });
 	if (*ret_text && job_time_parse(ret_text, ret_ns) < 0)
-		members_fail(members, key, "is no time like 2026-11-21T22:45:01.123Z");
+		json_reader_fail(reader, key, "is no time like 2026-11-21T22:45:01.123Z");
 }
 
 static void parse_origin(
-	struct members *members, struct json_object *object, struct job_record *ret)
+	struct json_reader *reader, struct json_object *object, struct job_record *ret)
 {
 	struct record *record = &ret->record;
 
-	members_text(members, object, "job", MEMBERS_TEXT(ret->id));
+	json_reader_text(reader, object, "job", JSON_READER_TEXT(ret->id));
 	if (!job_id_is_valid(ret->id))
-		members_fail(members, "job", "is no ID of a job");
-	members_free_text(members, object, "run", MEMBERS_TEXT(ret->key));
-	ret->uid = members_number_or(members, object, "uid", UINT32_MAX, -1);
-	members_free_text(members, object, "host", MEMBERS_TEXT(ret->host));
+		json_reader_fail(reader, "job", "is no ID of a job");
+	json_reader_free_text(reader, object, "run", JSON_READER_TEXT(ret->key));
+	ret->uid = json_reader_number_or(reader, object, "uid", UINT32_MAX, -1);
+	json_reader_free_text(reader, object, "host", JSON_READER_TEXT(ret->host));
 	strcpy(record->host, ret->host);
-	parse_time(members, object, "begin", ret->begin, &ret->begin_ns);
-	parse_time(members, object, "end", ret->end, &ret->end_ns);
-	ret->seconds = members_real(members, object, "seconds");
-	members_free_text(members, object, "exit", MEMBERS_TEXT(ret->exit));
+	parse_time(reader, object, "begin", ret->begin, &ret->begin_ns);
+	parse_time(reader, object, "end", ret->end, &ret->end_ns);
+	ret->seconds = json_reader_real(reader, object, "seconds");
+	json_reader_free_text(reader, object, "exit", JSON_READER_TEXT(ret->exit));
 	record->rows = "job";
 	snprintf(record->job, sizeof record->job, "%.63s", ret->id);
 	snprintf(record->regions[0].name, RECORD_NAME_BYTES, "%.63s", ret->id);
@@ -137,54 +139,57 @@ static void parse_origin(
 
 /* Of a record without figures, the platform is nothing to compare. */
 static void parse_figures(
-	struct members *members, struct json_object *object, struct job_record *ret)
+	struct json_reader *reader, struct json_object *object, struct job_record *ret)
 {
-	ret->complete = members_flag(members, object, "complete");
+	ret->complete = json_reader_flag(reader, object, "complete");
 	if (ret->complete) {
-		members_free_text(members, object, "platform", MEMBERS_TEXT(ret->record.platform));
-		parse_sockets(members, object, ret);
+		json_reader_free_text(
+			reader, object, "platform", JSON_READER_TEXT(ret->record.platform));
+		parse_sockets(reader, object, ret);
 		return;
 	}
-	members_free_text(members, object, "why", MEMBERS_TEXT(ret->why));
+	json_reader_free_text(reader, object, "why", JSON_READER_TEXT(ret->why));
 	snprintf(ret->record.failure, sizeof ret->record.failure, "%s",
 		*ret->why ? ret->why : "The record does not say why.");
 }
 
 /* Is it a record, and one that this release reads? */
-static int check_schema(struct json_object *json, char ret_why[MEMBER_WHY_MAX])
+static int check_schema(struct json_object *json, char ret_why[JSON_READER_WHY_MAX])
 {
 	if (!json_has(json, "record") || !json_has(json, "job")) {
-		snprintf(ret_why, MEMBER_WHY_MAX, "is no record of a job");
+		snprintf(ret_why, JSON_READER_WHY_MAX, "is no record of a job");
 		return -ENOMSG;
 	}
 	if (json_number(json, "record") == JOB_SCHEMA)
 		return 0;
-	snprintf(ret_why, MEMBER_WHY_MAX,
+	snprintf(ret_why, JSON_READER_WHY_MAX,
 		"is a record of another kind than %d, the one that this "
 		"release reads",
 		JOB_SCHEMA);
 	return -EPROTONOSUPPORT;
 }
 
-int job_record_parse(struct json_object *json, struct job_record *ret, char ret_why[MEMBER_WHY_MAX])
+int job_record_parse(
+	struct json_object *json, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX])
 {
 	_cleanup_(job_record_done) struct job_record record = { .json = NULL };
-	struct members members = { .where = "" };
+	struct json_reader reader = { .where = "" };
 	int r = check_schema(json, ret_why);
 
 	if (r < 0)
 		return r;
 	record.record.regions = calloc(1, sizeof *record.record.regions);
 	if (!record.record.regions) {
-		snprintf(ret_why, MEMBER_WHY_MAX, "is too long for the memory");
+		snprintf(ret_why, JSON_READER_WHY_MAX, "is too long for the memory");
 		return -ENOMEM;
 	}
 	record.record.n_regions = 1;
 	record.json = json_object_get(json);
-	parse_origin(&members, json, &record);
-	parse_figures(&members, json, &record);
-	if (members_failed(&members)) {
-		snprintf(ret_why, MEMBER_WHY_MAX, "is no record that can be read: %s", members.why);
+	parse_origin(&reader, json, &record);
+	parse_figures(&reader, json, &record);
+	if (json_reader_failed(&reader)) {
+		snprintf(ret_why, JSON_READER_WHY_MAX, "is no record that can be read: %s",
+			reader.why);
 		return -EBADMSG;
 	}
 	*ret = record;

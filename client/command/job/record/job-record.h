@@ -8,7 +8,7 @@
 
 #include "client/jobstore/id.h"
 #include "client/launcher/hostlist.h"
-#include "client/records/member.h"
+#include "client/records/json-reader.h"
 #include "client/report/record.h"
 
 enum { RECORD_MOST_BYTES = 1 << 20 }; /* more than any record has */
@@ -42,7 +42,7 @@ struct job_record {
 /* Takes a reference on @json. 0; else *@ret is untouched, and @ret_why as that of record_parse():
  * -ENOMSG: it is no record of a job; -EPROTONOSUPPORT; -EBADMSG; -ENOMEM. */
 int job_record_parse(
-	struct json_object *json, struct job_record *ret, char ret_why[MEMBER_WHY_MAX]);
+	struct json_object *json, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX]);
 
 /* Frees what is large; who, where and when stay. */
 void job_record_drop_figures(struct job_record *record);

@@ -68,7 +68,7 @@ static bool is_named_so(const char *file, const struct job_record *record)
 	return strncmp(rest, begin, n) == 0 && rest[n] == '.';
 }
 
-static int parse_line(const struct source *source, const char *line, char why[MEMBER_WHY_MAX])
+static int parse_line(const struct source *source, const char *line, char why[JSON_READER_WHY_MAX])
 {
 	_cleanup_(job_record_done) struct job_record record = { .json = NULL };
 	struct job_records *records = source->records;
@@ -79,7 +79,7 @@ static int parse_line(const struct source *source, const char *line, char why[ME
 		r = job_record_parse(json, &record, why);
 	json_object_put(json);
 	if (r == 0 && source->file && !is_named_so(source->file, &record)) {
-		snprintf(why, MEMBER_WHY_MAX,
+		snprintf(why, JSON_READER_WHY_MAX,
 			"is the record of job %s on %.64s that began at %s, but its name is that "
 			"of another",
 			record.id, record.host, *record.begin ? record.begin : "no known time");
@@ -91,13 +91,13 @@ static int parse_line(const struct source *source, const char *line, char why[ME
 		job_record_drop_figures(&record);
 	r = add(records, &record);
 	if (r < 0)
-		snprintf(why, MEMBER_WHY_MAX, "has no room: %s", strerror(-r));
+		snprintf(why, JSON_READER_WHY_MAX, "has no room: %s", strerror(-r));
 	return r;
 }
 
 static void take_text(const struct source *source, char *text)
 {
-	char *rest = text, *line, why[MEMBER_WHY_MAX];
+	char *rest = text, *line, why[JSON_READER_WHY_MAX];
 
 	for (unsigned n = 1; (line = strsep(&rest, "\n")); n++) {
 		int r = line[strspn(line, " \t\r")] ? parse_line(source, line, why) : 0;

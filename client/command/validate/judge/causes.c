@@ -16,7 +16,7 @@ static bool is_whole(const struct shown *shown)
 	return shape_is_near(shown->scale, 1, shown->tolerance);
 }
 
-static void explain_scale(const struct evidence *evidence, const struct view *view,
+static void explain_scale(const struct evidence *evidence, const struct metric_view *view,
 	const char *metrics, struct findings *findings)
 {
 	double scale = view->shown.scale;
@@ -31,7 +31,7 @@ static void explain_scale(const struct evidence *evidence, const struct view *vi
 }
 
 /* Does the metric show all that it should, and a little of the rest? */
-static bool is_right_with_some(const struct view *view)
+static bool is_right_with_some(const struct metric_view *view)
 {
 	const struct fit *fit = &view->shown.fit;
 	bool wants_reads = view->wanted == SHAPE_READS;
@@ -43,7 +43,7 @@ static bool is_right_with_some(const struct view *view)
 }
 
 static void explain_mixed(
-	const struct evidence *evidence, const struct view *view, struct findings *findings)
+	const struct evidence *evidence, const struct metric_view *view, struct findings *findings)
 {
 	double reads = shape_rounded(view->shown.fit.reads);
 	double writes = shape_rounded(view->shown.fit.writes);
@@ -66,7 +66,7 @@ static void explain_mixed(
 
 /* One metric, for itself. */
 static void explain_metric(
-	const struct evidence *evidence, const struct view *view, struct findings *findings)
+	const struct evidence *evidence, const struct metric_view *view, struct findings *findings)
 {
 	const struct shown *shown = &view->shown;
 
@@ -92,7 +92,7 @@ static bool have_same_scale(const struct shown *read, const struct shown *write)
 
 /* Defects that both metrics have together. */
 static bool explain_both(
-	const struct evidence *evidence, const struct views *views, struct findings *findings)
+	const struct evidence *evidence, const struct tier_view *views, struct findings *findings)
 {
 	static const struct {
 		enum shape read, write;
@@ -122,9 +122,9 @@ static bool explain_both(
 
 /* Somewhat too many reads, evenly over all channels, while the writes are right. */
 static bool is_overfetch(
-	const struct evidence *evidence, const struct views *views, struct findings *findings)
+	const struct evidence *evidence, const struct tier_view *views, struct findings *findings)
 {
-	const struct view *read = &views->view[0], *write = &views->view[1];
+	const struct metric_view *read = &views->view[0], *write = &views->view[1];
 	double extra = read->shown.scale - 1;
 	struct findings none = { 0 };
 	struct channels channels;
@@ -143,7 +143,7 @@ static bool is_overfetch(
 }
 
 void causes_explain(
-	const struct evidence *evidence, const struct views *views, struct findings *findings)
+	const struct evidence *evidence, const struct tier_view *views, struct findings *findings)
 {
 	if (views->n == 2 && (is_overfetch(evidence, views, findings) ||
 				     explain_both(evidence, views, findings)))
@@ -155,7 +155,7 @@ void causes_explain(
 /* --- where the sums are right --- */
 
 static void check_channels(
-	const struct evidence *evidence, const struct view *view, struct findings *findings)
+	const struct evidence *evidence, const struct metric_view *view, struct findings *findings)
 {
 	struct channels channels;
 
@@ -169,7 +169,7 @@ static void check_channels(
 }
 
 void causes_check_channels(
-	const struct evidence *evidence, const struct views *views, struct findings *findings)
+	const struct evidence *evidence, const struct tier_view *views, struct findings *findings)
 {
 	for (unsigned i = 0; i < views->n; i++)
 		check_channels(evidence, &views->view[i], findings);

@@ -7,9 +7,9 @@
 
 /* Looks at the channels of metrics whose sums are right: wrong ones may make up for each other. */
 void causes_check_channels(
-	const struct evidence *evidence, const struct views *views, struct findings *findings);
+	const struct evidence *evidence, const struct tier_view *views, struct findings *findings);
 
 /* Adds the causes of @views, or the numbers where no known defect has them; nothing if it is right.
  */
 void causes_explain(
-	const struct evidence *evidence, const struct views *views, struct findings *findings);
+	const struct evidence *evidence, const struct tier_view *views, struct findings *findings);

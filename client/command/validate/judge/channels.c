@@ -49,15 +49,15 @@ static bool is_active(const struct channel_shown *channel)
 
 void channels_fit(const struct evidence *evidence, uint32_t metric, struct channels *ret)
 {
-	const struct meter *meter = evidence->meter;
+	const struct probe *probe = evidence->probe;
 	double middle;
 
 	*ret = (struct channels){ 0 };
-	for (uint32_t i = 0; i < meter->n_series && ret->n < CHANNELS_MAX; i++) {
-		if (!meter_is_channel_of(meter, i, metric))
+	for (uint32_t i = 0; i < probe->n_series && ret->n < CHANNELS_MAX; i++) {
+		if (!probe_is_channel_of(probe, i, metric))
 			continue;
 		/* The error is that of the whole metric; a channel has its part of it. */
-		ret->channel[ret->n++] = (struct channel_shown){ meter->series[i].name,
+		ret->channel[ret->n++] = (struct channel_shown){ probe->series[i].name,
 			evidence_show(evidence, i), 0 };
 	}
 	middle = middle_scale(ret);

@@ -8,7 +8,7 @@
 enum { EVIDENCE_KERNELS_MAX = 8 };
 
 struct evidence {
-	const struct meter *meter;
+	const struct probe *probe;
 	const struct place *place;
 	uint32_t socket;       /* uncored's number of it */
 	struct tier tier;      /* where the node's bytes should appear */
@@ -19,7 +19,7 @@ struct evidence {
 };
 
 /* What one metric of the tier shows on one socket. */
-struct view {
+struct metric_view {
 	const char *metric;
 	enum shape wanted;
 	uint32_t series;
@@ -27,18 +27,18 @@ struct view {
 };
 
 /* All metrics of the tier. */
-struct views {
+struct tier_view {
 	unsigned n;
-	struct view view[TIER_METRICS_MAX];
+	struct metric_view view[TIER_METRICS_MAX];
 };
 
-/* What @series shows; METER_NONE shows nothing. */
+/* What @series shows; PROBE_NONE shows nothing. */
 struct shown evidence_show(const struct evidence *evidence, uint32_t series);
 
-void evidence_views(const struct evidence *evidence, uint32_t socket, struct views *ret);
+void evidence_views(const struct evidence *evidence, uint32_t socket, struct tier_view *ret);
 
 /* Do all metrics show nothing? */
-bool views_are_empty(const struct views *views);
+bool views_are_empty(const struct tier_view *views);
 
 /* The largest scale that one of them shows. */
-double views_scale(const struct views *views);
+double views_scale(const struct tier_view *views);

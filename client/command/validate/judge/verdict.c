@@ -21,15 +21,15 @@ static const double NT_READS_MOST = 0.25;
 static bool is_absent(
 	const struct evidence *evidence, const char *metric, struct findings *findings)
 {
-	const struct meter *meter = evidence->meter;
-	uint32_t series = meter_find(meter, evidence->socket, metric);
+	const struct probe *probe = evidence->probe;
+	uint32_t series = probe_find(probe, evidence->socket, metric);
 
-	if (series == METER_NONE)
+	if (series == PROBE_NONE)
 		findings_add(findings, OUTCOME_ABSENT, "Platform %s has no metric %s.",
-			meter->machine.platform, metric);
-	else if (meter->series[series].quality & UNCORE_ABSENT)
+			probe->machine.platform, metric);
+	else if (probe->series[series].quality & UNCORE_ABSENT)
 		findings_add(findings, OUTCOME_ABSENT, "%s is absent: %s", metric,
-			uncore_why(meter->handle, meter->series[series].why));
+			uncore_why(probe->handle, probe->series[series].why));
 	else
 		return false;
 	return true;
@@ -40,8 +40,8 @@ static bool is_flagged(
 	const struct evidence *evidence, const char *metric, struct findings *findings)
 {
 	static const uint32_t FLAGS = UNCORE_PARTIAL | UNCORE_FROZEN | UNCORE_RESET;
-	const struct meter *meter = evidence->meter;
-	uint32_t quality = meter->series[meter_find(meter, evidence->socket, metric)].quality;
+	const struct probe *probe = evidence->probe;
+	uint32_t quality = probe->series[probe_find(probe, evidence->socket, metric)].quality;
 	char words[128];
 
 	if (!(quality & FLAGS))
@@ -58,8 +58,8 @@ static bool is_flagged(
 static bool is_estimated(
 	const struct evidence *evidence, const char *metric, struct findings *findings)
 {
-	const struct meter *meter = evidence->meter;
-	uint32_t quality = meter->series[meter_find(meter, evidence->socket, metric)].quality;
+	const struct probe *probe = evidence->probe;
+	uint32_t quality = probe->series[probe_find(probe, evidence->socket, metric)].quality;
 
 	if (!(quality & UNCORE_ESTIMATED))
 		return false;
@@ -118,7 +118,7 @@ enum { BASE_KERNELS = 2 }; /* load and update, which are enough for a fit */
 
 /* What @kernel shows of itself beyond what the other kernels let expect, as a share of what it
  * moves. */
-static double surplus_of(const struct measured *kernel, const struct view *expected)
+static double surplus_of(const struct measured *kernel, const struct metric_view *expected)
 {
 	const struct fit *fit = &expected->shown.fit;
 	double predicted =
@@ -133,14 +133,14 @@ static double surplus_of(const struct measured *kernel, const struct view *expec
  * CloverLeaf paper).
  */
 static bool is_misfit(
-	const struct views *base, const struct measured *kernel, struct findings *findings)
+	const struct tier_view *base, const struct measured *kernel, struct findings *findings)
 {
 	const char *name = kernel->kernel->name;
 	double scale = views_scale(base), noise = fabs(kernel->background) + 3 * kernel->error;
 	bool found = false;
 
 	for (unsigned i = 0; i < base->n; i++) {
-		const struct view *view = &base->view[i];
+		const struct metric_view *view = &base->view[i];
 		double surplus = surplus_of(kernel, view) / scale;
 
 		if (fabs(surplus) <= MENTIONED + view->shown.tolerance + noise)
@@ -165,7 +165,7 @@ static unsigned leave_out_misfits(
 	const struct evidence *evidence, const struct measured *ret[], struct findings *findings)
 {
 	struct evidence base = *evidence;
-	struct views views;
+	struct tier_view views;
 	unsigned n = 0;
 
 	if (base.n_kernels > BASE_KERNELS)
@@ -210,7 +210,7 @@ static enum shape expected_of(const struct evidence *evidence, const char *metri
 
 static void remark_on(const struct evidence *evidence, uint32_t series, struct findings *findings)
 {
-	const char *name = evidence->meter->series[series].name;
+	const char *name = evidence->probe->series[series].name;
 	struct shown shown = evidence_show(evidence, series);
 	enum shape expected = expected_of(evidence, name);
 
@@ -226,10 +226,10 @@ static void remark_on(const struct evidence *evidence, uint32_t series, struct f
 
 static void remark_on_others(const struct evidence *evidence, struct findings *findings)
 {
-	const struct meter *meter = evidence->meter;
+	const struct probe *probe = evidence->probe;
 
-	for (uint32_t i = 0; i < meter->n_series && !meter->series[i].is_channel; i++) {
-		const struct meter_series *series = &meter->series[i];
+	for (uint32_t i = 0; i < probe->n_series && !probe->series[i].is_channel; i++) {
+		const struct probe_series *series = &probe->series[i];
 
 		if (series->socket == evidence->socket && !(series->quality & UNCORE_ABSENT) &&
 			!tier_has(&evidence->tier, series->name))
@@ -240,7 +240,7 @@ static void remark_on_others(const struct evidence *evidence, struct findings *f
 /* --- the verdict --- */
 
 /* Does each metric show here what it does not show elsewhere? */
-static bool is_all_elsewhere(const struct views *here, double elsewhere)
+static bool is_all_elsewhere(const struct tier_view *here, double elsewhere)
 {
 	for (unsigned i = 0; i < here->n; i++)
 		if (!shape_is_near(here->view[i].shown.scale + elsewhere, 1, MENTIONED))
@@ -252,7 +252,7 @@ static void judge(const struct evidence *evidence, struct findings *ret)
 {
 	const struct measured *kernels[EVIDENCE_KERNELS_MAX];
 	const struct evidence rest = without_claims(evidence, kernels);
-	struct views here;
+	struct tier_view here;
 
 	evidence_views(evidence, evidence->socket, &here);
 	/* The little that shows here may be others', if most shows elsewhere. */
@@ -294,5 +294,5 @@ void verdict(const struct evidence *evidence, struct findings *ret)
 
 struct fit verdict_fit(const struct evidence *evidence, const char *metric)
 {
-	return evidence_show(evidence, meter_find(evidence->meter, evidence->socket, metric)).fit;
+	return evidence_show(evidence, probe_find(evidence->probe, evidence->socket, metric)).fit;
 }

@@ -30,12 +30,12 @@ static const uint64_t SETTLE_NS = 10000000;
 
 /* One measurement while it goes on. */
 struct course {
-	struct meter *meter;
+	struct probe *probe;
 	const struct measure_rules *rules;
 	struct workers *workers;
 	unsigned n_passes; /* of a repetition */
 	uint64_t idle_ns;
-	struct meter_reading before, begin, end; /* of the idle window, of the passes, of both */
+	struct probe_reading before, begin, end; /* of the idle window, of the passes, of both */
 	double *numbers;                         /* holds all of the following */
 	double *idle, *busy;                     /* bytes of each series */
 	double *idle_window, *busy_window;       /* ns of each socket */
@@ -82,15 +82,15 @@ static double share_of(double part, double whole)
 static double subtract_background(const struct course *course, double ret_net[])
 {
 	double most = 0, background = 0;
-	const struct meter *meter = course->meter;
+	const struct probe *probe = course->probe;
 
-	for (uint32_t i = 0; i < meter->n_series; i++) {
-		uint32_t socket = meter->series[i].socket;
+	for (uint32_t i = 0; i < probe->n_series; i++) {
+		uint32_t socket = probe->series[i].socket;
 		double longer = share_of(course->busy_window[socket], course->idle_window[socket]);
 		double others = course->idle[i] * longer;
 
 		ret_net[i] = course->busy[i] - others;
-		if (!meter->series[i].is_channel && ret_net[i] > most) {
+		if (!probe->series[i].is_channel && ret_net[i] > most) {
 			most = ret_net[i];
 			background = others;
 		}
@@ -109,30 +109,30 @@ static void run_passes(struct course *course)
 /* The reading behind the passes before is where the idle window begins. */
 static int repeat(struct course *course, unsigned n, bool *ret_dropped)
 {
-	struct meter *meter = course->meter;
-	struct meter_reading spare = course->before;
+	struct probe *probe = course->probe;
+	struct probe_reading spare = course->before;
 	uint64_t moved = course->moved;
 	int r;
 
 	course->before = course->end;
 	course->end = spare;
 	sleep_ns(course->idle_ns);
-	r = meter_take(meter, &course->begin);
+	r = probe_take(probe, &course->begin);
 	if (r < 0)
 		return r;
 	run_passes(course);
 	sleep_ns(SETTLE_NS);
-	r = meter_take(meter, &course->end);
+	r = probe_take(probe, &course->end);
 	if (r == 0)
-		r = meter_delta(
-			meter, &course->before, &course->begin, course->idle, course->idle_window);
+		r = probe_delta(
+			probe, &course->before, &course->begin, course->idle, course->idle_window);
 	if (r == 0)
-		r = meter_delta(
-			meter, &course->begin, &course->end, course->busy, course->busy_window);
+		r = probe_delta(
+			probe, &course->begin, &course->end, course->busy, course->busy_window);
 	if (r < 0)
 		return r;
 	course->background[n] =
-		subtract_background(course, course->net + (size_t)n * meter->n_series);
+		subtract_background(course, course->net + (size_t)n * probe->n_series);
 	course->moved = pages_moved();
 	*ret_dropped = course->moved != moved;
 	return 0;
@@ -192,8 +192,8 @@ static uint32_t largest_series(const struct course *course, const struct measure
 {
 	uint32_t largest = 0;
 
-	for (uint32_t i = 1; i < course->meter->n_series; i++)
-		if (!course->meter->series[i].is_channel &&
+	for (uint32_t i = 1; i < course->probe->n_series; i++)
+		if (!course->probe->series[i].is_channel &&
 			measured->bytes[i] > measured->bytes[largest])
 			largest = i;
 	return largest;
@@ -202,7 +202,7 @@ static uint32_t largest_series(const struct course *course, const struct measure
 /* Medians of what was found so far, and the largest error of a metric of that socket. */
 static void evaluate(const struct course *course, struct measured *ret)
 {
-	uint32_t n_series = course->meter->n_series, socket, largest;
+	uint32_t n_series = course->probe->n_series, socket, largest;
 	double errors_most = 0, values[REPETITIONS_MAX];
 
 	for (uint32_t i = 0; i < n_series; i++) {
@@ -211,10 +211,10 @@ static void evaluate(const struct course *course, struct measured *ret)
 		ret->bytes[i] = statistics_median(values, ret->n, &ret->errors[i]);
 	}
 	largest = largest_series(course, ret);
-	socket = course->meter->series[largest].socket;
+	socket = course->probe->series[largest].socket;
 	for (uint32_t i = 0; i < n_series; i++)
-		if (!course->meter->series[i].is_channel &&
-			course->meter->series[i].socket == socket)
+		if (!course->probe->series[i].is_channel &&
+			course->probe->series[i].socket == socket)
 			errors_most = fmax(errors_most, ret->errors[i]);
 	memcpy(values, course->background, ret->n * sizeof *values);
 	ret->background =
@@ -258,21 +258,21 @@ static void course_done(struct course *course)
 {
 	if (course->workers)
 		workers_done(course->workers);
-	meter_reading_done(&course->before);
-	meter_reading_done(&course->begin);
-	meter_reading_done(&course->end);
+	probe_reading_done(&course->before);
+	probe_reading_done(&course->begin);
+	probe_reading_done(&course->end);
 	free(course->numbers);
 }
 
-static int course_new(struct meter *meter, struct course *ret)
+static int course_new(struct probe *probe, struct course *ret)
 {
-	uint32_t n = meter->n_series, n_sockets = meter->machine.n_sockets;
-	int r = meter_reading_new(meter, &ret->before);
+	uint32_t n = probe->n_series, n_sockets = probe->machine.n_sockets;
+	int r = probe_reading_new(probe, &ret->before);
 
 	if (r == 0)
-		r = meter_reading_new(meter, &ret->begin);
+		r = probe_reading_new(probe, &ret->begin);
 	if (r == 0)
-		r = meter_reading_new(meter, &ret->end);
+		r = probe_reading_new(probe, &ret->end);
 	ret->numbers =
 		calloc((size_t)n * (REPETITIONS_MAX + 2) + 2 * (size_t)n_sockets, sizeof(double));
 	if (r < 0 || !ret->numbers)
@@ -285,19 +285,19 @@ static int course_new(struct meter *meter, struct course *ret)
 	return 0;
 }
 
-int measure(struct meter *meter, const struct workers_job *job, const struct measure_rules *rules,
+int measure(struct probe *probe, const struct workers_job *job, const struct measure_rules *rules,
 	struct measured *ret)
 {
-	_cleanup_(course_done) struct course course = { .meter = meter, .rules = rules };
-	int r = course_new(meter, &course);
+	_cleanup_(course_done) struct course course = { .probe = probe, .rules = rules };
+	int r = course_new(probe, &course);
 
 	*ret = (struct measured){ .kernel = job->kernel, .n_threads = job->n_threads };
 	if (r < 0)
 		return r;
-	ret->bytes = calloc(2 * (size_t)meter->n_series, sizeof *ret->bytes);
+	ret->bytes = calloc(2 * (size_t)probe->n_series, sizeof *ret->bytes);
 	if (!ret->bytes)
 		return -ENOMEM;
-	ret->errors = ret->bytes + meter->n_series;
+	ret->errors = ret->bytes + probe->n_series;
 	r = workers_start(job, &course.workers);
 	if (r < 0)
 		return r;
@@ -305,7 +305,7 @@ int measure(struct meter *meter, const struct workers_job *job, const struct mea
 	course.deadline_ns = clock_now_ns() + (uint64_t)(rules->time_s * 1e9);
 	course.moved = pages_moved();
 	sleep_ns(SETTLE_NS);
-	r = meter_take(meter, &course.end);
+	r = probe_take(probe, &course.end);
 	return r < 0 ? r : repeat_until_known(&course, ret);
 }
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/command/validate/measure/meter.h"
+#include "client/command/validate/measure/probe.h"
 #include "client/command/validate/measure/workers.h"
 
 struct measure_rules {
@@ -28,16 +28,16 @@ struct measured {
 	double error;                    /* largest standard error of a metric, as a share */
 	double background;               /* bytes of others, as a share */
 	double best_ns;                  /* the shortest time of one repetition's passes */
-	double *bytes;                   /* medians, of each series of the meter */
+	double *bytes;                   /* medians, of each series of the probe */
 	double *errors;                  /* of these, standard; a part of the same memory */
 	bool is_known;                   /* .error is within the rules */
 };
 
 /*
  * Measures @job into @ret, which measured_done() frees. 0; errors of workers_start() and
- * meter_take(); -EINTR: *@rules->stop became true.
+ * probe_take(); -EINTR: *@rules->stop became true.
  */
-int measure(struct meter *meter, const struct workers_job *job, const struct measure_rules *rules,
+int measure(struct probe *probe, const struct workers_job *job, const struct measure_rules *rules,
 	struct measured *ret);
 void measured_done(struct measured *measured);
 

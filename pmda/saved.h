@@ -11,7 +11,7 @@
 
 #include "client/libuncore/uncore.h"
 
-enum { RECORD_FIRST_CLUSTER = 64 }; /* clusters before it are of the names below uncore */
+enum { SAVED_FIRST_CLUSTER = 64 }; /* clusters before it are of the names below uncore */
 
 /* One event of one PMU on one CPU. */
 struct counter {
@@ -25,9 +25,9 @@ struct counter {
 	int source;     /* of sources.h; -1: this uncored does not have it. Not in the file */
 };
 
-enum { RECORD_EVERY_S = 60 };
+enum { SAVED_EVERY_S = 60 };
 
-struct record {
+struct saved {
 	uint64_t generation[2]; /* the generation after those of .base */
 	bool is_public;         /* everybody may read the file, also if it is yet to be written */
 	unsigned n_counters;
@@ -39,10 +39,10 @@ struct record {
  * file, or if it is damaged or of another release: the record is empty then, and the log says so.
  * -ENOMEM.
  */
-int record_load(struct record *record, unsigned n_more);
+int saved_load(struct saved *saved, unsigned n_more);
 
 /*
  * Replaces the file. If that fails, the agent logs it once, until it has worked again. A user's
  * local context may not write there, and goes without a file.
  */
-void record_save(const struct record *record);
+void saved_save(const struct saved *saved);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pmda/record.h"
+#include "pmda/saved.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,32 +39,32 @@ static bool parse_counter(const char *line, struct counter *ret)
 		    &ret->cpu, &offered, &ret->base, &ret->count, &ret->bytes) != 10)
 		return false;
 	ret->offered = offered;
-	return ret->cluster >= RECORD_FIRST_CLUSTER && ret->cluster < 4096 && ret->item < 1024 &&
+	return ret->cluster >= SAVED_FIRST_CLUSTER && ret->cluster < 4096 && ret->item < 1024 &&
 	       ret->base <= ret->count && ret->bytes;
 }
 
 /* The file is whole, or there is none: rename(2) replaces it. */
-static bool read_all(FILE *file, struct record *record)
+static bool read_all(FILE *file, struct saved *saved)
 {
 	char *line = NULL;
 	size_t size_bytes = 0;
 	bool good = true;
 
-	for (unsigned i = 0; good && i < record->n_counters; i++)
+	for (unsigned i = 0; good && i < saved->n_counters; i++)
 		good = read_line(file, &line, &size_bytes) &&
-		       parse_counter(line, &record->counters[i]);
+		       parse_counter(line, &saved->counters[i]);
 	free(line);
 	return good;
 }
 
-static bool read_heading(FILE *file, struct record *record)
+static bool read_heading(FILE *file, struct saved *saved)
 {
 	char *line = NULL;
 	size_t size_bytes = 0;
 	bool good = read_line(file, &line, &size_bytes) &&
-		    sscanf(line, HEADING, &record->generation[0], &record->generation[1],
-			    &record->n_counters) == 3 &&
-		    record->n_counters <= COUNTERS_MAX;
+		    sscanf(line, HEADING, &saved->generation[0], &saved->generation[1],
+			    &saved->n_counters) == 3 &&
+		    saved->n_counters <= COUNTERS_MAX;
 
 	free(line);
 	return good;
@@ -95,32 +95,32 @@ static bool is_for_all(FILE *file)
 	return fstat(fileno(file), &status) == 0 && status.st_mode & S_IROTH;
 }
 
-int record_load(struct record *record, unsigned n_more)
+int saved_load(struct saved *saved, unsigned n_more)
 {
 	FILE *file = open_record();
-	bool good = !file || read_heading(file, record);
+	bool good = !file || read_heading(file, saved);
 
 	if (!file || !good)
-		*record = (struct record){ 0 };
-	record->counters = calloc(record->n_counters + n_more + 1, sizeof *record->counters);
-	if (file && good && record->counters)
-		good = read_all(file, record);
-	record->is_public = file && is_for_all(file);
+		*saved = (struct saved){ 0 };
+	saved->counters = calloc(saved->n_counters + n_more + 1, sizeof *saved->counters);
+	if (file && good && saved->counters)
+		good = read_all(file, saved);
+	saved->is_public = file && is_for_all(file);
 	if (!good) {
-		record->n_counters = 0;
+		saved->n_counters = 0;
 		say_damaged();
 	}
 	if (file)
 		fclose(file);
-	return record->counters ? 0 : -ENOMEM;
+	return saved->counters ? 0 : -ENOMEM;
 }
 
-static void write_all(FILE *file, const struct record *record)
+static void write_all(FILE *file, const struct saved *saved)
 {
-	fprintf(file, "uncore perfevent 2 %" PRIx64 " %" PRIx64 " %u\n", record->generation[0],
-		record->generation[1], record->n_counters);
-	for (unsigned i = 0; i < record->n_counters; i++) {
-		const struct counter *c = &record->counters[i];
+	fprintf(file, "uncore perfevent 2 %" PRIx64 " %" PRIx64 " %u\n", saved->generation[0],
+		saved->generation[1], saved->n_counters);
+	for (unsigned i = 0; i < saved->n_counters; i++) {
+		const struct counter *c = &saved->counters[i];
 
 		fprintf(file, "%s %s %u %u %u %u %d %" PRIu64 " %" PRIu64 " %" PRIu32 "\n", c->pmu,
 			c->event, c->cluster, c->item, c->socket, c->cpu, c->offered, c->base,
@@ -147,15 +147,15 @@ static void say_saved(const char *path, bool saved)
 	told = !saved;
 }
 
-static bool save(const struct record *record, const char *path, const char *new_path)
+static bool save(const struct saved *saved, const char *path, const char *new_path)
 {
 	FILE *file = fopen(new_path, "wxe");
 	bool failed;
 
 	if (!file)
 		return false;
-	failed = fchmod(fileno(file), record->is_public ? 0644 : 0600) != 0;
-	write_all(file, record);
+	failed = fchmod(fileno(file), saved->is_public ? 0644 : 0600) != 0;
+	write_all(file, saved);
 	failed |= ferror(file) != 0;
 	failed |= fclose(file) != 0;
 	if (!failed && rename(new_path, path) == 0)
@@ -164,12 +164,12 @@ static bool save(const struct record *record, const char *path, const char *new_
 	return false;
 }
 
-void record_save(const struct record *record)
+void saved_save(const struct saved *saved)
 {
 	char path[MAXPATHLEN], new_path[MAXPATHLEN], suffix[32];
 
 	snprintf(suffix, sizeof suffix, ".%d", (int)getpid());
 	make_path(path, "");
 	make_path(new_path, suffix);
-	say_saved(path, save(record, path, new_path));
+	say_saved(path, save(saved, path, new_path));
 }
