@@ -4,12 +4,17 @@
 set -euo pipefail
 source "$(dirname "$0")/sources.sh"
 
-status=0
-while read -r file; do
-	if ! head -n 3 "$file" | grep -q 'SPDX-License-Identifier: '; then
-		echo "$file has no SPDX-License-Identifier line: add one at its top." >&2
-		status=1
-	fi
-done < <(sources '*.c' '*.h' '*.S' '*.py' '*.sh' 'conf/slurm/*.in' 'debian/*.pre*' 'debian/*.post*' \
+mapfile -t files < <(sources '*.c' '*.h' '*.S' '*.py' '*.sh' 'conf/slurm/*.in' 'debian/*.pre*' 'debian/*.post*' \
 	debian/tests/{library,stand-in} 'packaging/*' tests/packages/{build-debs,pack-source} dev .ci/run)
-exit $status
+awk '
+	function complain() {
+		if (file && !has) {
+			print file " has no SPDX-License-Identifier line: add one at its top." >"/dev/stderr"
+			status = 1
+		}
+	}
+	FNR == 1 { complain(); file = FILENAME; has = 0 }
+	/SPDX-License-Identifier: / { has = 1 }
+	FNR == 3 { nextfile }
+	END { complain(); exit status }
+' "${files[@]}"
