@@ -214,7 +214,7 @@ guest_x86_make_packages() {
 	rm -rf "$folder/debs"
 }
 
-# Finishes the image of a node in a root where no systemd runs: the steps of README.md after `meson install`, a /tmp in
+# Finishes the image of a node in a root where no systemd runs: the steps of doc/install.md after `meson install`, a /tmp in
 # memory, the policy for SELinux, and the label of each file. $1: the root of an installed guest
 guest_x86_finish_image() {
 	SYSTEMD_OFFLINE=1 chroot "$1" sh -euc '

@@ -13,7 +13,7 @@ import tap
 from fences import ELSEWHERE, NOT_RUN, SOURCE, UPSTREAM
 
 STAND_INS = pathlib.Path(__file__).resolve().parent / "stand-ins"
-GROUP = "perf:x:990:nobody\n"  # that README.md lets in
+GROUP = "perf:x:990:nobody\n"  # that doc/site.md lets in
 LEAST_RUN = 20
 
 

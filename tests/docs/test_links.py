@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links between the guides lead somewhere, and what the guides name and quote exists."""
+"""Links between the guides lead somewhere, what the guides name and quote exists, and README.md is short."""
 import re
 
 import tap
 from fences import GUIDES, SOURCE, fences_of
 
 FENCE = re.compile(r"^```[^\n]*\n.*?^```$", re.MULTILINE | re.DOTALL)
+INDEX = "README.md#what-to-read"
+LINES, COLUMNS, WORDS = 130, 100, 1000  # of README.md at most
 OWN_PAGES = re.compile(r"\b((?:lib|pmda)?uncored?(?:[.-][a-z]+)*)\(([1-8])\)")
 
 
@@ -54,6 +56,29 @@ def readme_has_all():
         tap.check(page in links, f"README.md does not lead to {page}")
 
 
+def is_short():
+    """README.md is a front page: short, in lines, columns and words"""
+    text = (SOURCE / "README.md").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    tap.check(len(lines) <= LINES, f"it has {len(lines)} lines")
+    tap.check(len(text.split()) <= WORDS, f"it has {len(text.split())} words")
+    tap.equal([line for line in lines if len(line) > COLUMNS], [], "longer lines")
+
+
+def leads_on():
+    """Each guide leads back to the index, and to the guide to read next"""
+    for page in (page for page in GUIDES[1:] if not page.startswith("doc/upstream/")):
+        last = text_of(page).strip().rpartition("\n\n")[2]
+        tap.check(last.startswith("Next: ") and INDEX in last, f"{page} ends with '{last}'")
+
+
+def platforms_have_rows():
+    """doc/platforms.md has a row for each platform file, and no others"""
+    rows = re.findall(r"^\| (`[^|]*`) \|", text_of("doc/platforms.md"), re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    tap.equal(sorted(named), sorted(path.stem for path in (SOURCE / "conf/platforms").glob("*.conf")), "platform files")
+
+
 def messages_exist():
     """Every message that the site's guide quotes is one of uncored's"""
     sources = "".join(path.read_text(encoding="utf-8") for path in sorted((SOURCE / "daemon").rglob("*.c")))
@@ -78,5 +103,5 @@ def papi_is_built_so():
     tap.equal(papi_options(fence.text), papi_options(build), "options of configure")
 
 
-tap.run_functions([(case.__doc__, case) for case in (lead_somewhere, pages_exist, readme_has_all, messages_exist,
-                                                     papi_is_built_so)])
+tap.run_functions([(case.__doc__, case) for case in (lead_somewhere, pages_exist, readme_has_all, is_short, leads_on,
+                                                     platforms_have_rows, messages_exist, papi_is_built_so)])

@@ -125,7 +125,7 @@ def overlay(path):
 
 
 def install():
-    """As README says, over the real folders."""
+    """As doc/install.md says, over the real folders."""
     root = SHARED / "root"
     run("meson", "install", "--no-rebuild", "--quiet", "-C", BUILD, "--destdir", root, env=os.environ)
     overlay("/etc")

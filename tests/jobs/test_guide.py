@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""README.md's section "On a cluster", and the lines of uncored-jobs(7) that are not hooks of other batch systems, run as
-they are written. The hosts share a folder, as README has it. Needs root and Slurm."""
+"""doc/slurm.md's section "Set it up", and the lines of uncored-jobs(7) that are not hooks of other batch systems, run as
+they are written. The hosts share a folder, as the guide has it. Needs root and Slurm."""
 import base64
 import json
 import pathlib
@@ -28,6 +28,11 @@ def blocks(name, begin, end):
             .replace("/shared/", f"{SHARED}/").replace("\\\\", "\\").replace("\\*", "*") for block in found]
 
 
+def guide():
+    """The commands that make the shared folder, set up a node, and show a job."""
+    return blocks("doc/slurm.md", "## Set it up", "## Without a shared folder")[:3]
+
+
 def shell(text, status=0, **options):
     done = subprocess.run(["bash", "-euc", SUDO + SSH + text], check=False, text=True, capture_output=True, cwd="/tmp",
                           timeout=hosts.SECONDS, **{"env": hosts.ENVIRONMENT, **options})
@@ -41,16 +46,16 @@ def records_of(job, count=1):
     return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
 
 
-def readme(cluster):
-    """README.md's commands install the two files, and show the job of two hosts that follows to its user"""
-    make, install, show = blocks("README.md", "## On a cluster", "## Install it")[:3]
+def set_up(cluster):
+    """The guide's commands install the two files, and show the job of two hosts that follows to its user"""
+    make, install, show = guide()
     shell(make)
     cluster.command("srun", "true")
     with cluster.read_again():
         shell(install)
     cluster.wait_idle()
     job = cluster.submit(f"srun -w n1 -N1 -n1 {TOUCH} {PAGES}; srun -w n2 -N1 -n1 {TOUCH} {PAGES}", "-N2", user=NOBODY)
-    tap.equal(job, "2", "the number that README.md has")
+    tap.equal(job, "2", "the number that the guide has")
     tap.check(min(map(bytes_of, records_of(job, 2))) >= 2 * PAGES * PAGE_BYTES, "bytes")
     shown = shell(show, user=NOBODY)
     print("\n".join("# " + line for line in shown.splitlines()))
@@ -60,8 +65,8 @@ def readme(cluster):
 
 
 def busy(cluster):
-    """README.md's way to read records makes no job, waits for none, and leaves the record of one that runs as it is"""
-    show = blocks("README.md", "## On a cluster", "## Install it")[2]
+    """The guide's way to read records makes no job, waits for none, and leaves the record of one that runs as it is"""
+    *_, show = guide()
     gate = Gate()
     job = cluster.submit(f"srun true; {gate.script}", "-N2", "--exclusive", user=DAEMON)
     gate.wait()
@@ -115,4 +120,4 @@ def stored_comment(line, record):
 
 
 if __name__ == "__main__":
-    slurm.run_cases([readme, busy, not_shared, accounting], n_hosts=2, site="")
+    slurm.run_cases([set_up, busy, not_shared, accounting], n_hosts=2, site="")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs in README.md and the man pages are compiled as their readers would, and run: they count
+"""The programs in doc/quick.md and the man pages are compiled as their readers would, and run: they count
 what they say they count. Prints TAP; needs root.
 """
 import json
@@ -18,8 +18,8 @@ import tap
 SECONDS = 20
 NOBODY = 65534
 PAGE_BYTES = 4096
-README_BYTES = 256 << 20
-FEWEST_FAULTS = README_BYTES // (2 << 20)  # in huge pages
+GUIDE_BYTES = 256 << 20
+FEWEST_FAULTS = GUIDE_BYTES // (2 << 20)  # in huge pages
 # The function that libuncore(3) calls work().
 WORK = """
 #include <stdlib.h>
@@ -31,7 +31,7 @@ void work(void) { touched = malloc(64 << 20); memset(touched, 1, 64 << 20); }
 
 def programs():
     """(name, text) of every literal block that is a whole program."""
-    for path in [SOURCE / "README.md", *sorted((SOURCE / "man").glob("*.scd"))]:
+    for path in [SOURCE / "doc/quick.md", *sorted((SOURCE / "man").glob("*.scd"))]:
         text = path.read_text(encoding="utf-8")
         blocks = re.findall(r"^```[^\n]*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         for block in blocks:
@@ -110,8 +110,8 @@ def main():
     found = list(programs())
     cases = [(f"the program of {name} compiles without a warning, and counts",
               lambda text=text: example(text)) for name, text in found]
-    cases.append(("README.md and libuncore(3) have a program each",
-                  lambda: tap.equal([name for name, _ in found], ["README.md", "libuncore.3.scd"],
+    cases.append(("doc/quick.md and libuncore(3) have a program each",
+                  lambda: tap.equal([name for name, _ in found], ["quick.md", "libuncore.3.scd"],
                                     "pages with programs")))
     tap.run_functions(cases)
 

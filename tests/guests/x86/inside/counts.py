@@ -32,10 +32,10 @@ def count_everything(machine):
 
 
 class FirstClient(Case):
-    """The steps of README.md: the socket is enabled, and the first client starts the service."""
+    """The steps of doc/install.md: the socket is enabled, and the first client starts the service."""
 
     def test_activation(self):
-        """enabled and started as README.md says, the socket waits for the first client"""
+        """enabled and started as doc/install.md says, the socket waits for the first client"""
         for step in ("ldconfig", "systemd-sysusers", "systemctl daemon-reload"):
             run(*step.split())
         sysctl_paranoid(2)
@@ -105,7 +105,7 @@ def machine_case(machine):
 
 
 class Pcp(Case):
-    """The agent, registered as README.md says, and PCP's own clients."""
+    """The agent, registered as doc/monitoring.md says, and PCP's own clients."""
 
     about = "PCP: "
     machine = "icelake-sp"
