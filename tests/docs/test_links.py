@@ -66,8 +66,9 @@ def is_short():
 
 
 def leads_on():
-    """Each guide leads back to the index, and to the guide to read next"""
-    for page in (page for page in GUIDES[1:] if not page.startswith("doc/upstream/")):
+    """Each guide, and the list of reports, leads back to the index and to the guide to read next"""
+    reports = {f"doc/upstream/{link}" for link in links_of("doc/upstream/README.md")}
+    for page in (page for page in GUIDES[1:] if page not in reports):
         last = text_of(page).strip().rpartition("\n\n")[2]
         tap.check(last.startswith("Next: ") and INDEX in last, f"{page} ends with '{last}'")
 
