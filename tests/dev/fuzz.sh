@@ -4,7 +4,8 @@
 # The build is clang's, with address and undefined-behaviour sanitizers and with the counters that libFuzzer goes by in
 # the project's own files. Inputs that it finds go to build-fuzz/found-TARGET/, with which the next run begins. Another
 # build measures how far inputs reach, in percent of the branches of the files that a target is meant for
-# (tests/fuzz/meant). ./dev fuzz coverage does only that.
+# (tests/fuzz/meant). ./dev fuzz coverage does only that. Each build unpacks the saved inputs, tests/fuzz/corpora/TARGET,
+# into its tests/fuzz/corpus-TARGET/.
 
 FUZZ_FOLDER=build-fuzz
 FUZZ_COVERAGE_FOLDER=build-coverage
@@ -34,7 +35,7 @@ fuzz_build_coverage() {
 
 # $1: target. A file below its number is a complaint here, and a failure in suite fuzz-replay.
 fuzz_print_coverage() {
-	local target=$1 folders=("tests/fuzz/corpus-$1") lines
+	local target=$1 folders=("$FUZZ_COVERAGE_FOLDER/tests/fuzz/corpus-$1") lines
 
 	if compgen -G "$FUZZ_FOLDER/found-$target/*" >/dev/null; then
 		folders+=("$FUZZ_FOLDER/found-$target")
@@ -47,23 +48,24 @@ fuzz_print_coverage() {
 # $1: target, $2: seconds. Its log is shown if it finds something.
 fuzz_one() {
 	local target=$1 seconds=$2 found=$FUZZ_FOLDER/found-$1 log=$FUZZ_FOLDER/fuzz-$1.log environment crash
+	local saved=$FUZZ_FOLDER/tests/fuzz/corpus-$1
 
 	mkdir -p "$found"
 	mapfile -t environment < <(tests_environment)
 	if env "${environment[@]}" "$FUZZ_FOLDER/tests/fuzz/fuzz-$target" -print_final_stats=1 \
 		-max_total_time="$seconds" -timeout="$FUZZ_INPUT_TIMEOUT_S" -max_len="$FUZZ_INPUT_MAX" \
 		-artifact_prefix="$FUZZ_FOLDER/found-by-$target-" \
-		"$found" "tests/fuzz/corpus-$target" >"$log" 2>&1 </dev/null; then
+		"$found" "$saved" >"$log" 2>&1 </dev/null; then
 		printf '%s: %s executions, %s inputs saved and %s found\n' "$target" \
 			"$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
-			"$(find "tests/fuzz/corpus-$target" -type f | wc -l)" "$(find "$found" -type f | wc -l)"
+			"$(find "$saved" -type f | wc -l)" "$(find "$found" -type f | wc -l)"
 		fuzz_print_coverage "$target"
 		return 0
 	fi
 	tail -n 60 "$log" >&2
 	crash=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
 	say "$target: the fuzzer has found a fault; the input is ${crash:-not known, see $log}." \
-		"Fix it, and save the input in tests/fuzz/corpus-$target/."
+		"Fix it, and save the input: python3 tests/fuzz/corpus.py add tests/fuzz/corpora/$target INPUT NAME."
 	return 1
 }
 
