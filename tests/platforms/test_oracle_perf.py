@@ -61,44 +61,59 @@ def needed():
         raise tap.Skip("there is no perf: install linux-perf")
 
 
-def perf(machine, event):
+def perf(machine, events):
     environment = {**os.environ, "LC_ALL": "C", "PERF_CPUID": oracle.cpuid(machine.cpu),
                    "SYSFS_PATH": str(machine.root / "sys")}
-    result = subprocess.run(["perf", "stat", "-vv", "-a", "-e", event.lower(), "--", "true"],
+    chosen = [word for event in events for word in ("-e", event)]
+    result = subprocess.run(["perf", "stat", "-vv", "-a", *chosen, "--", "true"],
                             env=environment, capture_output=True, text=True, check=False)
     return result.stdout + result.stderr
 
 
-def read_attributes(text, machine):
-    """{pmu: word} of the events that perf tried to open; only of the first, if perf may open none."""
+def read_attributes(text, machine, events):
+    """{event: {pmu: word}} of the events that perf tried to open; only of the first, if perf may open none."""
     names = {(path / "type").read_text(encoding="ascii").strip(): path.name
              for path in (machine.root / "sys/bus/event_source/devices").iterdir()
              if (path / "type").exists()}
-    words = {}
+    words = {event: {} for event in events}
     for block in text.split("perf_event_attr:")[1:]:
         fields = dict(re.findall(r"^  (type|config\d?)\s+(0x[0-9a-f]+|\d+)", block, re.MULTILINE))
         pmu = names.get(fields.get("type"))
+        refused = re.search(r"^(\S+) event is not supported", block, re.MULTILINE)
         if pmu:
-            words[pmu] = tuple(int(fields.get(name, "0"), 0)
-                               for name in ("config", "config1", "config2"))
+            words[refused[1] if refused else events[0]][pmu] = tuple(
+                int(fields.get(name, "0"), 0) for name in ("config", "config1", "config2"))
     return words
 
 
+def read_terms(text, machine, event):
+    """{pmu: word} by the terms that perf prints."""
+    terms = re.findall(rf"^{re.escape(event)} -> ([^/\n]+)/([^/\n]+)/", text, re.MULTILINE)
+    return {pmu: plan.encode(machine.root, pmu, plan.parse_terms(words)) for pmu, words in terms}
+
+
+def ask(machine, events):
+    """{event: {pmu: word}}: by the terms that perf prints, or by its own encoding where it did one.
+
+    perf ends at the first event that it does not know. Then it is asked for the others."""
+    if not events:
+        return {}
+    text = perf(machine, events)
+    unknown = re.search("event syntax error: '([^']+)'", text)
+    if unknown:
+        tap.check(unknown[1] in events, f"perf does not know {unknown[1]}, which it was not asked for:\n{text}")
+        return ask(machine, [event for event in events if event != unknown[1]])
+    encoded = read_attributes(text, machine, events)
+    tap.check(encoded[events[0]], f"perf did not print the first event of {events[0]}:\n{text}")
+    return {event: {**read_terms(text, machine, event), **encoded[event]} for event in events}
+
+
 @functools.lru_cache(maxsize=None)
-def resolve(machine_name, event):
-    """{pmu: word}: by the terms that perf prints, or by its own encoding where it did one."""
-    machine = MACHINES[machine_name]
-    text = perf(machine, event)
-    terms = dict(re.findall(rf"^{re.escape(event.lower())} -> ([^/\n]+)/([^/\n]+)/", text,
-                            re.MULTILINE))
-    if not terms:
-        tap.check("event syntax error" in text, f"perf says nothing that is known here:\n{text}")
-        return None
-    words = {pmu: plan.encode(machine.root, pmu, plan.parse_terms(text_of))
-             for pmu, text_of in terms.items()}
-    encoded = read_attributes(text, machine)
-    tap.check(encoded, f"perf did not print the first event of {event}:\n{text}")
-    return {**words, **encoded}
+def known_events(machine_name, folder):
+    """What perf says of all events of the folder, asked once for each machine."""
+    events = {event.lstrip("-").lower() for ways in kernel_events.METRICS[folder].values()
+              for way in ways for event in way}
+    return ask(MACHINES[machine_name], sorted(events))
 
 
 def may_be_unknown(folder, event):
@@ -107,7 +122,7 @@ def may_be_unknown(folder, event):
 
 def resolve_or_explain(machine, folder, metric, event):
     """perf knows no event of a PMU that the machine does not have."""
-    words = resolve(machine.name, event)
+    words = known_events(machine.name, folder).get(event.lower())
     tap.check(words is not None or may_be_unknown(folder, event)
               or not oracle.is_healthy(machine, metric),
               f"{machine.name}: perf does not know {event}")
