@@ -1,24 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# ./dev test: which suites run in which build folder, and as which user.
-# The second stage belongs to CI and releases: it builds what a change rarely breaks.
+# ./dev test: which suites run in which build folder, at which stage, and as which user.
+#
+# The first stage is for each change; it takes a quarter of an hour on two CPUs. The second stage belongs to CI and
+# releases: it has what a change rarely breaks, and what takes long.
+# A stage has two lanes. Suites in the foreground mostly wait. Meanwhile the background builds what comes later, and then
+# runs the suites whose cases only compute, on CPUs that nothing else wants.
 # ranks comes first: page faults of what is built in the background are noise for its estimates.
 
 TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")
 TESTS_SUITES=(
-	ranks unit platforms traffic validate papers system policy jobs continuity compat hostile pcp monitor
-	docs fuzz-replay abi build man format analysis units packages containers guests
+	ranks unit validate system policy jobs continuity compat hostile pcp monitor docs units packages containers guest
+	analysis papers platforms traffic fuzz-replay abi build man format
 )
-TESTS_SECOND_STAGE=(musl reproducible)
-TESTS_AHEAD= # the process that builds in the background
+TESTS_SECOND_STAGE=(musl reproducible guests) # and some of the others, in builds with sanitizers
+TESTS_COMPUTING=" analysis papers platforms traffic fuzz-replay abi build man format "
+TESTS_AHEAD=       # the process that is the background
+TESTS_AHEAD_TO_DO= # a folder with a file for each of its parts, which it removes when it is through
 
 # Sanitizers see nothing new in man pages, symbols, layout and units; threads matter in three suites.
+# $1: folder, $2: stage, 1 or 2
 tests_suites_of() {
-	case $1 in
-	build) echo "${TESTS_SUITES[@]}" "${TESTS_SECOND_STAGE[@]}" ;;
-	build-asan) echo unit system policy fuzz-replay ;;
-	build-tsan) echo unit system policy ;;
-	build-ppc64el) echo unit ;;
-	"$FUZZ_COVERAGE_FOLDER") echo fuzz-replay ;;
+	case $1-$2 in
+	build-1) echo "${TESTS_SUITES[@]}" ;;
+	build-2) echo musl reproducible guests ;;
+	build-asan-1) echo unit fuzz-replay ;;
+	build-asan-2) echo system policy ;;
+	build-tsan-2) echo unit system policy ;;
+	build-ppc64el-1) echo unit ;;
+	"$FUZZ_COVERAGE_FOLDER-1") echo fuzz-replay ;;
 	esac
 }
 
@@ -49,8 +58,9 @@ tests_at_once() {
 }
 
 # Runs one suite of one build folder. Failures are in its report, so meson's status is not used.
+# $3: by how much the limits of tests are multiplied, 3 unless told
 tests_run_suite() {
-	local folder=$1 suite=$2 prefix environment
+	local folder=$1 suite=$2 patience=${3:-3} prefix environment
 
 	printf '\n== %s: %s\n' "$folder" "$suite"
 	rm -f "$folder/meson-logs/$suite."{json,txt,junit.xml}
@@ -58,7 +68,7 @@ tests_run_suite() {
 	mapfile -t environment < <(tests_environment)
 	"${prefix[@]}" env "${environment[@]}" ${CI:+CI="$CI"} \
 		meson test -C "$folder" --no-rebuild --suite "$suite" --logbase "$suite" \
-		--num-processes "$(tests_at_once "$suite")" --print-errorlogs --timeout-multiplier 3 </dev/null || true
+		--num-processes "$(tests_at_once "$suite")" --print-errorlogs --timeout-multiplier "$patience" </dev/null || true
 }
 
 # A computer that cannot make a guest runs the other suites; the guests' suite says so and skips.
@@ -87,22 +97,23 @@ tests_setup() {
 	setup_to_test
 	tests_can_build "$CROSS_FOLDER" || { say "There will be no $CROSS_FOLDER: it is made on amd64." && return 0; }
 	setup_packages "${CROSS_NEEDS[@]}"
-	[[ " $* " == *" guests "* ]] || return 0
+	[[ " $* " =~ " guest"s?" " ]] || return 0
 	for kind in "${GUEST_KINDS[@]}"; do
 		(guest_setup "$kind") || say "There will be no tests in the $kind guest."
 	done
 }
 
-# $1: a build folder, "guests", or a suite of the first folder that runs in the background
+# $1: a build folder, "guests", "papi", or a build folder and a suite
 tests_build() {
 	case $1 in
 	guests) tests_make_guests ;;
-	analysis) tests_run_ahead "${TESTS_BUILDS[0]}" "$1" ;;
+	papi) tests_make_papi ;;
 	"$CROSS_FOLDER") cross_build ;;
 	"$FUZZ_COVERAGE_FOLDER")
 		say "Building into $1/"
 		fuzz_build_coverage
 		;;
+	*\ *) tests_run_ahead "${1% *}" "${1#* }" ;;
 	*)
 		say "Building into $1/"
 		build_in "$1"
@@ -110,11 +121,11 @@ tests_build() {
 	esac
 }
 
-# Runs a suite whose cases only compute. It is printed in its turn.
+# Runs a suite whose cases only compute. It is printed in its turn. It may get no CPU for long.
 tests_run_ahead() {
 	local said=$1/meson-logs/$2.said
 
-	tests_run_suite "$@" >"$said.new" 2>&1 && mv "$said.new" "$said"
+	tests_run_suite "$@" 20 >"$said.new" 2>&1 && mv "$said.new" "$said"
 }
 
 # Prints a suite that has run in the background, or runs it.
@@ -132,6 +143,7 @@ tests_show_suite() {
 tests_check_names() {
 	local all="${TESTS_SUITES[*]} ${TESTS_SECOND_STAGE[*]}" name
 
+	[[ $* != --all ]] || return 0
 	for name in "$@"; do
 		[[ " $all " == *" $name "* ]] || {
 			say "There is no suite '$name'; the suites are: $all."
@@ -140,92 +152,157 @@ tests_check_names() {
 	done
 }
 
-# Builds in the background, on CPUs that nothing else wants: many suites of the first folder mostly wait.
-# A failure shows when the part is built, or printed, in its turn. $@: as for tests_build
-tests_build_ahead() {
+# Does all parts, one after the other, on CPUs that nothing else wants. A failure shows when the part is built, or
+# printed, in its turn. $@: as for tests_build
+tests_begin_ahead() {
 	local part
 
 	[[ $# -gt 0 ]] || return 0
+	TESTS_AHEAD_TO_DO=$(mktemp -d)
+	touch "${@/#/$TESTS_AHEAD_TO_DO/}"
 	set -m # a process group of its own, which can be ended as a whole
 	{
 		chrt --idle --pid 0 "$BASHPID" || exit 0
 		for part in "$@"; do
 			(tests_build "$part")
+			rm -f "$TESTS_AHEAD_TO_DO/$part"
 		done
 	} >/dev/null 2>&1 </dev/null &
 	set +m
 	TESTS_AHEAD=$!
-	trap 'kill -- "-$TESTS_AHEAD" 2>/dev/null' EXIT
+	trap 'kill -- "-$TESTS_AHEAD" 2>/dev/null; rm -rf "$TESTS_AHEAD_TO_DO"' EXIT
 }
 
-# Nothing else may install packages or build meanwhile.
-tests_wait_for_builds() {
+# $1: a process. Tests of meson have process groups of their own.
+tests_descendants() {
+	local child
+
+	for child in $(pgrep -P "$1"); do
+		echo "$child"
+		tests_descendants "$child"
+	done
+}
+
+# $1: --other or --idle, of chrt. The kernel lets only root leave --idle; others wait longer.
+tests_schedule_ahead() {
+	local pid
+
+	for pid in "$TESTS_AHEAD" $(tests_descendants "$TESTS_AHEAD"); do
+		chrt "$1" --pid 0 "$pid" 2>/dev/null || true
+	done
+}
+
+# Waits for a part of the background, if it has it. Meanwhile it gets its share of the CPUs, for it may have to compete.
+tests_wait_for() {
+	tests_is_ahead "$1" || return 0
+	say "Waiting for $1 in the background"
+	while tests_is_ahead "$1"; do
+		tests_schedule_ahead --other
+		sleep 1
+	done
+	tests_schedule_ahead --idle
+}
+
+tests_is_ahead() {
+	[[ -e $TESTS_AHEAD_TO_DO/$1 ]] && kill -0 "$TESTS_AHEAD" 2>/dev/null
+}
+
+tests_end_ahead() {
 	[[ -n $TESTS_AHEAD ]] || return 0
-	! kill -0 "$TESTS_AHEAD" 2>/dev/null || say "Waiting for what is built in the background, some minutes at most"
 	wait "$TESTS_AHEAD" || true
+	rm -rf "$TESTS_AHEAD_TO_DO"
 	TESTS_AHEAD=
 	trap - EXIT
 }
 
-# Prints the suites of a build folder that are among the others.
+# Prints the suites of a build folder that are among the others. $1: stages, $2: folder; the rest are suites
 tests_wanted() {
-	local folder=$1 suite
-	shift
+	local stages=$1 folder=$2 stage suite
+	shift 2
 
 	tests_can_build "$folder" || return 0
-	for suite in $(tests_suites_of "$folder"); do
-		[[ " $* " != *" $suite "* ]] || echo "$suite"
+	for stage in $stages; do
+		for suite in $(tests_suites_of "$folder" "$stage"); do
+			[[ " $* " != *" $suite "* ]] || echo "$suite"
+		done
 	done
 }
 
-# What a suite needs beside its build folder.
+# Waits for what a suite needs beside its build folder, and makes it if it is not there.
 tests_prepare() {
 	case $1 in
-	analysis) tests_wait_for_builds ;;
-	pcp) tests_wait_for_builds && tests_make_papi ;;
-	guests) tests_wait_for_builds && tests_make_guests ;;
+	pcp) tests_wait_for papi && tests_make_papi ;;
+	guest | guests) tests_wait_for guests && tests_make_guests ;;
 	esac
 }
 
-# Runs the named suites in each build folder that has them, and notes their reports in the caller's `reports`.
-tests_run_stage() {
-	local folders=() later folder suite
+# Does a task, "FOLDER SUITE", and notes its report in the caller's `reports`.
+tests_do() {
+	local folder=${1% *} suite=${1#* }
 
-	rm -f "${TESTS_BUILDS[0]}"/meson-logs/*.said
+	tests_wait_for "$1"
+	tests_prepare "$suite"
+	tests_show_suite "$folder" "$suite"
+	reports+=("$folder/meson-logs/$suite")
+}
+
+# Shares the tasks of the named suites among the caller's lists: `waiting` for the foreground, `ahead` for the
+# background. If there is none for the foreground, it does all. $1: stages; the rest are suites
+tests_share() {
+	local folder suite
+
 	for folder in "${TESTS_BUILDS[@]}"; do
-		[[ -z $(tests_wanted "$folder" "$@") ]] || folders+=("$folder")
-	done
-	later=("${folders[@]:1}")
-	[[ $# -eq 1 || " $* " != *" analysis "* ]] || later+=(analysis)
-	# A guest is made as root, and nobody could give sudo a password there.
-	[[ " $* " != *" guests "* ]] || ! is_root || later+=(guests)
-	for folder in "${folders[@]}"; do
-		tests_wait_for_builds
-		tests_build "$folder"
-		for suite in $(tests_wanted "$folder" "$@"); do
-			[[ $suite == ranks ]] || { tests_build_ahead "${later[@]}" && later=(); }
-			tests_prepare "$suite"
-			tests_show_suite "$folder" "$suite"
-			reports+=("$folder/meson-logs/$suite")
+		for suite in $(tests_wanted "$1" "$folder" "${@:2}"); do
+			if [[ $folder == "${TESTS_BUILDS[0]}" && $TESTS_COMPUTING == *" $suite "* ]]; then
+				ahead+=("$folder $suite")
+			else
+				waiting+=("$folder $suite")
+			fi
 		done
 	done
-	tests_wait_for_builds
+	[[ ${#waiting[@]} -gt 0 ]] || { waiting=("${ahead[@]}") && ahead=(); }
+}
+
+# Prints the parts of the background: what the caller's tasks `waiting` need, and the tasks `ahead`.
+tests_parts() {
+	[[ " ${waiting[*]} " != *" pcp "* ]] || echo papi
+	printf '%s\n' "${waiting[@]% *}" | uniq | sed 1d
+	# A guest is made as root, and nobody could give sudo a password there.
+	[[ ! " ${waiting[*]} " =~ " guest"s?" " ]] || ! is_root || echo guests
+	[[ ${#ahead[@]} -eq 0 ]] || printf '%s\n' "${ahead[@]}"
+}
+
+# Runs the named suites in each build folder that has them. $1: stages; the rest are suites
+tests_run_stages() {
+	local waiting=() ahead=() parts task built=
+
+	rm -f "${TESTS_BUILDS[0]}"/meson-logs/*.said
+	tests_share "$@"
+	mapfile -t parts < <(tests_parts)
+	for task in "${waiting[@]}"; do
+		[[ ${task% *} == "$built" ]] || { tests_wait_for "${task% *}" && tests_build "${task% *}"; }
+		built=${task% *}
+		[[ $task == *" ranks" ]] || { tests_begin_ahead "${parts[@]}" && parts=(); }
+		tests_do "$task"
+	done
+	for task in "${ahead[@]}"; do
+		tests_do "$task"
+	done
+	tests_end_ahead
 }
 
 # Without names the suites of the first stage; with --all those of both.
 tests_run() {
-	local stages=("${TESTS_SUITES[*]}") stage reports=()
+	local reports=()
 
-	if [[ $* == --all ]]; then
-		stages+=("${TESTS_SECOND_STAGE[*]}")
-	elif [[ $# -gt 0 ]]; then
-		tests_check_names "$@"
-		stages=("$*")
+	tests_check_names "$@"
+	if [[ $# -eq 0 || $* == --all ]]; then
+		tests_setup "${TESTS_SUITES[@]}" "${TESTS_SECOND_STAGE[@]}"
+		tests_run_stages 1 "${TESTS_SUITES[@]}"
+		[[ $# -eq 0 ]] || tests_run_stages 2 "${TESTS_SUITES[@]}" "${TESTS_SECOND_STAGE[@]}"
+	else
+		tests_setup "$@"
+		tests_run_stages "1 2" "$@"
 	fi
-	tests_setup "${stages[@]}"
-	for stage in "${stages[@]}"; do
-		# shellcheck disable=SC2086
-		tests_run_stage $stage
-	done
 	python3 tests/dev/summary.py HACKING.md "${reports[@]}"
 }

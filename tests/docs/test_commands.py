@@ -78,7 +78,9 @@ def cases(site):
 
 def are_marked():
     """Every block says what it holds, and who runs it if it holds commands"""
-    suites = re.search(r"TESTS_SUITES=\((.*?)\)", (SOURCE / "tests/dev/tests.sh").read_text(), re.DOTALL)[1].split()
+    lists = re.findall(r"^TESTS_(?:SUITES|SECOND_STAGE)=\((.*?)\)", (SOURCE / "tests/dev/tests.sh").read_text(),
+                       re.DOTALL | re.MULTILINE)
+    suites = " ".join(lists).split()
     for fence in fences.all_fences():
         tap.check(fence.language in fences.LANGUAGES, f"{fence.title}: a block of what? See tests/docs/fences.py")
         name = fence.mark.removeprefix(ELSEWHERE)

@@ -4,8 +4,7 @@
 set -euo pipefail
 source "$(dirname "$0")/sources.sh"
 
-mapfile -t files < <(sources '*.c' '*.h')
-if ! clang-format --dry-run -Werror "${files[@]}"; then
+if ! sources '*.c' '*.h' | xargs -d '\n' -P "$(nproc)" -n 100 clang-format --dry-run -Werror; then
 	echo "The files above are not laid out as .clang-format says: run clang-format -i on them." >&2
 	exit 1
 fi
