@@ -30,8 +30,9 @@
  * Until it maps the page or the ledger, a start changes nothing that outlives it, so its stops are
  * alike.
  */
-enum { START_STRIDE = 20, EARLY_BIRTH_STRIDE = 50, BIRTH_STRIDE = 7, INSTRUCTION_STRIDE = 100 };
-enum { RANDOM_KILLS = 150, BOXES = 2 /* of a socket */ };
+enum { EARLY_START_STRIDE = 50, START_STRIDE = 4 };
+enum { EARLY_BIRTH_STRIDE = 100, BIRTH_STRIDE = 10, INSTRUCTION_STRIDE = 100 };
+enum { RANDOM_KILLS = 75, KILLS_LEAST = 400, BOXES = 2 /* of a socket */ };
 
 static struct daemon_process daemon_process;
 static struct truth truth;
@@ -93,7 +94,7 @@ static int end(void **state)
 		      " page faults\n",
 		n_kills, truth.n_checks, truth_resolution(&truth));
 	daemon_stop(&daemon_process);
-	return n_kills < 1000;
+	return n_kills < KILLS_LEAST;
 }
 
 static unsigned kill_in_start(const char *mapped, unsigned nth)
@@ -117,10 +118,10 @@ static unsigned kill_with_ledger(unsigned nth)
 	return kill_in_start("uncored-ledger", nth);
 }
 
-static void killed_at_every_call_of_its_start(void **state)
+static void killed_at_calls_of_its_start(void **state)
 {
-	unsigned n_all = kill_at_every(START_STRIDE, kill_in_whole_start);
-	unsigned n = kill_at_every(1, kill_with_ledger);
+	unsigned n_all = kill_at_every(EARLY_START_STRIDE, kill_in_whole_start);
+	unsigned n = kill_at_every(START_STRIDE, kill_with_ledger);
 
 	(void)state;
 	print_message(
@@ -356,11 +357,12 @@ static void killed_at_any_time_while_it_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE("killed at every system call of its start once the ledger is mapped, and at "
-		     "every 20th before, uncored goes on exactly",
-			killed_at_every_call_of_its_start),
-		CASE("killed while a generation begins, at every 7th system call once the page is "
-		     "mapped and at every 50th before, uncored begins another one",
+		CASE("killed at every 4th system call of its start once the ledger is mapped, and "
+		     "at "
+		     "every 50th before, uncored goes on exactly",
+			killed_at_calls_of_its_start),
+		CASE("killed while a generation begins, at every 10th system call once the page is "
+		     "mapped and at every 100th before, uncored begins another one",
 			killed_while_a_generation_begins),
 		CASE("killed at every system call of a sweep, uncored goes on exactly",
 			killed_at_every_call_of_a_sweep),
