@@ -17,7 +17,7 @@ SETUP_TO_TEST=(
 	prometheus prometheus-node-exporter # for suite monitor
 	qemu-system-x86 # for the guest of suite traffic
 	gfortran # for suite papers: a program of CloverLeaf's shape
-	libopenmpi-dev openmpi-bin # for suite ranks: an MPI, whose launcher and faults are its own
+	libopenmpi-dev openmpi-bin # for suite quiet: an MPI, whose launcher and faults are its own
 	slurmctld slurmd slurm-client munge iproute2 procps jq # for suite jobs: a private Slurm
 	lintian rpm cpio mmdebstrap selinux-policy-dev semodule-utils selint # for suite packages
 	bubblewrap charliecloud-runtime podman crun uidmap yq # for suite containers

@@ -5,11 +5,11 @@
 # releases: it has what a change rarely breaks, and what takes long.
 # A stage has two lanes. Suites in the foreground mostly wait. Meanwhile the background builds what comes later, and then
 # runs the suites whose cases only compute, on CPUs that nothing else wants.
-# ranks comes first: page faults of what is built in the background are noise for its estimates.
+# quiet comes first: page faults of what is built in the background are noise, and it would measure again and again.
 
 TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")
 TESTS_SUITES=(
-	ranks unit validate system policy jobs continuity compat hostile pcp monitor docs units packages containers guest
+	quiet ranks unit validate system policy jobs continuity compat hostile pcp monitor docs units packages containers guest
 	analysis papers platforms traffic fuzz-replay abi build man format
 )
 TESTS_SECOND_STAGE=(musl reproducible guests) # and some of the others, in builds with sanitizers
@@ -38,12 +38,12 @@ tests_environment() {
 		TSAN_OPTIONS=halt_on_error=1
 }
 
-# In the suites system, policy, ranks, jobs, continuity, compat, hostile, pcp, monitor, docs, packages and containers uncored opens perf events;
-# one case of validate mounts a folder. Without root, and without a sudo that asks nothing, these tests say so and skip.
-tests_prefix() {
-	local suite=$1
+# In these suites uncored opens perf events, or a case mounts a folder. Without root, and without a sudo that asks
+# nothing, such tests say so and skip.
+TESTS_AS_ROOT=" quiet ranks validate system policy jobs continuity compat hostile pcp monitor docs packages containers "
 
-	if [[ $suite =~ ^(validate|system|policy|ranks|jobs|continuity|compat|hostile|pcp|monitor|docs|packages|containers)$ ]] && ! is_root && sudo -n true 2>/dev/null; then
+tests_prefix() {
+	if [[ $TESTS_AS_ROOT == *" $1 "* ]] && ! is_root && sudo -n true 2>/dev/null; then
 		echo sudo -n
 	fi
 }
@@ -282,7 +282,7 @@ tests_run_stages() {
 	for task in "${waiting[@]}"; do
 		[[ ${task% *} == "$built" ]] || { tests_wait_for "${task% *}" && tests_build "${task% *}"; }
 		built=${task% *}
-		[[ $task == *" ranks" ]] || { tests_begin_ahead "${parts[@]}" && parts=(); }
+		[[ $task == *" quiet" ]] || { tests_begin_ahead "${parts[@]}" && parts=(); }
 		tests_do "$task"
 	done
 	for task in "${ahead[@]}"; do
