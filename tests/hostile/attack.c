@@ -514,9 +514,11 @@ static void note_others(void)
 
 static void note_beginning(struct victim *victim)
 {
-	victim_measure(victim, do_nothing, NULL); /* warm, and all it will ever hold is open */
-	if (rss_before_kib)
+	if (rss_before_kib) {
+		victim_warm(victim);
 		return;
+	}
+	victim_measure(victim, do_nothing, NULL); /* all that the daemon will ever hold is open */
 	/* The daemon may keep a little for users that have left. */
 	wait_for(start_as(ATTACKER, come_and_read, NULL), 10);
 	wait_for(start_as(NEWCOMER, come_and_read, NULL), 10);

@@ -18,7 +18,7 @@
 #include "tests/harness/cpu-time.h"
 #include "tests/harness/daemon-process.h"
 
-enum { OPENS = 500, READS = 2 * OPENS, MEANWHILE_MS = 100, LIFE_S = 200 };
+enum { OPENS = 500, OPENS_TO_WARM = 50, READS = 2 * OPENS, MEANWHILE_MS = 100, LIFE_S = 200 };
 
 /* Two reads a pause apart stay far below the victim's part of the budget. */
 enum { PAUSE_US = 1000, PAUSE_MORE_US = 500 };
@@ -110,12 +110,12 @@ static void open_once(struct victim_figures *figures)
 	uncore_close(uncore);
 }
 
-static void measure(const struct uncore *uncore, struct victim_figures *figures)
+static void measure(const struct uncore *uncore, unsigned n_opens, struct victim_figures *figures)
 {
 	uint64_t end_ns = clock_now_ns() + LONGEST_NS;
 
 	*figures = (struct victim_figures){};
-	while (figures->n_opens < OPENS && clock_now_ns() < end_ns) {
+	while (figures->n_opens < n_opens && clock_now_ns() < end_ns) {
 		read_once(uncore, figures);
 		read_once(uncore, figures);
 		open_once(figures);
@@ -133,16 +133,16 @@ static int serve(void *argument)
 {
 	const struct victim *victim = argument;
 	struct uncore *uncore;
-	char order;
+	unsigned n_opens;
 
 	close(victim->ends[0]);
 	alarm(LIFE_S);
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a case that fails does not stop the victim */
 	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return 1;
-	while (read(victim->ends[1], &order, 1) == 1) {
-		measure(uncore, victim->figures);
-		if (write(victim->ends[1], &order, 1) != 1)
+	while (read(victim->ends[1], &n_opens, sizeof n_opens) == sizeof n_opens) {
+		measure(uncore, n_opens, victim->figures);
+		if (write(victim->ends[1], &n_opens, sizeof n_opens) != sizeof n_opens)
 			break;
 	}
 	return 0;
@@ -160,13 +160,13 @@ void victim_start(struct victim *victim)
 	close_fd(&victim->ends[1]);
 }
 
-void victim_measure(struct victim *victim, void (*meanwhile)(void *argument), void *argument)
+static void let_measure(
+	struct victim *victim, unsigned n_opens, void (*meanwhile)(void *argument), void *argument)
 {
 	struct pollfd end = { .fd = victim->ends[0], .events = POLLIN };
 	uint64_t limit_ns = clock_now_ns() + HANGS_NS;
-	char order = 0;
 
-	if (send(victim->ends[0], &order, 1, MSG_NOSIGNAL) != 1)
+	if (send(victim->ends[0], &n_opens, sizeof n_opens, MSG_NOSIGNAL) != sizeof n_opens)
 		fail_msg("The victim could not connect.");
 	while (poll(&end, 1, MEANWHILE_MS) == 0 && clock_now_ns() < limit_ns)
 		meanwhile(argument);
@@ -175,8 +175,23 @@ void victim_measure(struct victim *victim, void (*meanwhile)(void *argument), vo
 		strcpy(victim->figures->failure, "a call of the library does not return");
 		return;
 	}
-	if (read(victim->ends[0], &order, 1) != 1)
+	if (read(victim->ends[0], &n_opens, sizeof n_opens) != sizeof n_opens)
 		fail_msg("The victim could not connect.");
+}
+
+void victim_measure(struct victim *victim, void (*meanwhile)(void *argument), void *argument)
+{
+	let_measure(victim, OPENS, meanwhile, argument);
+}
+
+static void do_nothing(void *argument)
+{
+	(void)argument;
+}
+
+void victim_warm(struct victim *victim)
+{
+	let_measure(victim, OPENS_TO_WARM, do_nothing, NULL);
 }
 
 void victim_stop(struct victim *victim)

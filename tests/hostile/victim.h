@@ -22,4 +22,7 @@ void victim_start(struct victim *victim);
 /* Measures some hundred connections and twice as many reads. Calls @meanwhile now and then. */
 void victim_measure(struct victim *victim, void (*meanwhile)(void *argument), void *argument);
 
+/* A tenth of that, without figures, so that the first of a measurement are like the others. */
+void victim_warm(struct victim *victim);
+
 void victim_stop(struct victim *victim);
