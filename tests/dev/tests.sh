@@ -4,16 +4,17 @@
 # The first stage is for each change; it takes a quarter of an hour on two CPUs. The second stage belongs to CI and
 # releases: it has what a change rarely breaks, and what takes long.
 # A stage has two lanes. Suites in the foreground mostly wait. Meanwhile the background builds what comes later, and then
-# runs the suites whose cases only compute, on CPUs that nothing else wants.
+# runs the suites whose cases only compute, on CPUs that nothing else wants. There a process may stand still for minutes,
+# so a suite with uncored is not among them: its clients would give up.
 # quiet comes first: page faults of what is built in the background are noise, and it would measure again and again.
 
 TESTS_BUILDS=(build build-asan build-tsan build-ppc64el "$FUZZ_COVERAGE_FOLDER")
 TESTS_SUITES=(
-	quiet ranks unit validate system policy jobs continuity compat hostile pcp monitor docs units packages containers guest
-	analysis papers platforms traffic fuzz-replay abi build man format
+	quiet ranks unit platforms traffic validate papers system policy jobs continuity compat hostile pcp monitor
+	docs units packages containers guest analysis fuzz-replay abi build man format
 )
 TESTS_SECOND_STAGE=(musl reproducible guests) # and some of the others, in builds with sanitizers
-TESTS_COMPUTING=" analysis papers platforms traffic fuzz-replay abi build man format "
+TESTS_COMPUTING=" analysis fuzz-replay abi build man format "
 TESTS_AHEAD=       # the process that is the background
 TESTS_AHEAD_TO_DO= # a folder with a file for each of its parts, which it removes when it is through
 
