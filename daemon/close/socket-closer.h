@@ -6,10 +6,12 @@
  * TCP socket with SO_LINGER waits for a peer that does not read. The main thread must not wait for
  * it.
  *
- * A thread that exits does not linger. So a thread is started that has its own copy of the table of
- * descriptors. The main thread closes its descriptor of the socket, which is not the last one. Then
- * the started thread exits, and the last descriptor goes with it. Nothing remains to be waited for
- * or to be charged, except for what uncored-security(7) names.
+ * The kernel tells how many descriptors are attached to all messages that are left. If there are
+ * any, the socket needs a thread, because a thread that exits does not linger. So one is started
+ * that has its own copy of the table of descriptors. The main thread closes its descriptor of the
+ * socket, which is not the last one. Then the started thread exits, and the last descriptor goes
+ * with it. Nothing remains to be waited for or to be charged, except for what uncored-security(7)
+ * names.
  */
 #pragma once
 

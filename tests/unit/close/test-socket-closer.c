@@ -114,6 +114,12 @@ static void looks_behind_other_messages(void **state)
 	close_with(3, 3, 3);
 }
 
+static void looks_behind_many_messages(void **state)
+{
+	(void)state;
+	close_with(100, 3, 3);
+}
+
 static void looks_behind_empty_messages(void **state)
 {
 	(void)state;
@@ -169,20 +175,47 @@ static int do_without_threads(void)
 	return closer.n_waiting == 0 ? 0 : 5;
 }
 
-static void waits_for_a_thread(void **state)
+/* Runs @body, which returns 0 if all is well, in a process of its own, as root. */
+static void run_alone(int (*body)(void))
 {
 	pid_t pid;
 	int status;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0)
-		_exit(do_without_threads());
+		_exit(body());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
+}
+
+static void waits_for_a_thread(void **state)
+{
+	(void)state;
+	run_alone(do_without_threads);
+}
+
+/* Where there is no thread, closes a connection that holds all messages that fit into it. */
+static int close_full(void)
+{
+	const struct rlimit none = { 0, 0 };
+	int pair[2];
+
+	make_pair(pair);
+	while (send(pair[0], "abc", 3, MSG_DONTWAIT) > 0)
+		;
+	if (setrlimit(RLIMIT_NPROC, &none) < 0 || setuid(65533) < 0)
+		return 2;
+	socket_closer_close(&closer, &pair[1]);
+	return pair[1] == -1 && closer.n_waiting == 0 && is_over(pair[0]) ? 0 : 3;
+}
+
+static void needs_no_thread_without_descriptors(void **state)
+{
+	(void)state;
+	run_alone(close_full);
 }
 
 int main(void)
@@ -194,6 +227,8 @@ int main(void)
 		UNDERTAKER_CASE("a descriptor that lingers holds nobody up", does_not_linger),
 		UNDERTAKER_CASE("a descriptor that lingers behind other messages holds nobody up",
 			looks_behind_other_messages),
+		UNDERTAKER_CASE("a descriptor that lingers behind many messages holds nobody up",
+			looks_behind_many_messages),
 		UNDERTAKER_CASE("a descriptor that lingers behind empty messages holds nobody up",
 			looks_behind_empty_messages),
 		UNDERTAKER_CASE(
@@ -201,6 +236,8 @@ int main(void)
 			looks_behind_an_error),
 		UNDERTAKER_CASE(
 			"without a thread a close waits until the next one", waits_for_a_thread),
+		UNDERTAKER_CASE("a full connection without descriptors needs no thread",
+			needs_no_thread_without_descriptors),
 	};
 
 	return cmocka_run_group_tests_name("socket-closer", cases, NULL, NULL);
