@@ -44,8 +44,8 @@ struct cost {
 struct closers {
 	struct handover handover;
 	/* the main thread's alone */
-	unsigned n_silent; /* handed over since a thread was last woken */
-	struct socket_closer turned_away;
+	unsigned n_silent;                /* handed over since a thread was last woken */
+	struct socket_closer turned_away; /* those that need a thread share one in each turn */
 	/* for all that follows */
 	pthread_mutex_t lock;
 	pthread_cond_t progress;
@@ -340,10 +340,11 @@ void closers_close_connection(struct closers *closers, unsigned account, int *fd
 
 void closers_close_served(struct closers *closers, unsigned account, int *fd)
 {
+	if (closers->handover.n_pending >= closers->handover.full && socket_close_if_empty(fd))
+		return;
 	close_later(closers, (struct closing){ NULL, account, take_fd(fd), -1, true });
 }
 
-/* The sockets that need a thread, before Linux 6.16, share one in each turn of the loop. */
 void closers_turn_away(struct closers *closers, unsigned account, int *fd)
 {
 	if (socket_close_if_empty(fd))
@@ -388,7 +389,6 @@ unsigned closers_pending(const struct closers *closers)
 	return closers->handover.n_pending;
 }
 
-/* What cannot be charged now, because a thread is at it, is charged the next time. */
 void closers_charge(struct closers *closers, struct budget *budget)
 {
 	if (pthread_mutex_trylock(&closers->lock) != 0)

@@ -39,7 +39,12 @@ struct closers *closers_free(struct closers *closers);
  * close is charged to nobody. */
 void closers_close_connection(struct closers *closers, unsigned account, int *fd);
 
-/* As the last, if the client was welcomed and has left: for a crowd it does not count. */
+/*
+ * As the last, if the client was welcomed and has left: for a crowd it does not count. If
+ * HANDOVER_FULL of any accounts wait, the main thread closes it itself, if that waits for nothing:
+ * the closers may have no CPU while it has one, and clients come and go meanwhile. The client's end
+ * is closed, so nobody watches it and would have to be woken.
+ */
 void closers_close_served(struct closers *closers, unsigned account, int *fd);
 
 /*
@@ -66,5 +71,6 @@ bool closers_has_crowd(const struct closers *closers, unsigned account);
 /* How many descriptors have yet to be closed. */
 unsigned closers_pending(const struct closers *closers);
 
-/* Charges each account for closing since the last call, or with the next call. */
+/* Charges each account for closing since the last call. What a thread is at is charged with the
+ * next call. */
 void closers_charge(struct closers *closers, struct budget *budget);

@@ -16,7 +16,8 @@
  * Descriptors of an account that wait to be closed: from the first number on its newcomers are
  * turned away, and from the second on these are not among the waiting. Fewer where the limit of
  * open files is low. Connections of clients that were served and have left do not count: the ranks
- * of a job leave at once, and the next ranks come meanwhile. The budget bounds how many are served.
+ * of a job leave at once, and the next ranks come meanwhile. The budget bounds how many are served;
+ * where as many as the second number wait in all, these are not among the waiting either.
  */
 enum { HANDOVER_CROWD = 64, HANDOVER_FULL = 128 };
 

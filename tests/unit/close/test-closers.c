@@ -327,6 +327,23 @@ static void clients_that_were_served_make_no_crowd(void **state)
 	wait_until_pending(0);
 }
 
+/* Where closers get no CPU for a while, those who come and go meanwhile are closed all the same. */
+static void beyond_the_bound_those_that_were_served_do_not_wait(void **state)
+{
+	struct lingering lingering;
+	int client, fd;
+
+	(void)state;
+	heap_up(&lingering, HANDOVER_FULL);
+	fd = connect_client(&client);
+	close(client);
+	closers_close_served(closers, OTHER, &fd);
+	assert_int_equal(fd, -1);
+	assert_int_equal(closers_pending(closers), HANDOVER_FULL);
+	lingering_close(&lingering);
+	wait_until_pending(0);
+}
+
 /* Without a thread, which would have to be waited for. */
 static void an_empty_one_is_turned_away_at_once(void **state)
 {
@@ -484,6 +501,8 @@ int main(void)
 			a_crowd_is_told_from_others),
 		CLOSERS_CASE("clients that were served and have left make no crowd",
 			clients_that_were_served_make_no_crowd),
+		CLOSERS_CASE("beyond the bound, clients that were served do not wait either",
+			beyond_the_bound_those_that_were_served_do_not_wait),
 		CLOSERS_CASE("a connection that holds nothing is turned away at once",
 			an_empty_one_is_turned_away_at_once),
 		CLOSERS_CASE(
