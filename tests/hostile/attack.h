@@ -34,6 +34,8 @@ struct attack {
 	unsigned memfds;       /* the most that daemon and attackers may hold together; 0: a few */
 	unsigned descriptors;  /* the most that the daemon may have more; 0: not asked */
 	unsigned kept;         /* descriptors, for users that have left; 0: next to none */
+	unsigned seconds;      /* that a batch of the attack takes at least */
+	bool only_daemon;      /* is judged; calls of the victim and the newcomer are only shown */
 };
 
 /*
@@ -91,6 +93,9 @@ void nothing_is_left(void **state);
  * children.
  */
 bool attack_before_6_16(void);
+
+/* The daemon's configuration, before attack_run(); as shipped unless told. */
+void attack_configure(const char *config);
 
 /* main() of each program. */
 int attack_run(const char *name, const struct CMUnitTest cases[], size_t n_cases);

@@ -12,13 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client/libuncore/uncore.h"
+#include "client/uncore.h"
 #include "common/clock.h"
 #include "common/macro.h"
 #include "tests/harness/cpu-time.h"
 #include "tests/harness/daemon-process.h"
 
-enum { OPENS = 500, OPENS_TO_WARM = 50, READS = 2 * OPENS, MEANWHILE_MS = 100, LIFE_S = 200 };
+enum { OPENS = 500, OPENS_TO_WARM = 50, OPENS_MAX = 65536, READS_MAX = 2 * OPENS_MAX };
+enum { MEANWHILE_MS = 100, LIFE_S = 200 };
 
 /* Two reads a pause apart stay far below the victim's part of the budget. */
 enum { PAUSE_US = 1000, PAUSE_MORE_US = 500 };
@@ -30,11 +31,11 @@ enum { PAUSE_US = 1000, PAUSE_MORE_US = 500 };
 static const uint64_t STARVED_NS = 1000000000;
 
 /* A measurement ends early if the victim is hindered for so long. */
-static const uint64_t LONGEST_NS = 5000000000, HANGS_NS = 30000000000;
+static const uint64_t SECOND_NS = 1000000000, LONGEST_NS = 5000000000, HANGS_NS = 30000000000;
 
 /* --- the process --- */
 
-static double open_us[OPENS], read_us[READS];
+static double open_us[OPENS_MAX], read_us[READS_MAX];
 
 static int compare(const void *a, const void *b)
 {
@@ -110,12 +111,28 @@ static void open_once(struct victim_figures *figures)
 	uncore_close(uncore);
 }
 
-static void measure(const struct uncore *uncore, unsigned n_opens, struct victim_figures *figures)
+/* How long to measure: so many seconds, and so many opens, unless these take too long. */
+struct order {
+	unsigned n_opens, seconds;
+};
+
+static bool goes_on(
+	const struct order *order, const struct victim_figures *figures, uint64_t past_ns)
 {
-	uint64_t end_ns = clock_now_ns() + LONGEST_NS;
+	uint64_t least_ns = order->seconds * SECOND_NS;
+
+	if (past_ns < least_ns)
+		return figures->n_opens < OPENS_MAX;
+	return figures->n_opens < order->n_opens && past_ns < least_ns + LONGEST_NS;
+}
+
+static void measure(
+	const struct uncore *uncore, const struct order *order, struct victim_figures *figures)
+{
+	uint64_t begin_ns = clock_now_ns();
 
 	*figures = (struct victim_figures){};
-	while (figures->n_opens < n_opens && clock_now_ns() < end_ns) {
+	while (goes_on(order, figures, clock_now_ns() - begin_ns)) {
 		read_once(uncore, figures);
 		read_once(uncore, figures);
 		open_once(figures);
@@ -133,16 +150,17 @@ static int serve(void *argument)
 {
 	const struct victim *victim = argument;
 	struct uncore *uncore;
-	unsigned n_opens;
+	struct order order;
 
 	close(victim->ends[0]);
 	alarm(LIFE_S);
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a case that fails does not stop the victim */
 	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return 1;
-	while (read(victim->ends[1], &n_opens, sizeof n_opens) == sizeof n_opens) {
-		measure(uncore, n_opens, victim->figures);
-		if (write(victim->ends[1], &n_opens, sizeof n_opens) != sizeof n_opens)
+	while (read(victim->ends[1], &order, sizeof order) == sizeof order) {
+		alarm(LIFE_S + order.seconds);
+		measure(uncore, &order, victim->figures);
+		if (write(victim->ends[1], &order, sizeof order) != sizeof order)
 			break;
 	}
 	return 0;
@@ -160,13 +178,13 @@ void victim_start(struct victim *victim)
 	close_fd(&victim->ends[1]);
 }
 
-static void let_measure(
-	struct victim *victim, unsigned n_opens, void (*meanwhile)(void *argument), void *argument)
+static void let_measure(struct victim *victim, struct order order,
+	void (*meanwhile)(void *argument), void *argument)
 {
 	struct pollfd end = { .fd = victim->ends[0], .events = POLLIN };
-	uint64_t limit_ns = clock_now_ns() + HANGS_NS;
+	uint64_t limit_ns = clock_now_ns() + order.seconds * SECOND_NS + HANGS_NS;
 
-	if (send(victim->ends[0], &n_opens, sizeof n_opens, MSG_NOSIGNAL) != sizeof n_opens)
+	if (send(victim->ends[0], &order, sizeof order, MSG_NOSIGNAL) != sizeof order)
 		fail_msg("The victim could not connect.");
 	while (poll(&end, 1, MEANWHILE_MS) == 0 && clock_now_ns() < limit_ns)
 		meanwhile(argument);
@@ -175,13 +193,14 @@ static void let_measure(
 		strcpy(victim->figures->failure, "a call of the library does not return");
 		return;
 	}
-	if (read(victim->ends[0], &n_opens, sizeof n_opens) != sizeof n_opens)
+	if (read(victim->ends[0], &order, sizeof order) != sizeof order)
 		fail_msg("The victim could not connect.");
 }
 
-void victim_measure(struct victim *victim, void (*meanwhile)(void *argument), void *argument)
+void victim_measure(
+	struct victim *victim, unsigned seconds, void (*meanwhile)(void *argument), void *argument)
 {
-	let_measure(victim, OPENS, meanwhile, argument);
+	let_measure(victim, (struct order){ OPENS, seconds }, meanwhile, argument);
 }
 
 static void do_nothing(void *argument)
@@ -191,7 +210,7 @@ static void do_nothing(void *argument)
 
 void victim_warm(struct victim *victim)
 {
-	let_measure(victim, OPENS_TO_WARM, do_nothing, NULL);
+	let_measure(victim, (struct order){ OPENS_TO_WARM, 0 }, do_nothing, NULL);
 }
 
 void victim_stop(struct victim *victim)

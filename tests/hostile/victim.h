@@ -19,8 +19,10 @@ struct victim {
 
 void victim_start(struct victim *victim);
 
-/* Measures some hundred connections and twice as many reads. Calls @meanwhile now and then. */
-void victim_measure(struct victim *victim, void (*meanwhile)(void *argument), void *argument);
+/* Measures some hundred connections and twice as many reads, and more for @seconds at least. Calls
+ * @meanwhile now and then. */
+void victim_measure(
+	struct victim *victim, unsigned seconds, void (*meanwhile)(void *argument), void *argument);
 
 /* A tenth of that, without figures, so that the first of a measurement are like the others. */
 void victim_warm(struct victim *victim);
