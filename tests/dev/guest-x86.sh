@@ -15,11 +15,11 @@ GUEST_X86_NEEDS=(
 	busybox-static cpio kmod make mmdebstrap qemu-system-x86 squashfs-tools
 	selinux-policy-dev semodule-utils
 )
-# The guest's packages beside Debian's minimum: systemd, PCP, the libraries that uncored is linked with, and a policy for
-# SELinux, which only suite selinux loads.
+# The guest's packages beside Debian's minimum: systemd, PCP, the libraries that uncored and its tests are linked with, and
+# a policy for SELinux, which only suite selinux loads.
 GUEST_X86_HAS=(
 	dbus kmod procps systemd-sysv udev
-	libhwloc15 libjson-c5 libpfm4 linux-perf pcp
+	libcmocka0 libhwloc15 libjson-c5 libpfm4 linux-perf pcp
 	selinux-policy-default
 )
 # Modules for the initrd; modules that they depend on come with them.
@@ -131,6 +131,17 @@ guest_x86_install_papi() {
 	fi
 }
 
+# A program of suite hostile. Around it lies what it looks for in a build folder and in the sources.
+guest_x86_install_crowds() {
+	local product=$1/product crowds=$2/crowds
+
+	mkdir -p "$crowds"/{conf,daemon,tests/machines}
+	cp "$product/tests/hostile/test-hostile-crowds" "$crowds/"
+	cp -r "$product/tests/machines/standin" "$crowds/tests/machines/"
+	ln -s /usr/sbin/uncored "$crowds/daemon/uncored"
+	ln -s /usr/share/uncored/platforms "$crowds/conf/platforms"
+}
+
 guest_x86_install_tests() {
 	local folder=$1 tests=$2/usr/lib/uncored-tests machine generator
 
@@ -144,6 +155,7 @@ guest_x86_install_tests() {
 	cp "$folder"/product/tests/{traffic/kernel,ranks/member,pcp/uncore-reader} \
 		tests/harness/{talk,three_ways,timeline}.py "$tests/"
 	guest_x86_install_papi "$tests"
+	guest_x86_install_crowds "$folder" "$tests"
 	install -m 755 tests/guests/x86/inside/layout-init "$tests/"
 	for machine in "${GUEST_X86_MACHINES[@]}"; do
 		python3 tests/guests/x86/describe.py "$folder/product/tests/machines/$machine" >"$tests/machines/$machine"
