@@ -11,15 +11,16 @@
 #include "common/clock.h"
 #include "common/macro.h"
 #include "daemon/base/privilege.h"
+#include "daemon/close/costs.h"
 #include "daemon/close/handover.h"
 #include "daemon/close/socket-closer.h"
 
 static const uint64_t SLOW_NS = 5000000;    /* after which another thread takes over */
 static const uint64_t HANG_NS = 3000000000; /* a busy machine may let a thread wait for long */
+static const uint64_t COSTLY_NS = 200000;   /* of a close by the main thread: ten times the usual */
 
 enum {
 	STACK_BYTES = 128 * 1024,
-	COSTS_MAX = 64,
 	IDLE_MAX = 2,
 	/* Handed over at once: waking a thread costs as much as accepting two connections. */
 	BATCH_MAX = 16,
@@ -36,15 +37,11 @@ struct closer {
 	struct socket_closer sockets;
 };
 
-struct cost {
-	unsigned account;
-	uint64_t ns;
-};
-
 struct closers {
 	struct handover handover;
 	/* the main thread's alone */
-	unsigned n_silent;                /* handed over since a thread was last woken */
+	unsigned n_silent;            /* handed over since a thread was last woken */
+	bool is_costly[ACCOUNTS_MAX]; /* closing for the account once cost the main thread much */
 	struct socket_closer turned_away; /* those that need a thread share one in each turn */
 	/* for all that follows */
 	pthread_mutex_t lock;
@@ -53,8 +50,7 @@ struct closers {
 	struct closing_queue queue;
 	unsigned n_closers;
 	struct closer closers[CLOSERS_MAX];
-	unsigned n_costs;
-	struct cost costs[COSTS_MAX];
+	struct costs costs;
 };
 
 /* --- starting and ending threads, with the lock held --- */
@@ -144,20 +140,6 @@ static void take(struct closers *closers, struct closing_queue *ret)
 		closing_queue_add(ret, closing_queue_take(&closers->queue, at));
 }
 
-/* Nobody is charged if too many accounts close at once, nor for connections without an account. */
-static void note_cost(struct closers *closers, unsigned account, uint64_t ns)
-{
-	unsigned i = 0;
-
-	while (i < closers->n_costs && closers->costs[i].account != account)
-		i++;
-	if (i == COSTS_MAX || account == ACCOUNTS_NONE)
-		return;
-	if (i == closers->n_costs)
-		closers->costs[closers->n_costs++] = (struct cost){ .account = account };
-	closers->costs[i].ns += ns;
-}
-
 /* The lock is held, except during the closes. */
 static void serve(struct closer *closer, struct closing_queue *batch)
 {
@@ -172,7 +154,7 @@ static void serve(struct closer *closer, struct closing_queue *batch)
 	closing_queue_close(batch, &closer->sockets);
 	pthread_mutex_lock(&closers->lock);
 	closer->since_ns = 0;
-	note_cost(closers, batch->first->account, clock_thread_ns() - before_ns);
+	costs_note(&closers->costs, batch->first->account, clock_thread_ns() - before_ns);
 	handover_give_back(&closers->handover, batch);
 }
 
@@ -338,9 +320,22 @@ void closers_close_connection(struct closers *closers, unsigned account, int *fd
 	close_later(closers, (struct closing){ NULL, account, take_fd(fd), -1, false });
 }
 
+/* An account whose client's end has so many watchers that it costs much to wake them gets away with
+ * it once. */
+static bool close_at_once(struct closers *closers, unsigned account, int *fd)
+{
+	uint64_t before_ns = clock_thread_ns();
+	bool closed = !closers->is_costly[account] && socket_close_if_empty(fd);
+
+	if (closed && clock_thread_ns() - before_ns > COSTLY_NS)
+		closers->is_costly[account] = true;
+	return closed;
+}
+
 void closers_close_served(struct closers *closers, unsigned account, int *fd)
 {
-	if (closers->handover.n_pending >= closers->handover.full && socket_close_if_empty(fd))
+	if (closers->handover.n_pending >= closers->handover.full &&
+		close_at_once(closers, account, fd))
 		return;
 	close_later(closers, (struct closing){ NULL, account, take_fd(fd), -1, true });
 }
@@ -393,8 +388,6 @@ void closers_charge(struct closers *closers, struct budget *budget)
 {
 	if (pthread_mutex_trylock(&closers->lock) != 0)
 		return;
-	for (unsigned i = 0; i < closers->n_costs; i++)
-		budget_charge_unasked(budget, closers->costs[i].account, closers->costs[i].ns);
-	closers->n_costs = 0;
+	costs_charge(&closers->costs, budget);
 	pthread_mutex_unlock(&closers->lock);
 }

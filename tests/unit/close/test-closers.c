@@ -22,7 +22,7 @@
 #include "tests/harness/lingering.h"
 #include "tests/harness/test.h"
 
-enum { PATIENCE_S = 30, HANGING = 1, OTHER = 2 };
+enum { PATIENCE_S = 30, HANGING = 1, OTHER = 2, A_THIRD = 3 };
 
 static struct closers *closers;
 static int epoll_fd;
@@ -389,26 +389,86 @@ static void beyond_the_bound_none_waits(void **state)
 		lingering_close(&attached[i]);
 }
 
-static void costs_are_charged_once(void **state)
+static void begin_to_charge(struct budget *budget)
 {
 	const struct budget_rules rules = { .percent = 1, .burst_ms = 10 };
+
+	assert_int_equal(budget_init(budget, &rules, ACCOUNTS_MAX), 0);
+	budget->accounts[OTHER].counts = budget->accounts[A_THIRD].counts = true;
+}
+
+/* The credit of @account when all is closed and charged. A thread may be at the costs, and then
+ * they wait for the next call. */
+static int64_t charge(struct budget *budget, unsigned account)
+{
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
+
+	wait_until_pending(0);
+	while (!budget->accounts[account].credit_ns && clock_now_ns() < deadline_ns)
+		closers_charge(closers, budget);
+	return budget->accounts[account].credit_ns;
+}
+
+static void costs_are_charged_once(void **state)
+{
 	struct budget budget;
 	int64_t left_ns;
 
 	(void)state;
-	assert_int_equal(budget_init(&budget, &rules, ACCOUNTS_MAX), 0);
-	budget.accounts[OTHER].counts = true;
+	begin_to_charge(&budget);
 	close_connection_of(OTHER);
-	wait_until_pending(0);
-	/* A thread may be at the costs, and then they wait for the next call. */
-	while (!budget.accounts[OTHER].credit_ns && clock_now_ns() < deadline_ns)
-		closers_charge(closers, &budget);
-	left_ns = budget.accounts[OTHER].credit_ns;
+	left_ns = charge(&budget, OTHER);
 	assert_true(left_ns < 0);
 	assert_int_equal(budget.total_ns, 0); /* no other account waits */
 	closers_charge(closers, &budget);
 	assert_int_equal(budget.accounts[OTHER].credit_ns, left_ns);
+	budget_done(&budget);
+}
+
+enum { EPOLLS = 20, WATCHERS = 16000 }; /* to wake that many takes the kernel some milliseconds */
+
+static void watch(int client, int epolls[EPOLLS], int copies[WATCHERS / EPOLLS])
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	for (unsigned i = 0; i < WATCHERS / EPOLLS; i++) {
+		copies[i] = dup(client);
+		assert_true(copies[i] >= 0);
+	}
+	for (unsigned e = 0; e < EPOLLS; e++) {
+		epolls[e] = epoll_create1(EPOLL_CLOEXEC);
+		assert_true(epolls[e] >= 0);
+		for (unsigned i = 0; i < WATCHERS / EPOLLS; i++)
+			assert_int_equal(epoll_ctl(epolls[e], EPOLL_CTL_ADD, copies[i], &event), 0);
+	}
+}
+
+static void one_whose_close_costs_much_is_not_closed_at_once_again(void **state)
+{
+	int epolls[EPOLLS], copies[WATCHERS / EPOLLS], client, other, fd;
+	struct lingering lingering;
+	struct budget budget;
+
+	(void)state;
+	begin_to_charge(&budget);
+	heap_up(&lingering, HANDOVER_FULL);
+	fd = connect_client(&client);
+	watch(client, epolls, copies);
+	shutdown(client, SHUT_RDWR);
+	closers_close_served(closers, OTHER, &fd);
+	for (unsigned account = OTHER; account <= A_THIRD; account++) {
+		fd = connect_client(&other);
+		close(other);
+		closers_close_served(closers, account, &fd);
+	}
+	for (unsigned e = 0; e < EPOLLS; e++)
+		close(epolls[e]);
+	for (unsigned i = 0; i < WATCHERS / EPOLLS; i++)
+		close(copies[i]);
+	close(client);
+	lingering_close(&lingering);
+	assert_true(charge(&budget, OTHER) < 0); /* a closer did it */
+	assert_int_equal(budget.accounts[A_THIRD].credit_ns, 0);
 	budget_done(&budget);
 }
 
@@ -503,6 +563,8 @@ int main(void)
 			clients_that_were_served_make_no_crowd),
 		CLOSERS_CASE("beyond the bound, clients that were served do not wait either",
 			beyond_the_bound_those_that_were_served_do_not_wait),
+		CLOSERS_CASE("a client with many watchers is closed by the main thread only once",
+			one_whose_close_costs_much_is_not_closed_at_once_again),
 		CLOSERS_CASE("a connection that holds nothing is turned away at once",
 			an_empty_one_is_turned_away_at_once),
 		CLOSERS_CASE(
