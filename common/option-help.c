@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The help of a command, made from its table and folded for a terminal. */
+#include <string.h>
+
+#include "common/option.h"
+
+enum {
+	WIDTH = 80,
+	COLUMN_MOST = 24, /* where the help of an option begins at most */
+	LABEL_MAX = 64,
+};
+
+/* Writes the words of @text from column @at on, and further lines from column @indent on. */
+static void fold(FILE *out, const char *text, size_t at, size_t indent)
+{
+	size_t begun = at;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (at > begun && at + 1 + n > WIDTH) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			begun = at = indent;
+		} else if (at > begun) {
+			fputc(' ', out);
+			at++;
+		}
+		fprintf(out, "%.*s", (int)n, text);
+		at += n;
+		text += n + strspn(text + n, " ");
+	}
+	fputc('\n', out);
+}
+
+static size_t write_label(const struct option_row *row, char ret[LABEL_MAX])
+{
+	char letter[] = { '-', row->letter, ',', '\0' };
+
+	return (size_t)snprintf(ret, LABEL_MAX, "  %-3s --%s%s%s", row->letter ? letter : "",
+		row->name, row->metavar ? " " : "", row->metavar ? row->metavar : "");
+}
+
+static void write_row(FILE *out, const struct option_row *row, size_t column)
+{
+	char label[LABEL_MAX], bounds[OPTION_BOUNDS_MAX], text[512];
+	size_t n = write_label(row, label);
+
+	if (row->heading) {
+		fputc('\n', out);
+		fold(out, row->heading, 0, 0);
+		fputc('\n', out);
+	}
+	option_bounds(row, bounds);
+	snprintf(text, sizeof text, *bounds ? "%s (%s)" : "%s", row->help, bounds);
+	if (n + 2 > column)
+		fprintf(out, "%s\n%*s", label, (int)column, "");
+	else
+		fprintf(out, "%-*s", (int)column, label);
+	fold(out, text, column, column);
+}
+
+static void write_rows(FILE *out, const struct option_table *table)
+{
+	const struct option_row *row;
+	char label[LABEL_MAX];
+	size_t column = 0;
+
+	for (size_t i = 0; (row = option_nth(table, i)); i++) {
+		const size_t needed = write_label(row, label) + 2;
+
+		if (needed > column && needed <= COLUMN_MOST)
+			column = needed;
+	}
+	for (size_t i = 0; (row = option_nth(table, i)); i++)
+		write_row(out, row, column);
+}
+
+static void write_subcommands(FILE *out, const struct option_table *table)
+{
+	const struct option_table *one;
+
+	fputs("Commands:\n", out);
+	for (size_t i = 0; (one = table->subcommands[i]); i++)
+		fprintf(out, "  %-9s %s\n", option_last_word(one), one->brief);
+	fputs("\nOptions:\n", out);
+}
+
+static void write_usage(FILE *out, const struct option_table *table)
+{
+	const char *line = table->usage, *before = "Usage:";
+
+	while (*line) {
+		const size_t n = strcspn(line, "\n");
+
+		fprintf(out, "%-6s %s %.*s\n", before, table->command, (int)n, line);
+		before = "";
+		line += n + (line[n] == '\n');
+	}
+}
+
+void option_help(FILE *out, const struct option_table *table)
+{
+	write_usage(out, table);
+	fold(out, table->about, 0, 0);
+	fputc('\n', out);
+	if (table->subcommands)
+		write_subcommands(out, table);
+	write_rows(out, table);
+	if (table->exits) {
+		fputs("\nExit status: ", out);
+		fold(out, table->exits, strlen("Exit status: "), 0);
+	}
+}

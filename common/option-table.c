@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is in a table of options. */
+#include <string.h>
+
+#include "common/option.h"
+
+const struct option_row *option_nth(const struct option_table *table, size_t n)
+{
+	static const struct option_row help = { "help", 'h', OPTION_HELP, NULL, "print this help",
+		.offset = 0 };
+
+	if (n < table->n_rows)
+		return &table->rows[n];
+	return n == table->n_rows ? &help : NULL;
+}
+
+static void write_bound(const struct option_row *row, double bound, char *ret, size_t n_bytes)
+{
+	const char *const units = OPTION_UNITS;
+	unsigned shift = 0;
+
+	while (row->kind == OPTION_BYTES && units[shift / 10] &&
+		bound >= (double)(UINT64_C(1024) << shift))
+		shift += 10;
+	snprintf(ret, n_bytes, "%.12g%.*s", bound / (double)(UINT64_C(1) << shift), shift > 0,
+		shift ? &units[shift / 10 - 1] : "");
+}
+
+void option_bounds(const struct option_row *row, char ret_text[OPTION_BOUNDS_MAX])
+{
+	char least[24], most[24];
+
+	*ret_text = '\0';
+	if (row->kind < OPTION_NUMBER || row->kind > OPTION_NUMBERS)
+		return;
+	write_bound(row, row->least, least, sizeof least);
+	write_bound(row, row->most, most, sizeof most);
+	snprintf(ret_text, OPTION_BOUNDS_MAX, "%s to %s", least, most);
+}
+
+const char *option_last_word(const struct option_table *table)
+{
+	const char *blank = strrchr(table->command, ' ');
+
+	return blank ? blank + 1 : table->command;
+}
+
+const struct option_table *option_subcommand(const struct option_table *table, const char *word)
+{
+	for (size_t i = 0; table->subcommands && table->subcommands[i]; i++)
+		if (strcmp(option_last_word(table->subcommands[i]), word) == 0)
+			return table->subcommands[i];
+	return NULL;
+}

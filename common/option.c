@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/option.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "common/nearest.h"
+#include "common/number.h"
+
+enum { BEYOND_LETTERS = 256, NAME_MAX_BYTES = 64 };
+
+int option_complain(const struct option_table *table, const char *format, ...)
+{
+	va_list arguments;
+
+	fprintf(stderr, "%s: ", table->command);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fprintf(stderr, "%s See `%s --help`.\n", format[strlen(format) - 1] == '?' ? "" : ".",
+		table->command);
+	return EXIT_USAGE;
+}
+
+/* --- values --- */
+
+static bool is_within(const struct option_row *row, double value)
+{
+	return value >= row->least && value <= row->most;
+}
+
+static bool take_number(const struct option_row *row, const char *text, void *ret)
+{
+	uint64_t number;
+
+	if (!number_parse_whole(text, 10, (uint64_t)row->most, &number) ||
+		!is_within(row, (double)number))
+		return false;
+	*(uint64_t *)ret = number;
+	return true;
+}
+
+static bool take_percent(const struct option_row *row, const char *text, void *ret)
+{
+	double percent;
+
+	if (!number_parse_percent(text, &percent) || !is_within(row, percent))
+		return false;
+	*(double *)ret = percent;
+	return true;
+}
+
+static bool take_bytes(const struct option_row *row, const char *text, void *ret)
+{
+	const uint64_t most = (uint64_t)row->most;
+	const char *const units = OPTION_UNITS;
+	uint64_t number;
+	const char *rest = number_parse(text, 10, most, &number), *unit;
+	unsigned shift = 0;
+
+	unit = rest && *rest ? strchr(units, *rest) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		rest++;
+	}
+	if (!rest || *rest || number > most >> shift || !is_within(row, (double)(number << shift)))
+		return false;
+	*(uint64_t *)ret = number << shift;
+	return true;
+}
+
+static bool take_numbers(const struct option_row *row, const char *text, void *ret)
+{
+	struct option_numbers *list = ret;
+
+	list->n = 0;
+	do {
+		uint64_t first, last;
+
+		text = number_parse_range(text, (uint64_t)row->most, &first, &last);
+		if (!text || !is_within(row, (double)first) ||
+			last - first >= OPTION_NUMBERS_MAX - list->n)
+			return false;
+		for (; first <= last; first++)
+			list->number[list->n++] = first;
+	} while (*text++ == ',');
+	return text[-1] == '\0';
+}
+
+static const struct {
+	bool (*take)(const struct option_row *row, const char *text, void *ret);
+	const char *what, *example;
+} numeric[] = {
+	[OPTION_NUMBER] = { take_number, "a whole number", "" },
+	[OPTION_PERCENT] = { take_percent, "a number", "" },
+	[OPTION_BYTES] = { take_bytes, "a size", ", like 8M" },
+	[OPTION_NUMBERS] = { take_numbers, "a list of numbers", ", like 1-4,8" },
+};
+
+static int take_numeric(const struct option_table *table, const struct option_row *row, void *ret)
+{
+	char bounds[OPTION_BOUNDS_MAX];
+
+	if (numeric[row->kind].take(row, optarg, ret))
+		return -1;
+	option_bounds(row, bounds);
+	return option_complain(table, "--%s takes %s from %s%s, and got \"%s\"", row->name,
+		numeric[row->kind].what, bounds, numeric[row->kind].example, optarg);
+}
+
+/* Takes the value of @row; returns as option_parse(). */
+static int take_row(const struct option_table *table, const struct option_row *row, void *options,
+	option_take *take)
+{
+	void *member = (char *)options + row->offset;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		*(bool *)member = true;
+		return -1;
+	case OPTION_TEXT:
+		*(const char **)member = optarg;
+		return -1;
+	case OPTION_TAKEN:
+		return take(row, optarg, options);
+	case OPTION_HELP:
+		option_help(stdout, table);
+		return 0;
+	default:
+		return take_numeric(table, row, member);
+	}
+}
+
+/* --- words that are not an option --- */
+
+static const struct option_row *find(const struct option_table *table, int code)
+{
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = option_nth(table, i)); i++)
+		if (code == (row->letter ? row->letter : BEYOND_LETTERS + (int)i))
+			return row;
+	return NULL;
+}
+
+/* Two options that begin with @name, or fewer. */
+static size_t find_ambiguous(
+	const struct option_table *table, const char *name, const struct option_row *ret[2])
+{
+	const struct option_row *row;
+	size_t n = 0;
+
+	for (size_t i = 0; (row = option_nth(table, i)) && n < 2; i++)
+		if (strncmp(row->name, name, strlen(name)) == 0)
+			ret[n++] = row;
+	return n;
+}
+
+static int refuse_long(const struct option_table *table, const char *word)
+{
+	const struct option_row *row, *two[2];
+	struct nearest nearest;
+	char name[NAME_MAX_BYTES];
+
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+	if (find_ambiguous(table, name, two) == 2)
+		return option_complain(
+			table, "--%s may be --%s or --%s", name, two[0]->name, two[1]->name);
+	nearest_init(&nearest, name);
+	for (size_t i = 0; (row = option_nth(table, i)); i++)
+		nearest_try(&nearest, row->name);
+	if (nearest.name)
+		return option_complain(
+			table, "unknown option --%s; did you mean --%s?", name, nearest.name);
+	return option_complain(table, "unknown option --%s", name);
+}
+
+/* @word: the one before optind. getopt_long(3) has returned @code. */
+static int refuse(const struct option_table *table, const char *word, int code)
+{
+	const struct option_row *row = optopt ? find(table, optopt) : NULL;
+
+	if (row && code == ':')
+		return option_complain(table, "--%s needs a value, %s", row->name, row->metavar);
+	if (row)
+		return option_complain(table, "--%s takes no value", row->name);
+	if (optopt)
+		return option_complain(table, "unknown option -%c", optopt);
+	return refuse_long(table, word + strspn(word, "-"));
+}
+
+/* --- the whole --- */
+
+struct names {
+	struct option longs[OPTION_ROWS_MAX + 2];
+	char shorts[2 * OPTION_ROWS_MAX + 5];
+};
+
+/* ":" has getopt_long(3) tell a missing value from an unknown option, and print nothing itself. */
+static void names_init(struct names *names, const struct option_table *table)
+{
+	const struct option_row *row;
+	char *letter = names->shorts;
+
+	*names = (struct names){};
+	letter = stpcpy(letter, table->runs_command ? "+:" : ":");
+	for (size_t i = 0; (row = option_nth(table, i)); i++) {
+		names->longs[i] = (struct option){
+			.name = row->name,
+			.has_arg = row->metavar ? required_argument : no_argument,
+			.val = row->letter ? row->letter : BEYOND_LETTERS + (int)i,
+		};
+		if (row->letter)
+			*letter++ = row->letter;
+		if (row->letter && row->metavar)
+			*letter++ = ':';
+	}
+}
+
+int option_parse(
+	const struct option_table *table, int argc, char **argv, void *options, option_take *take)
+{
+	struct names names;
+	int code, status = -1;
+
+	names_init(&names, table);
+	optind = 0; /* from the beginning, also if other options were parsed before */
+	while (status < 0 &&
+		(code = getopt_long(argc, argv, names.shorts, names.longs, NULL)) != -1)
+		status = code == '?' || code == ':'
+				 ? refuse(table, argv[optind - 1], code)
+				 : take_row(table, find(table, code), options, take);
+	return status;
+}
+
+const char *option_near_subcommand(const struct option_table *table, const char *word)
+{
+	struct nearest nearest;
+
+	nearest_init(&nearest, word);
+	for (size_t i = 0; table->subcommands[i]; i++)
+		nearest_try(&nearest, option_last_word(table->subcommands[i]));
+	return nearest.name;
+}
+
+int option_no_subcommand(const struct option_table *table, const char *word)
+{
+	const char *near = option_near_subcommand(table, word);
+
+	return near ? option_complain(table, "unknown command %s; did you mean %s?", word, near)
+		    : option_complain(table, "unknown command %s", word);
+}

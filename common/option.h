@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The options of a command, as a table. The parser, --help, the option list of the man page and
+ * what shells complete are made from it. A table is data alone, and a program of the build machine
+ * links all of them, so what a table needs of a command is an offset into a struct.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+	EXIT_USAGE = 2, /* the exit status for a wrong option */
+	OPTION_ROWS_MAX = 24,
+	OPTION_NUMBERS_MAX = 256,
+	OPTION_BOUNDS_MAX = 64, /* bytes, with the final NUL */
+};
+
+/* The units of an OPTION_BYTES, each 1024 of the one before. */
+#define OPTION_UNITS "KMG"
+
+struct option_numbers {
+	unsigned n; /* 0: the option was not given */
+	uint64_t number[OPTION_NUMBERS_MAX];
+};
+
+enum option_kind {
+	OPTION_FLAG,    /* bool; no value */
+	OPTION_TEXT,    /* const char * */
+	OPTION_NUMBER,  /* uint64_t */
+	OPTION_PERCENT, /* double; "0.5" */
+	OPTION_BYTES,   /* uint64_t; "8M" */
+	OPTION_NUMBERS, /* struct option_numbers; "1-4,8" */
+	OPTION_TAKEN,   /* by the command's function, which gets the text */
+	OPTION_HELP,    /* prints the help */
+};
+
+struct option_row {
+	const char *name;
+	char letter; /* or 0 */
+	enum option_kind kind;
+	/* What the help calls the value, NULL for a flag. Shells complete FILE, PATH, DIR, USER and
+	 * METRIC. */
+	const char *metavar;
+	const char *help; /* a phrase; the bounds follow it */
+	size_t offset;    /* in the command's struct */
+	double least, most;
+	const char *heading; /* a paragraph of --help before this row, or NULL */
+};
+
+struct option_table {
+	const char *command; /* "uncore stat" */
+	const char *brief;   /* what it does, in a list of commands */
+	const char *usage;   /* a line for each form, without the command */
+	const char *about;   /* a paragraph */
+	const char *exits;   /* what the exit statuses mean */
+	const char *needs;   /* libraries; a build without them leaves the command out. Or NULL */
+	const struct option_row *rows;
+	size_t n_rows;
+	const struct option_table *const *subcommands; /* ends with NULL; or NULL */
+	bool runs_command; /* the first other word is a command, and what follows is its own */
+};
+
+#define OPTION_AT(type, member) .offset = offsetof(struct type, member)
+#define OPTION_ROWS(array)      .rows = array, .n_rows = sizeof(array) / sizeof *(array)
+
+/* The rows of @table, and then --help, which all tables have; NULL: there is no further one. */
+const struct option_row *option_nth(const struct option_table *table, size_t n);
+
+/* "10 to 3600000", or "": the kind of @row has no bounds. */
+void option_bounds(const struct option_row *row, char ret_text[OPTION_BOUNDS_MAX]);
+
+/* Takes the value of an OPTION_TAKEN. Returns -1 to go on, or the exit status. */
+typedef int option_take(const struct option_row *row, const char *text, void *options);
+
+/*
+ * Parses @argv into @options, which has the defaults; @take may be NULL. Returns -1 to go on with
+ * the arguments from optind on, or the exit status, when all has been said.
+ */
+int option_parse(
+	const struct option_table *table, int argc, char **argv, void *options, option_take *take);
+
+/* Says on stderr what is wrong with the command line, in a clause. Returns EXIT_USAGE. */
+__attribute__((format(printf, 2, 3))) int option_complain(
+	const struct option_table *table, const char *format, ...);
+
+/* The subcommand of @table whose name is @word, or NULL. */
+const struct option_table *option_subcommand(const struct option_table *table, const char *word);
+
+/* The name of the subcommand of @table that @word may be meant for, or NULL. */
+const char *option_near_subcommand(const struct option_table *table, const char *word);
+
+/* Says that @table has no subcommand @word. Returns EXIT_USAGE. */
+int option_no_subcommand(const struct option_table *table, const char *word);
+
+/* The last word of the command: "stat". */
+const char *option_last_word(const struct option_table *table);
+
+void option_help(FILE *out, const struct option_table *table);
