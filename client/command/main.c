@@ -4,129 +4,150 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/command/complete.h"
 #include "client/command/frame/command.h"
 #include "client/command/frame/output.h"
 #include "common/macro.h"
 
+static int command_help(int argc, char **argv);
+static int command_version(int argc, char **argv);
+
 /* A build without json-c, or without hwloc, leaves out the commands that need it. */
 #if UNCORE_WITH_JSON
-#define NEEDS_JSON(command) "json-c", command
+#define WITH_JSON(command) command
 #else
-#define NEEDS_JSON(command) "json-c", NULL
+#define WITH_JSON(command) NULL
 #endif
 #if UNCORE_WITH_VALIDATE
-#define NEEDS_JSON_AND_HWLOC(command) "json-c and hwloc", command
+#define WITH_JSON_AND_HWLOC(command) command
 #else
-#define NEEDS_JSON_AND_HWLOC(command) "json-c and hwloc", NULL
+#define WITH_JSON_AND_HWLOC(command) NULL
 #endif
 
-static struct {
-	const char *name;
-	char title[20]; /* what getopt(3) begins its complaints with */
-	const char *summary;
-	const char *needs;
+static const struct {
+	const struct option_table *table;
 	int (*run)(int argc, char **argv); /* NULL: it is left out */
 } commands[] = {
-	{ "stat", "uncore stat", "run a command and count what each socket did meanwhile", "",
-		command_stat },
-	{ "run", "uncore run", "run a job and report its regions, also if it is killed",
-		NEEDS_JSON(command_run) },
-	{ "info", "uncore info", "show what uncored found, serves and permits",
-		NEEDS_JSON(command_info) },
-	{ "report", "uncore report",
-		"show regions of jobs that were killed, or from files, all nodes joined",
-		NEEDS_JSON(command_report) },
-	{ "validate", "uncore validate", "check the counters by kernels of known traffic",
-		NEEDS_JSON_AND_HWLOC(command_validate) },
-	{ "export", "uncore export", "print the counters for monitoring systems", "",
-		command_export },
-	{ "job", "uncore job", "a record for each job of a batch system (root)",
-		NEEDS_JSON(command_job) },
-	{ "owner", "uncore owner", "say whose job this node runs (root)",
-		NEEDS_JSON(command_owner) },
+	{ &stat_table, command_stat },
+	{ &run_table, WITH_JSON(command_run) },
+	{ &info_table, WITH_JSON(command_info) },
+	{ &report_table, WITH_JSON(command_report) },
+	{ &validate_table, WITH_JSON_AND_HWLOC(command_validate) },
+	{ &export_table, command_export },
+	{ &job_table, WITH_JSON(command_job) },
+	{ &owner_table, WITH_JSON(command_owner) },
+	{ &help_table, command_help },
+	{ &version_table, command_version },
 };
 
-static void write_help(FILE *out)
+static bool is_here(const struct option_table *table)
 {
-	fprintf(out, "Usage: uncore COMMAND [OPTION...]\n"
-		     "Per-socket memory traffic, as uncored measures it.\n\n"
-		     "Commands:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].table == table)
+			return commands[i].run;
+	return true; /* a subcommand of one that is here */
+}
+
+/* The table without what is left out. */
+static const struct option_table *what_is_here(void)
+{
+	static const struct option_table *subcommands[ARRAY_SIZE(commands) + 1];
+	static struct option_table here;
+	size_t n = 0;
+
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (commands[i].run)
-			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
-	fprintf(out, "\n`uncore COMMAND --help` lists the options of a command; --version says the "
-		     "release.\n");
+			subcommands[n++] = commands[i].table;
+	subcommands[n] = NULL;
+	here = uncore_table;
+	here.subcommands = subcommands;
+	return &here;
 }
 
-static int complain(const char *word)
+static int say_left_out(const struct option_table *table)
 {
-	if (word)
-		fprintf(stderr,
-			"uncore: unknown command %s; to measure it say `uncore stat -- %s`, for "
-			"the commands `uncore --help`.\n",
-			word, word);
-	else
-		write_help(stderr);
-	return EXIT_USAGE;
-}
-
-static int call(size_t number, int argc, char **argv)
-{
-	if (commands[number].run) {
-		optind = 0; /* the command parses its own options, from the beginning */
-		*argv = commands[number].title;
-		return commands[number].run(argc, argv);
-	}
 	fprintf(stderr,
-		"uncore: this build has no `%s`, which needs %s; use the uncore of the node, or "
-		"build it with %s.\n",
-		commands[number].title, commands[number].needs, commands[number].needs);
+		"uncore: this build does not have `%s`, which needs %s. Use the uncore of the "
+		"node, or build it with %s.\n",
+		table->command, table->needs, table->needs);
 	return EXIT_USAGE;
 }
 
-static int bad_option(void)
-{
-	fprintf(stderr, "See `uncore --help`.\n");
-	return EXIT_USAGE;
-}
+/* --- help and version --- */
 
-/* Returns -1 to go on with the command at optind, or the exit status. */
-static int parse_options(int argc, char **argv)
+static int command_help(int argc, char **argv)
 {
-	static const struct option names[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{},
-	};
-	int letter = getopt_long(argc, argv, "+h", names, NULL);
+	const struct option_table *table = &uncore_table;
+	int status = option_parse(&help_table, argc, argv, NULL, NULL);
 
-	if (letter == 'h')
-		write_help(stdout);
-	else if (letter == 'v')
-		printf("uncore %s\n", UNCORE_VERSION);
-	else if (letter == -1)
-		return -1;
-	else
-		return bad_option();
+	if (status >= 0)
+		return status;
+	for (; optind < argc; optind++) {
+		const struct option_table *next = option_subcommand(table, argv[optind]);
+
+		if (!next)
+			return option_no_subcommand(table, argv[optind]);
+		if (!is_here(next))
+			return say_left_out(next);
+		table = next;
+	}
+	option_help(stdout, table == &uncore_table ? what_is_here() : table);
 	return 0;
+}
+
+static int print_version(void)
+{
+	printf("uncore %s\n", UNCORE_VERSION);
+	return 0;
+}
+
+static int command_version(int argc, char **argv)
+{
+	int status = option_parse(&version_table, argc, argv, NULL, NULL);
+
+	if (status >= 0)
+		return status;
+	return optind < argc
+		       ? option_complain(&version_table, "it takes no argument %s", argv[optind])
+		       : print_version();
+}
+
+/* --- the command --- */
+
+static int refuse(const char *word)
+{
+	return option_near_subcommand(&uncore_table, word)
+		       ? option_no_subcommand(&uncore_table, word)
+		       : option_complain(&uncore_table,
+				 "unknown command %s; to measure it say `uncore stat -- %s`", word,
+				 word);
+}
+
+static int call(int argc, char **argv)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (strcmp(*argv, option_last_word(commands[i].table)) == 0)
+			return commands[i].run ? commands[i].run(argc, argv)
+					       : say_left_out(commands[i].table);
+	if (strcmp(*argv, "__complete") == 0 && argc == 2)
+		return complete(argv[1]);
+	return refuse(*argv);
 }
 
 static int run(int argc, char **argv)
 {
-	static char title[] = "uncore";
-	int status;
+	const struct option_table *here = what_is_here();
+	bool version = false;
+	int status = option_parse(here, argc, argv, &version, NULL);
 
-	if (argc)
-		*argv = title;
-	status = parse_options(argc, argv);
 	if (status >= 0)
 		return status;
-	argc -= optind;
-	argv += optind;
-	for (size_t i = 0; argc && i < ARRAY_SIZE(commands); i++)
-		if (strcmp(*argv, commands[i].name) == 0)
-			return call(i, argc, argv);
-	return complain(*argv);
+	if (version)
+		return print_version();
+	if (optind < argc)
+		return call(argc - optind, argv + optind);
+	option_help(stderr, here);
+	return EXIT_USAGE;
 }
 
 int main(int argc, char **argv)

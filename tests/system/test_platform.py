@@ -123,7 +123,7 @@ def explains():
                "tried before: sysfs:no_such: the PMU has no such event")
         done = daemon.uncore("info", "--explain", "hbm.read")
         equal(done.returncode, 1, "status")
-        within(done.stdout, "platform made has no metric hbm.read")
+        within(done.stdout, "platform made does not have the metric hbm.read")
         equal(daemon.uncore("info", "--json", "--explain", "dram.read").returncode, 2, "status")
 
 

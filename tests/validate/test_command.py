@@ -41,15 +41,15 @@ def says(done, status, *words):
 
 def options():
     """Wrong options are refused with a sentence and status 2"""
-    for words, sentence in ((["--nodes"], "See `uncore validate --help`."), (["now"], "takes no argument now"),
-                            (["-e", "0"], "--error is a percentage from 0.1 to 20, not 0."),
-                            (["-e", "1e1"], "not 1e1."), (["-t", "0"], "--time is a number of seconds"),
-                            (["--cache", "8m"], "--cache is a size from 64K to 64G, like 8M, not 8m."),
-                            (["--node", "1-"], "--node is a list"), (["--node", "5-2"], "--node is a list"),
+    for words, sentence in ((["--nodes"], "See `uncore validate --help`."), (["now"], "it takes no argument now. See"),
+                            (["-e", "0"], '--error takes a number from 0.1 to 20, and got "0".'),
+                            (["-e", "1e1"], 'got "1e1".'), (["-t", "0"], "--time takes a whole number from 1 to 3600"),
+                            (["--cache", "8m"], '--cache takes a size from 64K to 64G, like 8M, and got "8m".'),
+                            (["--node", "1-"], "--node takes a list of numbers"), (["--node", "5-2"], "--node takes a list"),
                             (["--threads", "2"], "--threads, --size, --halo and --csv need --kernel NAME"),
-                            (["-k", "loads"], "--kernel is one of those that `--kernel list` shows, not loads."),
+                            (["-k", "loads"], 'takes one of the names that `--kernel list` prints, and got "loads".'),
                             (["-k", "load", "--json"], "--kernel gives no verdict"),
-                            (["-k", "gemm", "--size", "70000"], "--size is at most 65536 for this kernel"),
+                            (["-k", "gemm", "--size", "70000"], "--size takes at most 65536 for this kernel"),
                             (["--host-name"], "--host-name belongs to --json")):
         says(validate(*words), USAGE, sentence)
 

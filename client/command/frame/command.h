@@ -2,13 +2,15 @@
 /* The commands behind `uncore NAME`; each gets the arguments from its own name on. */
 #pragma once
 
+#include "common/option.h"
+
 /* How `uncore` itself failed; after stat has run a command, the status is the command's. */
 enum {
 	EXIT_FAILED = 1, /* info, owner: uncored cannot be reached; output cannot be written;
 			    validate: a counter is wrong; report: a file cannot be read, a host is
 			    missing, uncored cannot be reached; job: it cannot be kept, its record
 			    cannot be written, a host has no complete one */
-	EXIT_USAGE = 2,
+	/* EXIT_USAGE = 2, common/option.h */
 	EXIT_INCONCLUSIVE = 3, /* validate: too noisy to say */
 	EXIT_NOT_MEASURED =
 		125, /* stat, validate: no figures; stat: CMD was not run, or ended with 0 */
@@ -25,3 +27,17 @@ int command_validate(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_job(int argc, char **argv);
+
+/* What they take, in NAME-table.c beside each. */
+extern const struct option_table uncore_table, export_table, help_table, info_table, job_table,
+	job_begin_table, job_end_table, job_list_table, job_show_table, job_report_table,
+	owner_table, report_table, run_table, stat_table, validate_table, version_table;
+
+/* The row that all which talk to uncored have. */
+#define COMMAND_SOCKET(type, member)                                                               \
+	{                                                                                          \
+		"socket", 0, OPTION_TEXT, "PATH",                                                  \
+			"where uncored listens (default: $UNCORE_SOCKET, then "                    \
+			"/run/uncored/socket)",                                                    \
+			OPTION_AT(type, member)                                                    \
+	}

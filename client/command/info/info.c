@@ -9,100 +9,29 @@
 #include "client/command/frame/command.h"
 #include "client/command/info/clients.h"
 #include "client/command/info/explain.h"
+#include "client/command/info/info-options.h"
 #include "client/command/info/state-print.h"
 #include "client/libuncore/uncore.h"
 #include "client/records/json.h"
 #include "common/macro.h"
-
-struct options {
-	const char *socket_path;
-	const char *metric; /* to explain; NULL: none */
-	bool json, platforms, clients;
-};
-
-static void write_help(void)
-{
-	printf("Usage: uncore info [OPTION...]\n"
-	       "Show the platform, the counters that were found or not, and why, the metrics, the\n"
-	       "policy and the state of uncored.\n\n"
-	       "  -j, --json         print it as JSON\n"
-	       "      --explain METRIC  how this metric is computed here: PMUs, encodings, bytes "
-	       "per\n"
-	       "                     count, alternatives that were tried, and the source of it "
-	       "all\n"
-	       "      --clients      who the clients are and what they cost; for root only\n"
-	       "      --platforms    list all platforms that uncored knows, with the source and\n"
-	       "                     confidence of each metric\n"
-	       "      --socket PATH  where uncored listens (default: $UNCORE_SOCKET, then\n"
-	       "                     /run/uncored/socket)\n"
-	       "  -h, --help\n\n"
-	       "Exit status: 0, also if uncored can only say why it serves nothing; 1 if uncored\n"
-	       "cannot be reached or does not let this user in, the platform has no such METRIC or "
-	       "the\n"
-	       "output cannot be written; 2 "
-	       "for a\n"
-	       "wrong option.\n");
-}
-
-static int complain(const char *what)
-{
-	fprintf(stderr, "uncore info: %s; see `uncore info --help`.\n", what);
-	return EXIT_USAGE;
-}
-
-/* Returns as parse_options(). */
-static int check_options(const struct options *options, const char *argument)
-{
-	if (options->metric && (options->json || options->platforms || options->clients))
-		return complain("--explain goes with none of --json, --platforms and --clients");
-	if (options->platforms && options->clients)
-		return complain("--platforms and --clients ask for two different lists");
-	if (!argument)
-		return -1;
-	fprintf(stderr, "uncore info: takes no argument %s; see `uncore info --help`.\n", argument);
-	return EXIT_USAGE;
-}
+#include "common/nearest.h"
 
 /* Returns -1 to go on, or the exit status. */
-static int parse_options(int argc, char **argv, struct options *options)
+static int parse_options(int argc, char **argv, struct info_options *options)
 {
-	static const struct option names[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "explain", required_argument, NULL, 'e' },
-		{ "platforms", no_argument, NULL, 'p' },
-		{ "clients", no_argument, NULL, 'c' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{},
-	};
-	int letter;
+	int status = option_parse(&info_table, argc, argv, options, NULL);
 
-	while ((letter = getopt_long(argc, argv, "jh", names, NULL)) != -1) {
-		switch (letter) {
-		case 'j':
-			options->json = true;
-			break;
-		case 'e':
-			options->metric = optarg;
-			break;
-		case 'p':
-			options->platforms = true;
-			break;
-		case 'c':
-			options->clients = true;
-			break;
-		case 's':
-			options->socket_path = optarg;
-			break;
-		case 'h':
-			write_help();
-			return 0;
-		default:
-			fprintf(stderr, "See `uncore info --help`.\n");
-			return EXIT_USAGE;
-		}
-	}
-	return check_options(options, argv[optind]);
+	if (status >= 0)
+		return status;
+	if (options->metric && (options->json || options->platforms || options->clients))
+		return option_complain(
+			&info_table, "--explain excludes --json, --platforms and --clients");
+	if (options->platforms && options->clients)
+		return option_complain(
+			&info_table, "--platforms and --clients ask for two different lists");
+	if (optind < argc)
+		return option_complain(&info_table, "it takes no argument %s", argv[optind]);
+	return -1;
 }
 
 static int not_understood(void)
@@ -112,7 +41,22 @@ static int not_understood(void)
 	return EXIT_FAILED;
 }
 
-static int print_state(struct json_object *info, const struct options *options)
+static void say_no_metric(struct json_object *info, const char *name)
+{
+	struct json_object *metrics = json_list(info, "metrics");
+	struct nearest nearest;
+
+	nearest_init(&nearest, name);
+	for (size_t i = 0; i < json_length(metrics); i++)
+		nearest_try(&nearest, json_text(json_object_array_get_idx(metrics, i), "name", ""));
+	fprintf(stderr,
+		"uncore info: platform %s does not have the metric %s%s%s. `uncore info` "
+		"lists those that it has.\n",
+		json_text(info, "platform", "?"), name, nearest.name ? "; did you mean " : "",
+		nearest.name ? nearest.name : "");
+}
+
+static int print_state(struct json_object *info, const struct info_options *options)
 {
 	if (!json_object_is_type(info, json_type_object))
 		return not_understood();
@@ -122,9 +66,7 @@ static int print_state(struct json_object *info, const struct options *options)
 	}
 	if (explain_metric(info, options->metric))
 		return 0;
-	fprintf(stderr,
-		"uncore info: platform %s has no metric %s; `uncore info` lists those it has.\n",
-		json_text(info, "platform", "?"), options->metric);
+	say_no_metric(info, options->metric);
 	return EXIT_FAILED;
 }
 
@@ -136,7 +78,7 @@ static int print_platforms(struct json_object *list)
 	return 0;
 }
 
-static int print_text(const char *text, const struct options *options)
+static int print_text(const char *text, const struct info_options *options)
 {
 	struct json_object *object = json_tokener_parse(text);
 	int status = options->platforms ? print_platforms(object) : print_state(object, options);
@@ -173,7 +115,7 @@ static void print_reason(int error, const char *reason, bool json)
 int command_info(int argc, char **argv)
 {
 	_cleanup_free_ char *text = NULL;
-	struct options options = {};
+	struct info_options options = {};
 	int r, status = parse_options(argc, argv, &options);
 
 	if (status >= 0)

@@ -8,69 +8,23 @@
 
 #include "client/command/frame/command.h"
 #include "client/command/frame/user.h"
+#include "client/command/info/info-options.h"
 #include "client/libuncore/uncore.h"
 #include "client/records/json.h"
 #include "common/macro.h"
 
-struct options {
-	const char *socket_path;
-	const char *user; /* NULL: only show it */
-	bool none;
-};
-
-static void write_help(void)
-{
-	printf("Usage: uncore owner [OPTION...] [USER]\n"
-	       "Say that the node runs a job of USER (a name or a number) from now on; without\n"
-	       "USER, show whose job it runs. Where uncored.conf has owner_only = yes, only the\n"
-	       "owner and root may read, and everybody else is cut off at once. Only root may\n"
-	       "change it; a batch system does so before and after each job.\n\n"
-	       "      --none         it runs nobody's job\n"
-	       "      --socket PATH  where uncored listens (default: $UNCORE_SOCKET, then\n"
-	       "                     /run/uncored/socket)\n"
-	       "  -h, --help\n\n"
-	       "Exit status: 0; 1 if there is no such user, or uncored cannot be reached or\n"
-	       "refuses; 2 for a wrong option.\n");
-}
-
-static int complain(const char *what)
-{
-	fprintf(stderr, "uncore owner: %s. See `uncore owner --help`.\n", what);
-	return EXIT_USAGE;
-}
-
 /* Returns -1 to go on, or the exit status. */
-static int parse_options(int argc, char **argv, struct options *options)
+static int parse_options(int argc, char **argv, struct owner_options *options)
 {
-	static const struct option names[] = {
-		{ "none", no_argument, NULL, 'n' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{},
-	};
-	int letter;
+	int status = option_parse(&owner_table, argc, argv, options, NULL);
 
-	while ((letter = getopt_long(argc, argv, "h", names, NULL)) != -1) {
-		switch (letter) {
-		case 'n':
-			options->none = true;
-			break;
-		case 's':
-			options->socket_path = optarg;
-			break;
-		case 'h':
-			write_help();
-			return 0;
-		default:
-			fprintf(stderr, "See `uncore owner --help`.\n");
-			return EXIT_USAGE;
-		}
-	}
+	if (status >= 0)
+		return status;
 	options->user = argv[optind];
 	if (argc - optind > 1)
-		return complain("one USER is enough");
+		return option_complain(&owner_table, "it takes one USER");
 	if (options->none && options->user)
-		return complain("--none and USER contradict each other");
+		return option_complain(&owner_table, "--none and USER exclude each other");
 	return -1;
 }
 
@@ -80,7 +34,7 @@ static int fail(void)
 	return EXIT_FAILED;
 }
 
-static int change(const struct options *options)
+static int change(const struct owner_options *options)
 {
 	uint32_t uid = UNCORE_NO_OWNER;
 
@@ -96,7 +50,7 @@ static void print_owner(uint32_t uid)
 	printf("%s (%u)\n", user_name(uid), uid);
 }
 
-static int show(const struct options *options)
+static int show(const struct owner_options *options)
 {
 	_cleanup_free_ char *text = NULL;
 	struct json_object *info, *policy;
@@ -115,7 +69,7 @@ static int show(const struct options *options)
 
 int command_owner(int argc, char **argv)
 {
-	struct options options = { .socket_path = NULL };
+	struct owner_options options = { .socket_path = NULL };
 	int status = parse_options(argc, argv, &options);
 
 	if (status >= 0)

@@ -12,8 +12,9 @@ enum report_output { REPORT_TABLE, REPORT_JSON, REPORT_CSV };
 struct report_options {
 	enum report_output output;
 	bool nodes;
-	struct hostlist hosts;
-	struct trust trust; /* of files in folders */
+	const char *host_list;
+	struct hostlist hosts; /* ... parsed */
+	struct trust trust;    /* of files in folders */
 	bool keep, running;
 	uint32_t uid; /* UNCORE_UNKNOWN_USER: the caller's */
 	char **paths;

@@ -28,50 +28,17 @@
 /* A launcher that was killed leaves ranks that end a moment later. */
 static const uint64_t RANKS_END_WITHIN_NS = 2000000000;
 
-static void write_help(void)
-{
-	printf("Usage: uncore run [OPTION...] [--] CMD [ARG...]\n"
-	       "Run CMD, for example mpirun, and report the regions that its processes on this\n"
-	       "node had: also if all of them are killed.\n\n"
-	       "  -o, --output FILE  write the report as JSON to FILE (UNCORE_REPORT), where %%h "
-	       "is\n"
-	       "                     the host, %%j the job, %%r the rank, %%p a process id\n"
-	       "  -h, --help\n\n"
-	       "The last process that ends writes the report, a table on stderr without -o. "
-	       "uncore\n"
-	       "run writes it if none could. Exit status: that of CMD, 128 and the number of the\n"
-	       "signal that ended it; 126 if CMD cannot be run, 127 if there is no such command,\n"
-	       "2 for a wrong option.\n");
-}
-
-static int complain(const char *what)
-{
-	fprintf(stderr, "uncore run: %s. See `uncore run --help`.\n", what);
-	return EXIT_USAGE;
-}
-
 /* Returns -1 to go on, or the exit status. */
 static int parse_options(int argc, char **argv)
 {
-	static const struct option names[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{},
-	};
-	int letter;
+	const char *output = NULL;
+	int status = option_parse(&run_table, argc, argv, &output, NULL);
 
-	while ((letter = getopt_long(argc, argv, "+o:h", names, NULL)) != -1) {
-		if (letter == 'h') {
-			write_help();
-			return 0;
-		}
-		if (letter != 'o') {
-			fprintf(stderr, "See `uncore run --help`.\n");
-			return EXIT_USAGE;
-		}
-		setenv("UNCORE_REPORT", optarg, 1);
-	}
-	return optind < argc ? -1 : complain("a command is needed");
+	if (status < 0 && optind == argc)
+		return option_complain(&run_table, "missing command; say `uncore run -- COMMAND`");
+	if (status < 0 && output)
+		setenv("UNCORE_REPORT", output, 1); /* the processes of the job read it, too */
+	return status;
 }
 
 /* --- the report in place of the job's --- */

@@ -9,11 +9,13 @@ enum stat_form { STAT_TABLE, STAT_JSON, STAT_CSV };
 
 struct stat_options {
 	const char *socket_path;
-	char *output_path;    /* expanded and owned; NULL: stderr */
+	const char *output;   /* as it was given; NULL: stderr */
+	char *output_path;    /* ... expanded and owned */
 	uint64_t interval_ms; /* 0: none */
 	uint64_t repeat;      /* with .until, at most */
 	double until;         /* repeat until all standard errors are below, in percent; 0: no */
 	enum stat_form form;
+	bool json, csv;
 	bool first_of_node;
 	bool anyway;
 	char **command;

@@ -5,21 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { OPTIONS_LIST_MAX = 256 };
-
-struct options_list {
-	unsigned n; /* 0: the option was not given */
-	uint64_t number[OPTIONS_LIST_MAX];
-};
+#include "common/option.h"
 
 struct validate_options {
 	const char *socket_path;
 	const char *output_path;
 	const char *kernel; /* NULL: the usual ones, and a verdict */
-	struct options_list nodes, threads, sizes, halos;
+	struct option_numbers nodes, threads, sizes, halos;
 	uint64_t cache_bytes; /* 0: as the machine says */
 	double error;         /* a share */
-	double time_s;
+	uint64_t time_s;
 	bool quick, json, csv, keep, host_name;
 };
 

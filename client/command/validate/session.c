@@ -61,7 +61,7 @@ bool session_is_standin(const struct session *session)
 
 bool session_wants(const struct session *session, const struct place *place)
 {
-	const struct options_list *nodes = &session->options.nodes;
+	const struct option_numbers *nodes = &session->options.nodes;
 
 	for (unsigned i = 0; i < nodes->n; i++)
 		if (nodes->number[i] == place->node)

@@ -9,12 +9,12 @@
 #include "client/report/format.h"
 
 /* A list that was not given has one element: the default, @absent. */
-static uint64_t element(const struct options_list *list, unsigned i, uint64_t absent)
+static uint64_t element(const struct option_numbers *list, unsigned i, uint64_t absent)
 {
 	return list->n ? list->number[i] : absent;
 }
 
-static unsigned length(const struct options_list *list)
+static unsigned length(const struct option_numbers *list)
 {
 	return list->n ? list->n : 1;
 }
@@ -88,8 +88,8 @@ static int run_once(struct session *session, const struct session_run *run, FILE
 
 static int run_sizes(struct session *session, struct session_run run, FILE *out)
 {
-	const struct options_list *sizes = &session->options.sizes,
-				  *halos = &session->options.halos;
+	const struct option_numbers *sizes = &session->options.sizes,
+				    *halos = &session->options.halos;
 	int r = 0;
 
 	for (unsigned i = 0; i < length(sizes) && r == 0; i++)
@@ -103,7 +103,7 @@ static int run_sizes(struct session *session, struct session_run run, FILE *out)
 
 static int run_threads(struct session *session, struct session_run run, FILE *out)
 {
-	const struct options_list *threads = &session->options.threads;
+	const struct option_numbers *threads = &session->options.threads;
 	int r = 0;
 
 	for (unsigned i = 0; i < length(threads) && r == 0; i++) {

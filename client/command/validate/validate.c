@@ -135,7 +135,7 @@ static int open_session(struct session *session)
 	session->shows_progress = isatty(STDERR_FILENO);
 	session->rules = (struct measure_rules){
 		.error = session->options.error,
-		.time_s = session->options.time_s,
+		.time_s = (double)session->options.time_s,
 		.quantum = quantum_of(&session->probe),
 		.stop = &stopped_by,
 	};

@@ -457,15 +457,51 @@ static void wrong_options_are_refused(void **state)
 		expect(&outcome, 2, "ncore");
 	}
 	run(&outcome, "stat --nonsense true");
-	expect(&outcome, 2,
-		"uncore stat: unrecognized option '--nonsense'\nSee `uncore stat --help`.");
+	expect(&outcome, 2, "uncore stat: unknown option --nonsense. See `uncore stat --help`.");
 	run(&outcome, "info --nonsense");
-	expect(&outcome, 2,
-		"uncore info: unrecognized option '--nonsense'\nSee `uncore info --help`.");
+	expect(&outcome, 2, "uncore info: unknown option --nonsense. See `uncore info --help`.");
 	run(&outcome, "--nonsense");
-	expect(&outcome, 2, "uncore: unrecognized option '--nonsense'\nSee `uncore --help`.");
+	expect(&outcome, 2, "uncore: unknown option --nonsense. See `uncore --help`.");
 	run(&outcome, "sleep");
 	expect(&outcome, 2, "unknown command sleep; to measure it say `uncore stat -- sleep`");
+}
+
+static void a_shell_is_told_the_metrics(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run_with(&outcome, NULL, "__complete metrics");
+	expect(&outcome, 0, "dram.read\n");
+	run_with(&outcome, &(struct fake_options){ .silent = true }, "__complete metrics");
+	expect(&outcome, 1, "");
+	assert_string_equal(outcome.text, "");
+	run(&outcome, "__complete nonsense");
+	expect(&outcome, 2, "");
+}
+
+static void every_command_has_help(void **state)
+{
+	static const char *const commands[] = { "stat", "run", "info", "report", "validate",
+		"export", "job", "job begin", "job end", "job list", "job show", "job report",
+		"owner", "help", "version" };
+	struct outcome asked, helped;
+	char line[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		snprintf(line, sizeof line, "%s --help", commands[i]);
+		run(&asked, line);
+		snprintf(line, sizeof line, "Usage: uncore %s", commands[i]);
+		expect(&asked, 0, line);
+		snprintf(line, sizeof line, "help %s", commands[i]);
+		run(&helped, line);
+		assert_string_equal(helped.text, asked.text);
+		assert_int_equal(helped.status, 0);
+	}
+	run(&asked, "--help");
+	run(&helped, "help");
+	assert_string_equal(helped.text, asked.text);
 }
 
 static void help_and_version_are_there(void **state)
@@ -480,6 +516,8 @@ static void help_and_version_are_there(void **state)
 	run(&outcome, "info --help");
 	expect(&outcome, 0, "--json");
 	run(&outcome, "--version");
+	expect(&outcome, 0, "uncore 0.");
+	run(&outcome, "version");
 	expect(&outcome, 0, "uncore 0.");
 }
 
@@ -506,6 +544,30 @@ static const char whole_state[] =
 	"\"refusals\":{\"access.group\":2,\"access.users\":0,\"protocol.message\":1},\"warnings\":["
 	"\"a warning\"]}";
 
+static void a_misspelt_name_is_recognised(void **state)
+{
+	static const struct {
+		const char *line, *said;
+	} cases[] = {
+		{ "stats", "uncore: unknown command stats; did you mean stat? See" },
+		{ "help owmer", "uncore: unknown command owmer; did you mean owner? See" },
+		{ "job bgein 1", "uncore job: unknown command bgein; did you mean begin? See" },
+		{ "info --explian x", "unknown option --explian; did you mean --explain? See" },
+		{ "--versoin", "uncore: unknown option --versoin; did you mean --version? See" },
+	};
+	struct outcome outcome;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		run(&outcome, cases[i].line);
+		expect(&outcome, 2, cases[i].said);
+	}
+	run_with(&outcome, &(struct fake_options){ .report = whole_state },
+		"info --explain dram.raed");
+	expect(&outcome, 1, "does not have the metric dram.raed; did you mean dram.read. ");
+}
+
+/* A shell asks while a user types, so a daemon that does not answer must not hold it up. */
 static void info_writes_the_numbers_of_boxes_as_the_kernel_does(void **state)
 {
 	static const char report[] = "{\"sockets\":[{\"socket\":0,\"boxes\":["
@@ -649,6 +711,9 @@ int main(void)
 			a_daemon_that_dies_meanwhile_costs_the_figures_only),
 		CASE("wrong options are refused", wrong_options_are_refused),
 		CASE("help and version are there", help_and_version_are_there),
+		CASE("every command has help", every_command_has_help),
+		CASE("a misspelt name is recognised", a_misspelt_name_is_recognised),
+		CASE("a shell is told the metrics", a_shell_is_told_the_metrics),
 		CASE("info lays out the whole state", info_lays_out_the_whole_state),
 		CASE("info writes the numbers of boxes as the kernel does",
 			info_writes_the_numbers_of_boxes_as_the_kernel_does),

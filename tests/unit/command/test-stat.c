@@ -355,7 +355,7 @@ static void the_file_may_be_named_after_the_job(void **state)
 	assert_true(file.st_size > 0);
 	unlink(path);
 	run(&outcome, "stat -o /tmp/%x true");
-	expect(&outcome, 2, "are replaced; /tmp/%x has another %.\n");
+	expect(&outcome, 2, "are replaced in the name of a FILE, and /tmp/%x has another %.");
 }
 
 static void options_that_exclude_each_other_are_refused(void **state)
@@ -366,10 +366,10 @@ static void options_that_exclude_each_other_are_refused(void **state)
 		{ "stat --json --csv true", "choose one of --json and --csv" },
 		{ "stat --first-of-node -r 2 true", "goes with a single run" },
 		{ "stat --first-of-node --until 1 true", "goes with a single run" },
-		{ "stat --until 1 -r 2 true", "with --until, -r N is at least 3" },
-		{ "stat --until 0 true", "from 0.01 to 50, not 0." },
-		{ "stat --until 51 true", "from 0.01 to 50, not 51." },
-		{ "stat --until 1% true", "from 0.01 to 50, not 1%." },
+		{ "stat --until 1 -r 2 true", "with --until, -r takes at least 3 runs" },
+		{ "stat --until 0 true", "from 0.01 to 50, and got \"0\"." },
+		{ "stat --until 51 true", "from 0.01 to 50, and got \"51\"." },
+		{ "stat --until 1% true", "from 0.01 to 50, and got \"1%\"." },
 	};
 	struct outcome outcome;
 
