@@ -11,6 +11,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/privilege.h"
 #include "daemon/machine/socket-numbers.h"
+#include "daemon/options.h"
 #include "daemon/plan/plan-report.h"
 #include "daemon/read/counters.h"
 #include "daemon/serve/refusing.h"
@@ -18,108 +19,21 @@
 #include "daemon/site/config.h"
 #include "daemon/site/saved-config.h"
 
-enum { EXIT_USAGE = 2 };
-
-struct daemon_options {
-	const char *config_path;
-	const char *root;
-	const char *socket_path;
-	const char *platforms;
-	const char *state;
-	bool check, json;
-};
-
-enum { CONFIG = 1, ROOT, SOCKET, PLATFORMS, STATE, CHECK, JSON, HELP, VERSION };
-
-static const struct option known_options[] = {
-	{ "config", required_argument, NULL, CONFIG },
-	{ "root", required_argument, NULL, ROOT },
-	{ "socket", required_argument, NULL, SOCKET },
-	{ "platforms", required_argument, NULL, PLATFORMS },
-	{ "state", required_argument, NULL, STATE },
-	{ "check", no_argument, NULL, CHECK },
-	{ "json", no_argument, NULL, JSON },
-	{ "help", no_argument, NULL, HELP },
-	{ "version", no_argument, NULL, VERSION },
-	{},
-};
-
-static const char help[] =
-	"Usage: uncored [OPTION..]\n"
-	"Reads the memory controllers' counters for every unprivileged process of this machine.\n"
-	"\n"
-	"  --config FILE      configuration (default " UNCORED_CONFIG ", if it is there)\n"
-	"  --socket PATH      listen here (default: `socket` of the configuration, or\n"
-	"                     /run/uncored/socket); ignored under socket activation\n"
-	"  --platforms DIR    look for platform files here only (default " UNCORED_SITE_PLATFORMS
-	",\n"
-	"                     then " UNCORED_PLATFORMS ")\n"
-	"  --root DIR         read the machine's description (sys, proc) below DIR\n"
-	"  --state DIR        keep the numbers of the sockets in DIR "
-	"(default " SOCKET_NUMBERS_FOLDER ",\n"
-	"                     without --root)\n"
-	"  --check            print what would be opened, and open nothing; needs no privilege\n"
-	"  --json             with --check: as JSON\n"
-	"  --help, --version\n"
-	"\n"
-	"See uncored(8), uncored.conf(5), uncore-platform(5).\n";
-
 /* Returns -1 to go on, or the exit status. */
-static int take_option(int option, struct daemon_options *ret)
-{
-	switch (option) {
-	case CONFIG:
-		ret->config_path = optarg;
-		break;
-	case ROOT:
-		ret->root = optarg;
-		break;
-	case SOCKET:
-		ret->socket_path = optarg;
-		break;
-	case PLATFORMS:
-		ret->platforms = optarg;
-		break;
-	case STATE:
-		ret->state = optarg;
-		break;
-	case CHECK:
-		ret->check = true;
-		break;
-	case JSON:
-		ret->json = true;
-		break;
-	case HELP:
-		fputs(help, stdout);
-		return EXIT_SUCCESS;
-	case VERSION:
-		puts("uncored " UNCORED_VERSION);
-		return EXIT_SUCCESS;
-	default:
-		fputs("Try `uncored --help`.\n", stderr);
-		return EXIT_USAGE;
-	}
-	return -1;
-}
-
-/* Returns as take_option(). */
 static int parse_options(int argc, char *argv[], struct daemon_options *ret)
 {
-	int option, status = -1;
+	int status = option_parse(&uncored_table, argc, argv, ret, NULL);
 
-	while (status < 0 && (option = getopt_long(argc, argv, "", known_options, NULL)) != -1)
-		status = take_option(option, ret);
 	if (status >= 0)
 		return status;
-	if (optind < argc) {
-		fprintf(stderr, "uncored takes no argument `%s`. Try `uncored --help`.\n",
-			argv[optind]);
-		return EXIT_USAGE;
+	if (ret->version) {
+		puts("uncored " UNCORED_VERSION);
+		return EXIT_SUCCESS;
 	}
-	if (ret->json && !ret->check) {
-		fputs("--json goes with --check. Try `uncored --help`.\n", stderr);
-		return EXIT_USAGE;
-	}
+	if (optind < argc)
+		return option_complain(&uncored_table, "it takes no argument %s", argv[optind]);
+	if (ret->json && !ret->check)
+		return option_complain(&uncored_table, "--json goes with --check");
 	return -1;
 }
 
