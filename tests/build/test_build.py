@@ -51,7 +51,9 @@ class Suite:
         libdir = self.client.option("libdir")
         tap.equal(files, sorted([
             "bin/uncore", "include/uncore.h", f"{libdir}/libuncore.a", f"{libdir}/libuncore.so",
-            f"{libdir}/libuncore.so.0", f"{libdir}/libuncore.so.0.1.0", f"{libdir}/pkgconfig/libuncore.pc"]), "files")
+            f"{libdir}/libuncore.so.0", f"{libdir}/libuncore.so.0.1.0", f"{libdir}/pkgconfig/libuncore.pc",
+            "share/bash-completion/completions/uncore", "share/fish/vendor_completions.d/uncore.fish",
+            "share/zsh/site-functions/_uncore"]), "files")
 
     def static_library(self):
         """A program that has functions of the same names links the static library, as pkg-config says"""

@@ -13,6 +13,7 @@ SETUP_TO_TEST=(
 	binutils clang clang-format cppcheck g++ git libclang-rt-14-dev llvm mandoc
 	musl-tools # suites ranks, containers and musl: another C library
 	systemd util-linux valgrind linux-perf faketime
+	fish zsh # for suite unit: what they complete
 	pcp python3-pcp
 	prometheus prometheus-node-exporter # for suite monitor
 	qemu-system-x86 # for the guest of suite traffic

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("common", "daemon", "client", "pmda")
+FOLDERS = ("common", "daemon", "client", "generate", "pmda")
 FILE_LINES, FUNCTION_LINES, PARAMETERS = 400, 50, 5
 MAY_BE_LONGER = {"client/libuncore/uncore.h"}  # the public header, most of which is documentation
 PUBLIC = "_public_ "  # these are as the first release made them

@@ -24,9 +24,15 @@ def options(text):
     return set(re.findall(r"\*--([a-z][a-z-]+)", text))
 
 
-def long_options(source):
-    """Names in a getopt_long() table: {"socket", required_argument, ...}."""
-    return set(re.findall(r'\{\s*"([a-z-]+)",\s*(?:no|required|optional)_argument', source))
+def rows(source):
+    """The options that a table has: { "socket", 0, OPTION_TEXT, ...}."""
+    return set(re.findall(r'"([a-z-]+)",\s*(?:\'.\'|0),\s*OPTION_', source))
+
+
+def commands(source):
+    """The commands whose tables have options: the list of each is made of its table."""
+    tables = re.findall(r'\.command = "([^"]+)"(.*?)^\};', source, re.MULTILINE | re.DOTALL)
+    return {command for command, rest in tables if "OPTION_ROWS" in rest}
 
 
 def keys(text, prefix=""):
@@ -50,11 +56,11 @@ def json_members(source):
 def complaints():
     yield from compare("libuncore(3)", functions(page("libuncore.3")),
                        functions(text_of("client/libuncore/uncore.h")), "client/libuncore/uncore.h")
-    yield from compare("uncored(8)", options(page("uncored.8").split("# ENVIRONMENT")[0]),
-                       long_options(text_of("daemon/main.c")), "daemon/main.c")
-    yield from compare("uncore(1)",
-                       options(page("uncore.1").split("# EXAMPLES")[0] + page("uncore-export.1")),
-                       long_options(text_of("client/command/**/*.c")), "client/command/")
+    tables = text_of("client/command/**/*-table*.c", "client/command/frame/command.h", "daemon/uncored-table.c")
+    pages = page("uncored.8").split("# ENVIRONMENT")[0] + page("uncore.1").split("# EXAMPLES")[0] + page("uncore-export.1")
+    for name in sorted(options(pages) - rows(tables) - {"help"}):
+        yield f"a page documents --{name}, which no table has."
+    yield from compare("the pages together", set(re.findall(r"^@options (.*)$", pages, re.MULTILINE)), commands(tables), "the tables")
     for name in sorted(keys(text_of("conf/uncored.conf"), "#? ?")):
         if name not in page("uncored.conf.5"):
             yield f"conf/uncored.conf has {name}, which uncored.conf(5) does not document."

@@ -16,6 +16,14 @@ DOC = [f"/usr/share/doc/{{}}/{name}" for name in ("changelog.gz", "changelog.Deb
 LINTIAN = "/usr/share/lintian/overrides/{}"
 UNIT = "*/systemd/system/"
 MAN = "/usr/share/man/man"
+
+
+def completions(program):
+    """What bash, fish and zsh complete."""
+    return [f"/usr/share/bash-completion/completions/{program}", f"/usr/share/fish/vendor_completions.d/{program}.fish",
+            f"/usr/share/zsh/vendor-completions/_{program}"]
+
+
 # What is in each package, and nothing else. Each pattern has a file.
 CONTENTS = {
     "uncored": [
@@ -24,13 +32,13 @@ CONTENTS = {
         MAN + "5/uncore-platform.5.gz", MAN + "5/uncored.conf.5.gz", MAN + "7/uncored-jobs.7.gz",
         MAN + "7/uncored-security.7.gz", MAN + "8/uncored.8.gz", "/usr/share/uncored/platforms/*.conf",
         "/usr/share/uncored/slurm/epilog", "/usr/share/uncored/slurm/prolog",
-        "/usr/share/uncored/uncored-paranoid.conf", LINTIAN],
+        "/usr/share/uncored/uncored-paranoid.conf", *completions("uncored"), LINTIAN],
     "uncore-tools": [
         UNIT + "uncore-export-http.socket", UNIT + "uncore-export-http.service",
         UNIT + "uncore-export-textfile.service", UNIT + "uncore-export-textfile.timer", "/usr/bin/uncore",
         "/usr/lib/sysusers.d/uncore-export.conf", MAN + "1/uncore.1.gz", MAN + "1/uncore-export.1.gz",
         MAN + "5/uncore-report.5.gz", MAN + "7/uncore-numbers.7.gz", "/usr/share/uncored/grafana/*.json",
-        "/usr/share/uncored/prometheus/*.yml", LINTIAN],
+        "/usr/share/uncored/prometheus/*.yml", *completions("uncore"), LINTIAN],
     "libuncore0": ["/usr/lib/*/libuncore.so.0", "/usr/lib/*/libuncore.so.0.1.0"],
     "libuncore-dev": [
         "/usr/include/uncore.h", "/usr/lib/*/libuncore.a", "/usr/lib/*/libuncore.so",

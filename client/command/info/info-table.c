@@ -3,7 +3,8 @@
 #include "client/command/info/info-options.h"
 
 static const struct option_row rows[] = {
-	{ "json", 'j', OPTION_FLAG, NULL, "print it as JSON", OPTION_AT(info_options, json) },
+	{ "json", 'j', OPTION_FLAG, NULL, "print the state as JSON, as it comes from uncored",
+		OPTION_AT(info_options, json) },
 	{ "explain", 0, OPTION_TEXT, "METRIC",
 		"instead, print how METRIC is computed here: PMUs, encodings, bytes per count, "
 		"alternatives that were tried, and the source of it all",

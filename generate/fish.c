@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "generate/generate.h"
+
+/* How fish is told that @table's command was typed, as a condition. */
+static void write_condition(const struct option_table *table)
+{
+	const char *words = strchr(table->command, ' ');
+
+	if (!words && !table->subcommands)
+		return;
+	printf(" -n '");
+	if (!words)
+		printf("__fish_use_subcommand");
+	else if (strchr(words + 1, ' '))
+		printf("__fish_seen_subcommand_from job; and __fish_seen_subcommand_from %s",
+			option_last_word(table));
+	else
+		printf("__fish_seen_subcommand_from%s%s", words,
+			strcmp(words, " job") == 0 ? ""
+						   : "; and not __fish_seen_subcommand_from job");
+	putchar('\'');
+}
+
+static void write_start(const struct option_table *table)
+{
+	printf("complete -c %.*s", (int)strcspn(table->command, " "), table->command);
+	write_condition(table);
+}
+
+/* What completes a value; other values have nothing. */
+static void write_value(const char *metavar)
+{
+	if (strcmp(metavar, "FILE") == 0 || strcmp(metavar, "PATH") == 0)
+		printf(" -r -F");
+	else if (strcmp(metavar, "DIR") == 0)
+		printf(" -x -a '(__fish_complete_directories)'");
+	else if (strcmp(metavar, "USER") == 0)
+		printf(" -x -a '(__fish_complete_users)'");
+	else if (strcmp(metavar, "METRIC") == 0)
+		printf(" -x -a '(uncore __complete metrics 2>/dev/null)'");
+	else
+		printf(" -x");
+}
+
+static void write_row(const struct option_table *table, const struct option_row *row)
+{
+	write_start(table);
+	if (row->letter)
+		printf(" -s %c", row->letter);
+	printf(" -l %s -d ", row->name);
+	write_quoted(row->help);
+	if (row->metavar)
+		write_value(row->metavar);
+	putchar('\n');
+}
+
+static void write_argument(const struct option_table *table)
+{
+	const char *argument = argument_of(table);
+
+	if (!*argument)
+		return;
+	write_start(table);
+	if (strcmp(argument, "COMMAND") == 0)
+		printf(" -x -a '(__fish_complete_subcommand --fcs-skip=2)'");
+	else if (strcmp(argument, "FILE") == 0)
+		printf(" -F");
+	else
+		printf(" -x -a '(__fish_complete_users)'");
+	putchar('\n');
+}
+
+static void write_table(const struct option_table *table)
+{
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = option_nth(table, i)); i++)
+		write_row(table, row);
+	write_argument(table);
+	for (size_t i = 0; table->subcommands && table->subcommands[i]; i++) {
+		write_start(table);
+		printf(" -x -a %s -d ", option_last_word(table->subcommands[i]));
+		write_quoted(table->subcommands[i]->brief);
+		putchar('\n');
+		write_table(table->subcommands[i]);
+	}
+}
+
+void fish_write(const struct option_table *program)
+{
+	printf("complete -c %s -f\n", program->command);
+	write_table(program);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What those who write pages and completions share. */
+#include <string.h>
+
+#include "client/command/frame/command.h"
+#include "daemon/options.h"
+#include "generate/generate.h"
+
+const struct option_table *program_nth(size_t n)
+{
+	static const struct option_table *const programs[] = { &uncore_table, &uncored_table,
+		NULL };
+
+	return programs[n];
+}
+
+const char *argument_of(const struct option_table *table)
+{
+	if (table->runs_command && !table->subcommands)
+		return "COMMAND";
+	if (strstr(table->usage, "FILE"))
+		return "FILE";
+	return strstr(table->usage, "[USER]") ? "USER" : "";
+}
+
+void write_escaped(const char *text, const char *special)
+{
+	for (; *text; text++) {
+		if (strchr(special, *text))
+			putchar('\\');
+		putchar(*text);
+	}
+}
+
+void write_quoted(const char *text)
+{
+	putchar('\'');
+	for (; *text; text++)
+		if (*text == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*text);
+	putchar('\'');
+}
