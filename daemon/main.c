@@ -90,6 +90,21 @@ static int find_config(const struct daemon_options *options, struct saved_config
 	return 0;
 }
 
+static int print_plan(const struct plan *plan, bool as_json, struct fault *fault)
+{
+	_cleanup_free_ char *json = as_json ? plan_report_json(plan) : NULL;
+
+	if (as_json && !json)
+		return fault_set(fault, -ENOMEM, "uncored has no memory for the report.");
+	if (json)
+		puts(json);
+	else
+		plan_report_text(plan, stdout);
+	if (fflush(stdout) || ferror(stdout))
+		return fault_set(fault, -EIO, "Cannot write the report: %m.");
+	return 0;
+}
+
 static int check(const struct daemon_options *options, struct fdstore *store, struct fault *fault)
 {
 	_cleanup_(saved_config_done) struct saved_config saved;
@@ -105,10 +120,7 @@ static int check(const struct daemon_options *options, struct fdstore *store, st
 	if (r < 0)
 		return r;
 	plan_take_checks(&counters.plan);
-	(options->json ? plan_report_json : plan_report_text)(&counters.plan, stdout);
-	if (fflush(stdout) || ferror(stdout))
-		return fault_set(fault, -EIO, "Cannot write the report: %m.");
-	return 0;
+	return print_plan(&counters.plan, options->json, fault);
 }
 
 /* The loop takes these signals by signalfd; they must never interrupt a reader. */

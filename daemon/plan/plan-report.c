@@ -4,61 +4,62 @@
 #include <inttypes.h>
 
 #include "common/macro.h"
-#include "daemon/base/json.h"
 
-static struct json_object *hex(uint64_t value)
+static void write_hex(struct jsonwriter *json, const char *key, uint64_t value)
 {
 	char text[24];
 
 	snprintf(text, sizeof text, "0x%" PRIx64, value);
-	return json_object_new_string(text);
+	jsonwriter_text(json, key, text);
 }
 
-static struct json_object *event_json(
-	const struct plan *plan, const struct plan_box *box, const struct plan_use *use)
+static void write_event(struct jsonwriter *json, const struct plan *plan,
+	const struct plan_box *box, const struct plan_use *use)
 {
 	const struct event_code *code = &box->events[use->event].code;
-	struct json_object *event = json_object_new_object();
 
-	json_add_string(event, "metric", plan->platform->metrics[use->metric].name);
-	json_add(event, "config", hex(code->config));
-	json_add(event, "config1", hex(code->config1));
+	jsonwriter_object(json, NULL);
+	jsonwriter_text(json, "metric", plan->platform->metrics[use->metric].name);
+	write_hex(json, "config", code->config);
+	write_hex(json, "config1", code->config1);
 	if (code->config2)
-		json_add(event, "config2", hex(code->config2));
-	json_add_number(event, "bytes", use->bytes);
+		write_hex(json, "config2", code->config2);
+	jsonwriter_number(json, "bytes", use->bytes);
 	if (use->subtract)
-		json_add_bool(event, "subtract", true);
-	json_add_string(event, "via", code->via);
+		jsonwriter_flag(json, "subtract", true);
+	jsonwriter_text(json, "via", code->via);
 	if (code->tried[0])
-		json_add_string(event, "tried", code->tried);
-	return event;
+		jsonwriter_text(json, "tried", code->tried);
+	jsonwriter_close(json);
 }
 
-static struct json_object *box_json(const struct plan *plan, const struct plan_box *box)
+void plan_report_box(struct jsonwriter *json, const struct plan *plan, unsigned number)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *events = json_object_new_array();
+	const struct plan_box *box = &plan->boxes[number];
 
-	json_add_string(object, "pmu", box->pmu);
-	json_add_number(object, "type", box->type);
-	json_add_number(object, "cpu", (uint64_t)box->cpu);
+	jsonwriter_text(json, "pmu", box->pmu);
+	jsonwriter_number(json, "type", box->type);
+	jsonwriter_number(json, "cpu", (uint64_t)box->cpu);
+	jsonwriter_array(json, "events");
 	for (unsigned i = 0; i < box->n_uses; i++)
-		json_object_array_add(events, event_json(plan, box, &box->uses[i]));
-	json_add(object, "events", events);
-	return object;
+		write_event(json, plan, box, &box->uses[i]);
+	jsonwriter_close(json);
 }
 
-struct json_object *plan_report_socket(const struct plan *plan, unsigned socket)
+static void write_socket(struct jsonwriter *json, const struct plan *plan, unsigned socket)
 {
 	const struct plan_socket *s = &plan->sockets[socket];
-	struct json_object *object = json_object_new_object();
-	struct json_object *boxes = json_object_new_array();
 
-	json_add_number(object, "socket", socket);
-	for (unsigned i = s->first_box; i < s->first_box + s->n_boxes; i++)
-		json_object_array_add(boxes, box_json(plan, &plan->boxes[i]));
-	json_add(object, "boxes", boxes);
-	return object;
+	jsonwriter_object(json, NULL);
+	jsonwriter_number(json, "socket", socket);
+	jsonwriter_array(json, "boxes");
+	for (unsigned i = s->first_box; i < s->first_box + s->n_boxes; i++) {
+		jsonwriter_object(json, NULL);
+		plan_report_box(json, plan, i);
+		jsonwriter_close(json);
+	}
+	jsonwriter_close(json);
+	jsonwriter_close(json);
 }
 
 static bool absent_everywhere(const struct plan *plan, unsigned metric)
@@ -70,59 +71,61 @@ static bool absent_everywhere(const struct plan *plan, unsigned metric)
 }
 
 /* One entry where a metric is absent for the whole machine, else one for each socket without it. */
-static void add_absent(struct json_object *absent, const struct plan *plan, unsigned metric)
+static void write_absent(struct jsonwriter *json, const struct plan *plan, unsigned metric)
 {
 	bool everywhere = absent_everywhere(plan, metric);
 
 	for (unsigned s = 0; s < plan->n_sockets; s++) {
-		struct json_object *entry;
-
 		if (!(plan->sockets[s].quality[metric] & PAGE_ABSENT))
 			continue;
-		entry = json_object_new_object();
-		json_add_string(entry, "metric", plan->platform->metrics[metric].name);
+		jsonwriter_object(json, NULL);
+		jsonwriter_text(json, "metric", plan->platform->metrics[metric].name);
 		if (!everywhere)
-			json_add_number(entry, "socket", s);
-		json_add_string(entry, "why", plan->sockets[s].why[metric]);
-		json_object_array_add(absent, entry);
+			jsonwriter_number(json, "socket", s);
+		jsonwriter_text(json, "why", plan->sockets[s].why[metric]);
+		jsonwriter_close(json);
 		if (everywhere)
 			return;
 	}
 }
 
-struct json_object *plan_report_missing(const struct plan *plan)
+void plan_report_missing(struct jsonwriter *json, const struct plan *plan)
 {
-	struct json_object *list = json_object_new_array();
-
+	jsonwriter_array(json, "missing");
 	for (unsigned i = 0; i < plan->n_missing; i++) {
 		const struct plan_missing *missing = &plan->missing[i];
-		struct json_object *entry = json_object_new_object();
 
-		json_add_string(entry, "pmu", missing->pmu);
+		jsonwriter_object(json, NULL);
+		jsonwriter_text(json, "pmu", missing->pmu);
 		if (missing->metric >= 0)
-			json_add_string(
-				entry, "metric", plan->platform->metrics[missing->metric].name);
-		json_add_string(entry, "why", missing->why);
-		json_object_array_add(list, entry);
+			jsonwriter_text(
+				json, "metric", plan->platform->metrics[missing->metric].name);
+		jsonwriter_text(json, "why", missing->why);
+		jsonwriter_close(json);
 	}
-	return list;
+	jsonwriter_close(json);
 }
 
-void plan_report_json(const struct plan *plan, FILE *out)
+char *plan_report_json(const struct plan *plan)
 {
-	_cleanup_json_ struct json_object *root = json_object_new_object();
-	struct json_object *sockets = json_object_new_array();
-	struct json_object *absent = json_object_new_array();
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+	char *text = NULL;
 
-	json_add_string(root, "platform", plan->platform->name);
+	jsonwriter_init(&json, false);
+	jsonwriter_object(&json, NULL);
+	jsonwriter_text(&json, "platform", plan->platform->name);
+	jsonwriter_array(&json, "sockets");
 	for (unsigned s = 0; s < plan->n_sockets; s++)
-		json_object_array_add(sockets, plan_report_socket(plan, s));
-	json_add(root, "sockets", sockets);
+		write_socket(&json, plan, s);
+	jsonwriter_close(&json);
+	jsonwriter_array(&json, "absent");
 	for (unsigned m = 0; m < plan->platform->n_metrics; m++)
-		add_absent(absent, plan, m);
-	json_add(root, "absent", absent);
-	json_add(root, "missing", plan_report_missing(plan));
-	fprintf(out, "%s\n", json_object_to_json_string_ext(root, JSON_C_TO_STRING_NOSLASHESCAPE));
+		write_absent(&json, plan, m);
+	jsonwriter_close(&json);
+	plan_report_missing(&json, plan);
+	jsonwriter_close(&json);
+	jsonwriter_finish(&json, &text);
+	return text;
 }
 
 static void print_box(const struct plan *plan, const struct plan_box *box, FILE *out)

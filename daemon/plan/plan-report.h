@@ -2,18 +2,19 @@
 /* The output of `uncored --check`: the plan, and the reason for each absent metric. */
 #pragma once
 
-#include <json-c/json.h>
 #include <stdio.h>
 
+#include "common/jsonwriter.h"
 #include "daemon/plan/plan.h"
 
 /* For people. */
 void plan_report_text(const struct plan *plan, FILE *out);
 
-/* The same as JSON on one line. Its keys are fixed: uncored(8). */
-void plan_report_json(const struct plan *plan, FILE *out);
+/* The same as JSON on one line, for free(3); NULL: out of memory. Its keys are fixed: uncored(8).
+ */
+char *plan_report_json(const struct plan *plan);
 
-/* Parts of the plan that the daemon's state also has, for json_object_put(3): the boxes of @socket,
- * and the PMUs and events that cannot be used. */
-struct json_object *plan_report_socket(const struct plan *plan, unsigned socket);
-struct json_object *plan_report_missing(const struct plan *plan);
+/* Parts of the plan that the daemon's state also has: the members of the object of box @number, and
+ * the member `missing`, the PMUs and events that cannot be used. */
+void plan_report_box(struct jsonwriter *json, const struct plan *plan, unsigned number);
+void plan_report_missing(struct jsonwriter *json, const struct plan *plan);

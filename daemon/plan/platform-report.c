@@ -4,11 +4,10 @@
 #include <stdio.h>
 
 #include "common/macro.h"
-#include "daemon/base/json.h"
 #include "daemon/plan/platform-search.h"
 
-static void add_choices(
-	struct json_object *to, const char *key, const struct event_choices *choices)
+static void write_choices(
+	struct jsonwriter *json, const char *key, const struct event_choices *choices)
 {
 	char text[PLATFORM_CHOICES_MAX * (sizeof choices->choice[0].text + 8)] = "";
 	size_t length = 0;
@@ -17,74 +16,81 @@ static void add_choices(
 		length += snprintf(text + length, sizeof text - length, "%s%s:%s", i ? " | " : "",
 			event_kind_name(choices->choice[i].kind), choices->choice[i].text);
 	if (choices->n)
-		json_add_string(to, key, text);
+		jsonwriter_text(json, key, text);
 }
 
-/* How a metric is computed, according to the platform file. */
-struct json_object *platform_report_terms(const struct platform_metric *metric)
+void platform_report_terms(struct jsonwriter *json, const struct platform_metric *metric)
 {
-	struct json_object *terms = json_object_new_array();
-
+	jsonwriter_array(json, "terms");
 	for (unsigned t = 0; t < metric->n_terms; t++) {
 		const struct platform_term *term = &metric->terms[t];
-		struct json_object *object = json_object_new_object();
 
-		json_add_string(object, "pmu", term->pmu);
-		add_choices(object, "event", &term->event);
-		json_add_number(object, "bytes", term->bytes);
+		jsonwriter_object(json, NULL);
+		jsonwriter_text(json, "pmu", term->pmu);
+		write_choices(json, "event", &term->event);
+		jsonwriter_number(json, "bytes", term->bytes);
 		if (term->subtract)
-			json_add_bool(object, "subtract", true);
+			jsonwriter_flag(json, "subtract", true);
 		if (term->optional[0])
-			json_add_string(object, "optional", term->optional);
-		add_choices(object, "clock", &term->clock);
-		json_object_array_add(terms, object);
+			jsonwriter_text(json, "optional", term->optional);
+		write_choices(json, "clock", &term->clock);
+		jsonwriter_close(json);
 	}
-	return terms;
+	jsonwriter_close(json);
 }
 
-static struct json_object *metric_json(const struct platform_metric *metric)
+static void write_counted(struct jsonwriter *json, const struct platform_metric *metric)
 {
-	struct json_object *object = json_object_new_object();
-
-	json_add_string(object, "name", metric->name);
-	if (metric->absent[0]) {
-		json_add_string(object, "absent", metric->absent);
-		return object;
-	}
-	json_add_string(object, "confidence", metric->confidence);
-	json_add_string(object, "source", metric->source);
+	jsonwriter_text(json, "confidence", metric->confidence);
+	jsonwriter_text(json, "source", metric->source);
 	if (metric->measured[0])
-		json_add_string(object, "measured", metric->measured);
+		jsonwriter_text(json, "measured", metric->measured);
 	if (metric->partial[0])
-		json_add_string(object, "partial", metric->partial);
+		jsonwriter_text(json, "partial", metric->partial);
 	if (metric->uncalibrated)
-		json_add_bool(object, "uncalibrated", true);
-	return object;
+		jsonwriter_flag(json, "uncalibrated", true);
 }
 
-static int add_platform(const struct platform *platform, void *list)
+static void write_metric(struct jsonwriter *json, const struct platform_metric *metric)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *metrics = json_object_new_array();
+	jsonwriter_object(json, NULL);
+	jsonwriter_text(json, "name", metric->name);
+	if (metric->absent[0])
+		jsonwriter_text(json, "absent", metric->absent);
+	else
+		write_counted(json, metric);
+	jsonwriter_close(json);
+}
 
-	json_add_string(object, "name", platform->name);
-	json_add_string(object, "title", platform->title);
-	json_add_string(object, "path", platform->path);
+static int write_platform(const struct platform *platform, void *list)
+{
+	struct jsonwriter *json = list;
+
+	jsonwriter_object(json, NULL);
+	jsonwriter_text(json, "name", platform->name);
+	jsonwriter_text(json, "title", platform->title);
+	jsonwriter_text(json, "path", platform->path);
 	if (platform->unsupported[0])
-		json_add_string(object, "unsupported", platform->unsupported);
+		jsonwriter_text(json, "unsupported", platform->unsupported);
+	jsonwriter_array(json, "metrics");
 	for (unsigned m = 0; m < platform->n_metrics; m++)
-		json_object_array_add(metrics, metric_json(&platform->metrics[m]));
-	json_add(object, "metrics", metrics);
-	json_object_array_add(list, object);
+		write_metric(json, &platform->metrics[m]);
+	jsonwriter_close(json);
+	jsonwriter_close(json);
 	return 0;
 }
 
 char *platform_report_json(const char *const directories[], struct fault *fault)
 {
-	_cleanup_json_ struct json_object *list = json_object_new_array();
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+	char *text = NULL;
 
 	fault->text[0] = '\0';
-	if (platform_visit(directories, add_platform, list, fault) < 0)
+	jsonwriter_init(&json, false);
+	jsonwriter_array(&json, NULL);
+	if (platform_visit(directories, write_platform, &json, fault) < 0)
 		return NULL;
-	return json_text(list);
+	jsonwriter_close(&json);
+	jsonwriter_finish(&json, &text);
+	return text;
 }

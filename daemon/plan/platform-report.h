@@ -2,8 +2,7 @@
 /* Platform files as JSON. */
 #pragma once
 
-#include <json-c/json.h>
-
+#include "common/jsonwriter.h"
 #include "daemon/base/fault.h"
 #include "daemon/plan/platform.h"
 
@@ -11,5 +10,5 @@
  * which file is wrong. */
 char *platform_report_json(const char *const directories[], struct fault *fault);
 
-/* How @metric is computed, for json_object_put(3). */
-struct json_object *platform_report_terms(const struct platform_metric *metric);
+/* How @metric is computed: its member `terms`. */
+void platform_report_terms(struct jsonwriter *json, const struct platform_metric *metric);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/serve/clients.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "common/jsonwriter.h"
 #include "common/macro.h"
 #include "daemon/admit/credentials.h"
-#include "daemon/base/json.h"
 #include "daemon/serve/peer.h"
 
 /* What all readers did for an account. */
@@ -25,90 +26,25 @@ static struct budget_use use_of_readers(const struct counters *counters, unsigne
 	return sum;
 }
 
-static struct json_object *reads_json(const struct budget_use *use)
+/* --- which tables and connections are whose --- */
+
+struct belongings {
+	uint64_t n_tables, tables_bytes, n_parked;
+	unsigned first_peer, n_peers; /* in .peers below */
+};
+
+/* Both by account, so that the lists of teams and peers are walked once and not for each account.
+ */
+struct gathered {
+	uint64_t now_ns;
+	struct belongings *of;     /* owned, by number of the account */
+	const struct peer **peers; /* owned */
+};
+
+static void gathered_done(struct gathered *gathered)
 {
-	struct json_object *object = json_object_new_object();
-
-	json_add_number(object, "sweeps", use->n_answered);
-	json_add_number(object, "throttled", use->n_put_off);
-	json_add_number(object, "cpu_ns", use->charged_ns);
-	json_add_number(object, "debt_ns", use->debt_ns);
-	return object;
-}
-
-static struct json_object *requests_json(const struct budget_use *use)
-{
-	struct json_object *object = json_object_new_object();
-
-	json_add_number(object, "cpu_ns", use->charged_ns);
-	json_add_number(object, "debt_ns", use->debt_ns);
-	json_add_number(object, "parked", 0);
-	return object;
-}
-
-/* Only the rules by which the account was refused. */
-static struct json_object *refusals_json(const uint64_t refusals[POLICY_RULES])
-{
-	struct json_object *by_rule = json_object_new_object();
-
-	for (unsigned rule = 0; rule < POLICY_RULES; rule++)
-		if (refusals[rule])
-			json_add_number(by_rule, policy_rule_name(rule), refusals[rule]);
-	return by_rule;
-}
-
-static struct json_object *tables_json(uint64_t n, uint64_t used_bytes)
-{
-	struct json_object *object = json_object_new_object();
-
-	json_add_number(object, "kept", n);
-	json_add_number(object, "used_bytes", used_bytes);
-	return object;
-}
-
-/* An account without a known owner stands for a block of uids: owners.h. */
-static void add_uids(struct json_object *user, uint64_t id)
-{
-	if (id <= UINT32_MAX) {
-		json_add_number(user, "uid", id);
-		return;
-	}
-	json_add_number(user, "first_uid", (id & UINT32_MAX) << 16);
-	json_add_number(user, "last_uid", (id & UINT32_MAX) << 16 | UINT16_MAX);
-}
-
-static struct json_object *user_json(struct server *server, unsigned number, uint64_t now_ns)
-{
-	const struct account *account = &server->accounts.accounts[number];
-	struct budget_use reads = use_of_readers(server->counters, number);
-	struct budget_use requests = budget_use(&server->budget, number, now_ns);
-	struct json_object *user = json_object_new_object();
-
-	add_uids(user, server->accounts.ids[number]);
-	json_add_number(user, "clients", account->n_peers);
-	if (!account->n_peers && account->left_ns)
-		json_add_number(user, "left_ns", now_ns - account->left_ns);
-	json_add(user, "reads", reads_json(&reads));
-	json_add(user, "requests", requests_json(&requests));
-	json_add(user, "tables", tables_json(0, 0));
-	json_add(user, "refusals", refusals_json(server->accounts.refusals[number]));
-	json_add(user, "processes", json_object_new_array());
-	return user;
-}
-
-static struct json_object *process_json(const struct peer *peer, uint64_t now_ns)
-{
-	struct json_object *process = json_object_new_object();
-	pid_t pid = credentials_pid(peer->fd);
-
-	if (pid)
-		json_add_number(process, "pid", (uint64_t)pid);
-	json_add_number(process, "uid", peer->uid);
-	json_add_number(process, "connected_ns", now_ns - peer->since_ns);
-	json_add_number(process, "requests", peer->n_requests);
-	json_add_bool(process, "greeted", peer->user != NULL);
-	json_add_bool(process, "parked", peer->parked_ns != 0);
-	return process;
+	free(gathered->of);
+	free(gathered->peers);
 }
 
 /* Tables outlive uncored, so their users may not have asked this process for anything yet. */
@@ -118,60 +54,165 @@ static void make_accounts_of_tables(struct server *server)
 		server_account_of(server, server->teams->table[i].uid);
 }
 
-static uint64_t number_of(struct json_object *object, const char *key)
-{
-	return json_object_get_uint64(json_object_object_get(object, key));
-}
-
-static void add_tables(struct json_object *users, struct server *server)
+static void gather_tables(struct gathered *gathered, struct server *server)
 {
 	for (unsigned i = 0; i < server->teams->n; i++) {
 		const struct team *team = &server->teams->table[i];
 		unsigned number = server_account_of(server, team->uid);
-		struct json_object *user, *tables;
 
 		if (number == ACCOUNTS_NONE)
 			continue;
-		user = json_object_array_get_idx(users, number);
-		tables = json_object_object_get(user, "tables");
-		json_add(user, "tables",
-			tables_json(number_of(tables, "kept") + 1,
-				number_of(tables, "used_bytes") + team->used_bytes));
+		gathered->of[number].n_tables++;
+		gathered->of[number].tables_bytes += team->used_bytes;
 	}
 }
 
-static void count_parked(struct json_object *requests)
+static void gather_peers(struct gathered *gathered, const struct server *server)
 {
-	json_add_number(requests, "parked", number_of(requests, "parked") + 1);
-}
+	unsigned first = 0;
 
-static void add_processes(struct json_object *users, const struct server *server, uint64_t now_ns)
-{
+	for (unsigned number = 0; number < server->accounts.n; number++) {
+		gathered->of[number].first_peer = first;
+		first += server->accounts.accounts[number].n_peers;
+	}
 	for (const struct peer *peer = server->peers; peer; peer = peer->next) {
-		struct json_object *user = json_object_array_get_idx(users, peer->account);
+		struct belongings *of = &gathered->of[peer->account];
 
-		if (peer->parked_ns)
-			count_parked(json_object_object_get(user, "requests"));
-		json_object_array_add(
-			json_object_object_get(user, "processes"), process_json(peer, now_ns));
+		gathered->peers[of->first_peer + of->n_peers++] = peer;
+		of->n_parked += peer->parked_ns != 0;
 	}
+}
+
+static int gather(struct gathered *ret, struct server *server)
+{
+	make_accounts_of_tables(server);
+	*ret = (struct gathered){
+		.now_ns = clock_now_ns(),
+		.of = calloc(server->accounts.n + 1, sizeof *ret->of),
+		.peers = calloc(server->n_peers + 1, sizeof *ret->peers),
+	};
+	if (!ret->of || !ret->peers)
+		return -ENOMEM;
+	gather_tables(ret, server);
+	gather_peers(ret, server);
+	return 0;
+}
+
+/* --- the document --- */
+
+static void write_reads(struct jsonwriter *json, const struct budget_use *use)
+{
+	jsonwriter_object(json, "reads");
+	jsonwriter_number(json, "sweeps", use->n_answered);
+	jsonwriter_number(json, "throttled", use->n_put_off);
+	jsonwriter_number(json, "cpu_ns", use->charged_ns);
+	jsonwriter_number(json, "debt_ns", use->debt_ns);
+	jsonwriter_close(json);
+}
+
+static void write_requests(
+	struct jsonwriter *json, const struct budget_use *use, const struct belongings *of)
+{
+	jsonwriter_object(json, "requests");
+	jsonwriter_number(json, "cpu_ns", use->charged_ns);
+	jsonwriter_number(json, "debt_ns", use->debt_ns);
+	jsonwriter_number(json, "parked", of->n_parked);
+	jsonwriter_close(json);
+}
+
+static void write_tables(struct jsonwriter *json, const struct belongings *of)
+{
+	jsonwriter_object(json, "tables");
+	jsonwriter_number(json, "kept", of->n_tables);
+	jsonwriter_number(json, "used_bytes", of->tables_bytes);
+	jsonwriter_close(json);
+}
+
+/* Only the rules by which the account was refused. */
+static void write_refusals(struct jsonwriter *json, const uint64_t refusals[POLICY_RULES])
+{
+	jsonwriter_object(json, "refusals");
+	for (unsigned rule = 0; rule < POLICY_RULES; rule++)
+		if (refusals[rule])
+			jsonwriter_number(json, policy_rule_name(rule), refusals[rule]);
+	jsonwriter_close(json);
+}
+
+/* An account without a known owner stands for a block of uids: owners.h. */
+static void write_uids(struct jsonwriter *json, uint64_t id)
+{
+	if (id <= UINT32_MAX) {
+		jsonwriter_number(json, "uid", id);
+		return;
+	}
+	jsonwriter_number(json, "first_uid", (id & UINT32_MAX) << 16);
+	jsonwriter_number(json, "last_uid", (id & UINT32_MAX) << 16 | UINT16_MAX);
+}
+
+static void write_process(struct jsonwriter *json, const struct peer *peer, uint64_t now_ns)
+{
+	pid_t pid = credentials_pid(peer->fd);
+
+	jsonwriter_object(json, NULL);
+	if (pid)
+		jsonwriter_number(json, "pid", (uint64_t)pid);
+	jsonwriter_number(json, "uid", peer->uid);
+	jsonwriter_number(json, "connected_ns", now_ns - peer->since_ns);
+	jsonwriter_number(json, "requests", peer->n_requests);
+	jsonwriter_flag(json, "greeted", peer->user != NULL);
+	jsonwriter_flag(json, "parked", peer->parked_ns != 0);
+	jsonwriter_close(json);
+}
+
+static void write_processes(
+	struct jsonwriter *json, const struct gathered *gathered, const struct belongings *of)
+{
+	jsonwriter_array(json, "processes");
+	for (unsigned i = 0; i < of->n_peers; i++)
+		write_process(json, gathered->peers[of->first_peer + i], gathered->now_ns);
+	jsonwriter_close(json);
+}
+
+static void write_user(struct jsonwriter *json, const struct gathered *gathered,
+	struct server *server, unsigned number)
+{
+	const struct account *account = &server->accounts.accounts[number];
+	const struct belongings *of = &gathered->of[number];
+	struct budget_use reads = use_of_readers(server->counters, number);
+	struct budget_use requests = budget_use(&server->budget, number, gathered->now_ns);
+
+	jsonwriter_object(json, NULL);
+	write_uids(json, server->accounts.ids[number]);
+	jsonwriter_number(json, "clients", account->n_peers);
+	if (!account->n_peers && account->left_ns)
+		jsonwriter_number(json, "left_ns", gathered->now_ns - account->left_ns);
+	write_reads(json, &reads);
+	write_requests(json, &requests, of);
+	write_tables(json, of);
+	write_refusals(json, server->accounts.refusals[number]);
+	write_processes(json, gathered, of);
+	jsonwriter_close(json);
 }
 
 char *clients_json(struct server *server)
 {
-	_cleanup_json_ struct json_object *root = json_object_new_object();
-	struct json_object *users = json_object_new_array();
-	uint64_t now_ns = clock_now_ns();
+	const struct page_header *header = server->counters->generation.publication.header;
+	_cleanup_(jsonwriter_done) struct jsonwriter json = { .out = NULL };
+	_cleanup_(gathered_done) struct gathered gathered;
+	char *text = NULL;
 
-	json_add_string(root, "version", UNCORED_VERSION);
-	json_add_number(root, "uptime_ns",
-		now_ns - server->counters->generation.publication.header->daemon.started_ns);
-	json_add_number(root, "budget_percent", server->config->budget_percent);
-	json_add(root, "users", users);
-	make_accounts_of_tables(server);
+	if (gather(&gathered, server) < 0)
+		return NULL;
+	jsonwriter_init(&json, false);
+	jsonwriter_object(&json, NULL);
+	jsonwriter_text(&json, "version", UNCORED_VERSION);
+	jsonwriter_number(&json, "uptime_ns", gathered.now_ns - header->daemon.started_ns);
+	jsonwriter_number(&json, "budget_percent", server->config->budget_percent);
+	jsonwriter_array(&json, "users");
 	for (unsigned number = 0; number < server->accounts.n; number++)
-		json_object_array_add(users, user_json(server, number, now_ns));
-	add_tables(users, server);
-	add_processes(users, server, now_ns);
-	return json_text(root);
+		write_user(&json, &gathered, server, number);
+	jsonwriter_close(&json);
+	jsonwriter_close(&json);
+	jsonwriter_finish(&json, &text);
+	return text;
 }

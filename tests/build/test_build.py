@@ -91,10 +91,15 @@ class Suite:
         must_run(self.client.folder / "client/uncore")
 
     def daemon_only(self):
-        """The daemon builds without the client"""
+        """The daemon builds without the client, and where there is no json-c"""
+        header = self.folder / "no-json-c/json-c/json.h"
+        header.parent.mkdir(parents=True)
+        header.write_text("#error uncored needs no json-c\n", encoding="ascii")
         build = Build(self.folder / "daemon", "-Dclient=disabled", "-Dtests=disabled", "-Dman=disabled",
-                      "-Doptimization=0")
+                      "-Doptimization=0", f"-Dc_args=-I{header.parent.parent}")
         files = build.compile().install()
+        libraries = {name.split(".so")[0] for name in needed(build.folder / "daemon/uncored")}
+        tap.check("libsystemd" in libraries and "libjson-c" not in libraries, f"uncored needs {libraries}")
         tap.check("sbin/uncored" in files, f"sbin/uncored is not among {files}")
         client = [file for file in files if "libuncore" in file or file.startswith(("bin/", "include/"))]
         tap.equal(client, [], "files of the client")

@@ -12,23 +12,21 @@
 
 static struct json_object *check_machine(const char *machine)
 {
-	char root[512], platforms[512], *text = NULL;
+	char root[512], platforms[512], *text;
 	const char *const directories[] = { platforms, NULL };
 	const struct counters_origin origin = { .root = root, .platform_dirs = directories };
 	const struct config config = {};
 	struct counters counters = {};
 	struct json_object *report;
 	struct fault fault = {};
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
 
 	snprintf(root, sizeof root, "%s/tests/machines/%s", getenv("UNCORE_BUILD_ROOT"), machine);
 	snprintf(platforms, sizeof platforms, "%s/conf/platforms", getenv("UNCORE_SOURCE_ROOT"));
 	if (counters_plan(&counters, &origin, &config, &fault) < 0)
 		fail_msg("%s", fault.text);
-	plan_report_json(&counters.plan, out);
-	fclose(out);
+	text = plan_report_json(&counters.plan);
 	counters_done(&counters);
+	assert_non_null(text);
 	report = json_tokener_parse(text);
 	assert_non_null(report);
 	free(text);

@@ -20,7 +20,7 @@ UNITS = ("uncored.socket", "uncored.service", "uncore-export-http.socket", "unco
 USERS = ("uncored", "uncore-export")
 APT_S = 300
 BINARY = pathlib.Path("/usr/sbin/uncored")
-LIBRARY = pathlib.Path("/usr/lib/x86_64-linux-gnu/libjson-c.so.5")
+LIBRARY = pathlib.Path("/usr/lib/x86_64-linux-gnu/libhwloc.so.15")
 AS_THE_SITE_HAS_IT = f"name = {MACHINE}\n"
 # A removal leaves these, and what dpkg and deb-systemd-helper note: the link stands for "enabled" until a purge.
 LEFT = {"/etc/uncored", str(CONFIG), "/etc/systemd/system/sockets.target.wants/uncored.socket", "/run/uncored",
