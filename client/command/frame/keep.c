@@ -10,20 +10,20 @@
 
 static const char FOLDER[] = "/var/lib/uncored";
 
-static int write_file(struct json_object *report)
+static int write_file(const char *report)
 {
 	_cleanup_(replacement_done) struct replacement file = { .out = NULL };
 	int r = replacement_open(KEEP_PATH, &file);
 
 	if (r < 0)
 		return r;
-	fprintf(file.out, "%s\n", json_object_to_json_string_ext(report, JSON_C_TO_STRING_PRETTY));
+	fprintf(file.out, "%s\n", report);
 	if (fchmod(fileno(file.out), 0644) < 0)
 		return -errno;
 	return replacement_commit(&file);
 }
 
-int keep_report(struct json_object *report)
+int keep_report(const char *report)
 {
 	int r = 0;
 

@@ -3,65 +3,29 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
 #include "client/command/validate/calibration.h"
-
-static char SEVEN_DIGITS[] = "%.7g"; /* json-c takes no const */
+#include "common/jsonwriter.h"
 
 enum { FORMAT = 1 }; /* counts changes of this document that break its readers */
 
-static void add_text(struct json_object *object, const char *key, const char *text)
-{
-	json_object_object_add(object, key, text ? json_object_new_string(text) : NULL);
-}
-
 /* Seven digits: nothing here is known better. */
-static void add_number(struct json_object *object, const char *key, double number)
+static void write_real(struct jsonwriter *json, const char *key, double number)
 {
-	struct json_object *member = isfinite(number) ? json_object_new_double(number) : NULL;
+	char digits[32];
 
-	if (member)
-		json_object_set_serializer(
-			member, json_object_double_to_json_string, SEVEN_DIGITS, NULL);
-	json_object_object_add(object, key, member);
-}
-
-static void add_integer(struct json_object *object, const char *key, int64_t number)
-{
-	json_object_object_add(object, key, json_object_new_int64(number));
-}
-
-static struct json_object *add_object(struct json_object *object, const char *key)
-{
-	struct json_object *member = json_object_new_object();
-
-	json_object_object_add(object, key, member);
-	return member;
-}
-
-static struct json_object *add_list(struct json_object *object, const char *key)
-{
-	struct json_object *member = json_object_new_array();
-
-	json_object_object_add(object, key, member);
-	return member;
-}
-
-static struct json_object *append_object(struct json_object *list)
-{
-	struct json_object *member = json_object_new_object();
-
-	json_object_array_add(list, member);
-	return member;
+	snprintf(digits, sizeof digits, "%.7g", number);
+	jsonwriter_real(json, key, strtod(digits, NULL));
 }
 
 /* --- the machine --- */
 
 /* What /proc/cpuinfo says of the first CPU, by its own keys: x86's, POWER's, Arm's. */
-static void add_processor(struct json_object *object)
+static void write_processor(struct jsonwriter *json)
 {
 	static const char *const keys[] = { "vendor_id", "cpu family", "model", "model name",
 		"stepping", "microcode", "cpu", "revision", "CPU implementer", "CPU part" };
@@ -79,180 +43,201 @@ static void add_processor(struct json_object *object)
 		colon[strcspn(colon, "\n")] = '\0';
 		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 			if (strcmp(line, keys[i]) == 0)
-				add_text(object, keys[i], colon[1] ? colon + 2 : "");
+				jsonwriter_text(json, keys[i], colon[1] ? colon + 2 : "");
 	}
 }
 
-static void add_date(struct json_object *object)
+static void write_date(struct jsonwriter *json)
 {
 	time_t now = time(NULL);
 	struct tm utc;
 	char text[32];
 
 	if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%d", &utc))
-		add_text(object, "date", text);
+		jsonwriter_text(json, "date", text);
 }
 
-static void add_machine(struct json_object *object, const struct session *session)
+static void write_machine(struct jsonwriter *json, const struct session *session)
 {
 	struct utsname system;
 
 	uname(&system);
-	add_text(object, "platform", session->probe.machine.platform);
-	json_object_object_add(
-		object, "simulated", json_object_new_boolean(session_is_simulated(session)));
-	add_integer(object, "sockets", session->probe.machine.n_sockets);
-	add_processor(add_object(object, "processor"));
-	add_text(object, "kernel", system.release);
-	add_text(object, "architecture", system.machine);
-	add_text(object, "uncore", UNCORE_VERSION);
-	add_date(object);
+	jsonwriter_text(json, "platform", session->probe.machine.platform);
+	jsonwriter_flag(json, "simulated", session_is_simulated(session));
+	jsonwriter_signed(json, "sockets", session->probe.machine.n_sockets);
+	jsonwriter_object(json, "processor");
+	write_processor(json);
+	jsonwriter_close(json);
+	jsonwriter_text(json, "kernel", system.release);
+	jsonwriter_text(json, "architecture", system.machine);
+	jsonwriter_text(json, "uncore", UNCORE_VERSION);
+	write_date(json);
 	if (session->options.host_name)
-		add_text(object, "host", system.nodename);
+		jsonwriter_text(json, "host", system.nodename);
 }
 
 /* --- a node --- */
 
-static void add_shown(struct json_object *object, const char *key, const struct session *session,
+static void write_shown(struct jsonwriter *json, const char *key, const struct session *session,
 	const struct measured *measured)
 {
 	const struct probe *probe = &session->probe;
-	struct json_object *sockets = add_list(object, key), *socket = NULL;
+	uint32_t last = UINT32_MAX;
 
-	for (uint32_t i = 0, last = UINT32_MAX; i < probe->n_series; i++) {
+	jsonwriter_array(json, key);
+	for (uint32_t i = 0; i < probe->n_series; i++) {
 		const struct probe_series *series = &probe->series[i];
 
 		if (series->is_channel)
 			break;
+		if (series->socket != last && last != UINT32_MAX)
+			jsonwriter_close(json);
 		if (series->socket != last)
-			socket = append_object(sockets);
+			jsonwriter_object(json, NULL);
 		last = series->socket;
 		if (!(series->quality & UNCORE_ABSENT))
-			add_number(socket, series->name, measured->bytes[i]);
+			write_real(json, series->name, measured->bytes[i]);
 	}
+	if (last != UINT32_MAX)
+		jsonwriter_close(json);
+	jsonwriter_close(json);
 }
 
-static void add_kernel(struct json_object *list, const struct session *session,
+static void write_kernel(struct jsonwriter *json, const struct session *session,
 	const struct judged_node *node, const struct measured *measured)
 {
-	struct json_object *object = append_object(list), *predicted;
-
-	add_text(object, "kernel", measured->kernel->name);
-	add_integer(object, "threads", measured->n_threads);
-	predicted = add_object(object, "predicted");
-	add_number(predicted, "read", measured->predicted.read);
-	add_number(predicted, "allocated", measured->predicted.allocated);
-	add_number(predicted, "written", measured->predicted.written);
-	add_shown(object, "shown", session, measured);
-	add_number(object, "error", measured->error);
-	add_number(object, "background", measured->background);
-	add_integer(object, "repetitions", measured->n);
-	add_integer(object, "dropped", measured->n_dropped);
+	jsonwriter_object(json, NULL);
+	jsonwriter_text(json, "kernel", measured->kernel->name);
+	jsonwriter_signed(json, "threads", measured->n_threads);
+	jsonwriter_object(json, "predicted");
+	write_real(json, "read", measured->predicted.read);
+	write_real(json, "allocated", measured->predicted.allocated);
+	write_real(json, "written", measured->predicted.written);
+	jsonwriter_close(json);
+	write_shown(json, "shown", session, measured);
+	write_real(json, "error", measured->error);
+	write_real(json, "background", measured->background);
+	jsonwriter_signed(json, "repetitions", measured->n);
+	jsonwriter_signed(json, "dropped", measured->n_dropped);
 	if (!isnan(judge_evaded(node, measured)))
-		add_number(object, "evaded", judge_evaded(node, measured));
+		write_real(json, "evaded", judge_evaded(node, measured));
 	if (!session_is_simulated(session))
-		add_number(object, "ns", measured->best_ns);
+		write_real(json, "ns", measured->best_ns);
+	jsonwriter_close(json);
 }
 
-static void add_metrics(struct json_object *object, const struct judged_node *node)
+static void write_metrics(struct jsonwriter *json, const struct judged_node *node)
 {
-	struct json_object *list = add_list(object, "metrics");
-
+	jsonwriter_array(json, "metrics");
 	for (unsigned i = 0; i < node->tier.n; i++) {
 		const struct judged_metric *metric = &node->metric[i];
-		struct json_object *member = append_object(list);
 
-		add_text(member, "metric", metric->name);
-		add_number(member, "reads", metric->fit.reads);
-		add_number(member, "writes", metric->fit.writes);
-		add_number(member, "error", metric->fit.error);
+		jsonwriter_object(json, NULL);
+		jsonwriter_text(json, "metric", metric->name);
+		write_real(json, "reads", metric->fit.reads);
+		write_real(json, "writes", metric->fit.writes);
+		write_real(json, "error", metric->fit.error);
+		jsonwriter_close(json);
 	}
+	jsonwriter_close(json);
 }
 
-static void add_channels(
-	struct json_object *object, const struct session *session, const struct judged_node *node)
+static void write_channels(
+	struct jsonwriter *json, const struct session *session, const struct judged_node *node)
 {
-	struct json_object *channels = add_object(object, "channels");
-
+	jsonwriter_object(json, "channels");
 	for (uint32_t i = 0; i < session->probe.n_series; i++)
 		if (probe_is_channel_of(&session->probe, i, node->metric[0].series))
-			add_number(channels, session->probe.series[i].name,
+			write_real(json, session->probe.series[i].name,
 				node->measured[0].bytes[i] / measured_total(&node->measured[0]));
+	jsonwriter_close(json);
 }
 
-static void add_calibration(
-	struct json_object *object, const struct session *session, const struct judged_node *node)
+static void write_calibration(
+	struct jsonwriter *json, const struct session *session, const struct judged_node *node)
 {
 	struct calibration found[TIER_METRICS_MAX];
 	unsigned n = calibrate(session, node, found);
-	struct json_object *list = n ? add_list(object, "calibration") : NULL;
 
+	if (!n)
+		return;
+	jsonwriter_array(json, "calibration");
 	for (unsigned i = 0; i < n; i++) {
-		struct json_object *member = append_object(list);
-
-		add_text(member, "metric", found[i].metric);
-		add_number(member, "factor", found[i].factor);
-		add_number(member, "error", found[i].error);
+		jsonwriter_object(json, NULL);
+		jsonwriter_text(json, "metric", found[i].metric);
+		write_real(json, "factor", found[i].factor);
+		write_real(json, "error", found[i].error);
 		if (found[i].bytes)
-			add_integer(member, "bytes", found[i].bytes);
+			jsonwriter_signed(json, "bytes", found[i].bytes);
+		jsonwriter_close(json);
 	}
+	jsonwriter_close(json);
 }
 
-static void add_measurements(
-	struct json_object *object, const struct session *session, const struct judged_node *node)
+static void write_remote(
+	struct jsonwriter *json, const struct session *session, const struct judged_node *node)
 {
-	struct json_object *list = add_list(object, "kernels");
+	jsonwriter_object(json, "remote");
+	jsonwriter_signed(json, "memory_of_node", node->neighbour->node);
+	write_real(json, "predicted", measured_total(&node->remote));
+	write_shown(json, "shown", session, &node->remote);
+	jsonwriter_close(json);
+}
 
+static void write_measurements(
+	struct jsonwriter *json, const struct session *session, const struct judged_node *node)
+{
+	jsonwriter_array(json, "kernels");
 	for (unsigned i = 0; i < node->n; i++)
-		add_kernel(list, session, node, &node->measured[i]);
-	add_metrics(object, node);
-	add_channels(object, session, node);
-	if (node->neighbour) {
-		struct json_object *remote = add_object(object, "remote");
-
-		add_integer(remote, "memory_of_node", node->neighbour->node);
-		add_number(remote, "predicted", measured_total(&node->remote));
-		add_shown(remote, "shown", session, &node->remote);
-	}
-	add_calibration(object, session, node);
+		write_kernel(json, session, node, &node->measured[i]);
+	jsonwriter_close(json);
+	write_metrics(json, node);
+	write_channels(json, session, node);
+	if (node->neighbour)
+		write_remote(json, session, node);
+	write_calibration(json, session, node);
 	if (session_is_simulated(session))
-		add_text(object, "peak_absent", "A simulated machine has no time.");
+		jsonwriter_text(json, "peak_absent", "A simulated machine has no time.");
 	else
-		add_number(object, "peak_bytes_per_ns", judge_peak(node));
+		write_real(json, "peak_bytes_per_ns", judge_peak(node));
 }
 
-static void add_node(
-	struct json_object *nodes, const struct session *session, const struct judged_node *node)
+static void write_node(
+	struct jsonwriter *json, const struct session *session, const struct judged_node *node)
 {
-	struct json_object *object = append_object(nodes), *findings;
-
-	add_integer(object, "node", node->place->node);
+	jsonwriter_object(json, NULL);
+	jsonwriter_signed(json, "node", node->place->node);
 	if (node->socket != UINT32_MAX)
-		add_integer(object, "socket", node->socket);
-	json_object_object_add(
-		object, "memory_only", json_object_new_boolean(node->place->memory_only));
-	add_integer(object, "cores", node->place->n_cpus);
-	add_integer(object, "cache_bytes", (int64_t)session_cache(session, node->place));
-	add_text(object, "outcome", outcome_word(node->findings.outcome));
-	findings = add_list(object, "findings");
+		jsonwriter_signed(json, "socket", node->socket);
+	jsonwriter_flag(json, "memory_only", node->place->memory_only);
+	jsonwriter_signed(json, "cores", node->place->n_cpus);
+	jsonwriter_signed(json, "cache_bytes", (int64_t)session_cache(session, node->place));
+	jsonwriter_text(json, "outcome", outcome_word(node->findings.outcome));
+	jsonwriter_array(json, "findings");
 	for (unsigned i = 0; i < node->findings.n; i++)
-		json_object_array_add(
-			findings, json_object_new_string(node->findings.finding[i].text));
+		jsonwriter_text(json, NULL, node->findings.finding[i].text);
+	jsonwriter_close(json);
 	if (node->n)
-		add_measurements(object, session, node);
+		write_measurements(json, session, node);
+	jsonwriter_close(json);
 }
 
-struct json_object *report_json(
-	const struct session *session, const struct judged_node nodes[], unsigned n)
+char *report_json(const struct session *session, const struct judged_node nodes[], unsigned n)
 {
-	struct json_object *root = json_object_new_object(), *list;
+	_cleanup_(jsonwriter_done) struct jsonwriter json;
+	char *text = NULL;
 
-	add_integer(root, "format", FORMAT);
-	add_machine(root, session);
-	add_text(root, "outcome", outcome_word(judge_outcome(nodes, n)));
-	add_integer(root, "nodes_left_out", session->places.n_left_out);
-	list = add_list(root, "nodes");
+	jsonwriter_init(&json, true);
+	jsonwriter_object(&json, NULL);
+	jsonwriter_signed(&json, "format", FORMAT);
+	write_machine(&json, session);
+	jsonwriter_text(&json, "outcome", outcome_word(judge_outcome(nodes, n)));
+	jsonwriter_signed(&json, "nodes_left_out", session->places.n_left_out);
+	jsonwriter_array(&json, "nodes");
 	for (unsigned i = 0; i < n; i++)
-		add_node(list, session, &nodes[i]);
-	return root;
+		write_node(&json, session, &nodes[i]);
+	jsonwriter_close(&json);
+	jsonwriter_close(&json);
+	jsonwriter_finish(&json, &text);
+	return text;
 }

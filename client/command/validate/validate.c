@@ -183,17 +183,15 @@ static int judge_all(struct session *session, struct all_nodes *nodes, FILE *out
 
 static int write_report(const struct session *session, const struct all_nodes *nodes, FILE *out)
 {
-	struct json_object *report = report_json(session, nodes->node, nodes->n);
-	int r = 0;
+	_cleanup_free_ char *report = report_json(session, nodes->node, nodes->n);
 
+	if (!report) {
+		complain("out of memory.");
+		return -ENOMEM;
+	}
 	if (session->options.json)
-		fprintf(out, "%s\n",
-			json_object_to_json_string_ext(
-				report, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-	if (session->options.keep)
-		r = keep_report(report);
-	json_object_put(report);
-	return r;
+		fprintf(out, "%s\n", report);
+	return session->options.keep ? keep_report(report) : 0;
 }
 
 /* Returns the exit status. */
