@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "client/launcher/hostlist.h"
-#include "client/records/csv.h"
 #include "client/records/join-json.h"
 #include "client/records/join-print.h"
 #include "client/records/notes.h"
 #include "client/records/parse.h"
+#include "client/records/record-csv.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
 #include "common/macro.h"
@@ -66,7 +66,7 @@ static void show_one(const struct record *record)
 
 	expect_the_same_back(record);
 	record_print(out, record);
-	csv_write(out, record, 1, NULL);
+	record_csv(out, record, 1, NULL);
 	fclose(out);
 	expect_plain(text);
 }

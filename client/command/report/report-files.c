@@ -8,12 +8,12 @@
 
 #include "client/command/frame/command.h"
 #include "client/command/frame/json-files.h"
-#include "client/records/csv.h"
 #include "client/records/join-json.h"
 #include "client/records/join-print.h"
 #include "client/records/notes.h"
 #include "client/records/parse.h"
 #include "client/records/read.h"
+#include "client/records/record-csv.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
 #include "common/macro.h"
@@ -72,7 +72,7 @@ static int show(const struct report_options *options, const struct join *join, c
 	case REPORT_JSON:
 		return show_json(options, join, notes);
 	case REPORT_CSV:
-		csv_write(stdout, join->records, join->n_records, &join->runs);
+		record_csv(stdout, join->records, join->n_records, &join->runs);
 		fputs(notes, stderr);
 		return 0;
 	default:

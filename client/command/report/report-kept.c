@@ -9,7 +9,7 @@
 #include "client/command/frame/output.h"
 #include "client/command/report/kept.h"
 #include "client/libuncore/uncore.h"
-#include "client/records/csv.h"
+#include "client/records/record-csv.h"
 #include "client/report/json.h"
 #include "client/report/print.h"
 #include "common/jsonwriter.h"
@@ -69,7 +69,7 @@ static int show_csv(const struct report_options *options, const struct kept_list
 	for (uint32_t i = 0; i < list->n; i++)
 		if (is_wanted(options, &list->teams[i]))
 			records[n++] = list->teams[i].record; /* borrowed */
-	csv_write(stdout, records, n, NULL);
+	record_csv(stdout, records, n, NULL);
 	return 0;
 }
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/command/stat/stat-csv.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "client/command/stat/wall.h"
+#include "client/report/csv.h"
 #include "client/report/format.h"
 
 /* What the rows of one block share: the end of an interval, or the number of runs. */
 struct block {
-	FILE *out;
+	struct csv csv;
 	uint32_t runs;
 	uint64_t run, interval, time_ns; /* interval 0: the whole */
 };
@@ -23,90 +24,67 @@ static void begin(struct stat_run *run)
 	run->headed = true;
 }
 
-/* RFC 4180: a field with a comma, a quote or a line's end stands in quotes, which are doubled. */
-static void write_text(FILE *out, const char *text)
+static void write_counts(
+	struct csv *csv, const struct format_socket *socket, const struct format_value *value)
 {
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, out);
+	csv_number(csv, value->count);
+	csv_rounded(csv, socket->repeated ? value->deviation : NAN);
+	if (socket->ranged) {
+		csv_number(csv, value->median);
+		csv_number(csv, value->min);
+		csv_number(csv, value->max);
+	} else {
+		csv_empty(csv, 3);
+	}
+	csv_rounded(csv, strcmp(value->unit, "bytes") == 0 ? 1e9 * value->rate : NAN);
+}
+
+static void write_times(struct csv *csv, const struct format_socket *socket)
+{
+	if (socket->socket == FORMAT_ALL_SOCKETS) {
+		csv_empty(csv, 2);
 		return;
 	}
-	fputc('"', out);
-	for (; *text; text++)
-		fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
-	fputc('"', out);
+	csv_number(csv, socket->window_ns);
+	csv_number(csv, socket->skew_ns);
 }
 
-static void write_end(const struct block *block, const struct format_socket *socket)
+static void write_interval(struct block *block)
 {
-	if (block->interval)
-		fprintf(block->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", block->run,
-			block->interval, block->time_ns);
-	else
-		fputs(",,,", block->out);
-	if (socket->package >= 0)
-		fprintf(block->out, "%" PRId64, socket->package);
-	fputc('\n', block->out);
+	if (!block->interval) {
+		csv_empty(&block->csv, 3);
+		return;
+	}
+	csv_number(&block->csv, block->run);
+	csv_number(&block->csv, block->interval);
+	csv_number(&block->csv, block->time_ns);
 }
 
-static void write_counts(
-	const struct block *block, const struct format_socket *socket, uint32_t metric)
+static void write_row(struct block *block, const struct format_socket *socket, uint32_t metric)
 {
 	const struct format_value *value = &socket->values[metric];
+	struct csv *csv = &block->csv;
 
-	fprintf(block->out, "%" PRIu64 ",", value->count);
-	if (socket->repeated)
-		fprintf(block->out, "%.0f", value->deviation);
-	if (socket->ranged)
-		fprintf(block->out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", value->median,
-			value->min, value->max);
+	if (socket->socket == FORMAT_ALL_SOCKETS)
+		csv_text(csv, "all");
 	else
-		fputs(",,,,", block->out);
-	if (strcmp(value->unit, "bytes") == 0)
-		fprintf(block->out, "%.0f", 1e9 * value->rate);
+		csv_number(csv, socket->socket);
+	csv_text(csv, value->name);
+	csv_text(csv, value->unit);
+	csv_number(csv, block->runs);
+	if (value->quality & UNCORE_ABSENT)
+		csv_empty(csv, 6);
+	else
+		write_counts(csv, socket, value);
+	write_times(csv, socket);
+	csv_quality(csv, value->quality);
+	csv_absent(csv, value->quality, value->why);
+	write_interval(block);
+	csv_known(csv, socket->package >= 0, socket->package);
+	csv_end(csv);
 }
 
-/* Words of quality are separated by blanks, so that a table program leaves them in one field. */
-static void write_quality(FILE *out, uint32_t quality)
-{
-	char words[FORMAT_QUALITY_MAX];
-
-	uncore_quality_words(quality, words, sizeof words);
-	for (char *c = words; *c; c++)
-		fputc(*c == ',' ? ' ' : *c, out);
-}
-
-static void write_row(
-	const struct block *block, const struct format_socket *socket, uint32_t metric)
-{
-	const struct format_value *value = &socket->values[metric];
-	bool absent = value->quality & UNCORE_ABSENT;
-	bool all = socket->socket == FORMAT_ALL_SOCKETS;
-
-	if (all)
-		fputs("all,", block->out);
-	else
-		fprintf(block->out, "%" PRIu32 ",", socket->socket);
-	fprintf(block->out, "%s,%s,%" PRIu32 ",", value->name, value->unit, block->runs);
-	if (absent)
-		fputs(",,,,,", block->out);
-	else
-		write_counts(block, socket, metric);
-	if (all)
-		fputs(",,,", block->out);
-	else
-		fprintf(block->out, ",%" PRIu64 ",%" PRIu64 ",", socket->window_ns,
-			socket->skew_ns);
-	if (!absent)
-		write_quality(block->out, value->quality);
-	fputc(',', block->out);
-	if (absent)
-		write_text(block->out, value->why);
-	fputc(',', block->out);
-	write_end(block, socket);
-}
-
-static void write_rows(
-	const struct stat_run *run, const struct block *block, const struct total *total)
+static void write_rows(const struct stat_run *run, struct block *block, const struct total *total)
 {
 	struct format_socket socket;
 
@@ -122,7 +100,7 @@ static void write_rows(
 
 void stat_csv_interval(struct stat_run *run, const struct total *interval, uint64_t time_ns)
 {
-	struct block block = { run->out, 1, run->number, run->n_intervals, time_ns };
+	struct block block = { { run->out, false }, 1, run->number, run->n_intervals, time_ns };
 
 	begin(run);
 	write_rows(run, &block, interval);
@@ -130,7 +108,7 @@ void stat_csv_interval(struct stat_run *run, const struct total *interval, uint6
 
 void stat_csv_result(struct stat_run *run)
 {
-	struct block block = { .out = run->out, .runs = run->total.runs };
+	struct block block = { .csv.out = run->out, .runs = run->total.runs };
 	struct format_socket wall;
 
 	begin(run);

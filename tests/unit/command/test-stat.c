@@ -302,7 +302,7 @@ static void csv_has_a_row_for_each_metric(void **state)
 	expect(&outcome, 0, "\n0,dram.read,bytes,3,7000,4000,7000,3000,11000,");
 	expect(&outcome, 0, "\nall,dram.write,bytes,3,42000,24000,42000,18000,66000,");
 	expect(&outcome, 0, "\n1,itom,bytes,3,,,,,,,");
-	expect(&outcome, 0, ",,this machine has no such event,,,,2\n");
+	expect(&outcome, 0, ",absent,this machine has no such event,,,,2\n");
 	expect(&outcome, 0, "\nall,wall_time,ns,3,");
 	assert_string_equal(field(row_of(&outcome, "\n1,clock,"), 9), ""); /* bytes_per_s */
 	run_with(&outcome, NULL, "stat --csv true");
@@ -316,7 +316,7 @@ static void csv_quotes_a_reason_with_a_comma(void **state)
 
 	(void)state;
 	run_with(&outcome, &options, "stat --csv true");
-	expect(&outcome, 0, ",,\"no, \"\"none\"\"\",,,,0\n");
+	expect(&outcome, 0, ",absent,\"no, \"\"none\"\"\",,,,0\n");
 }
 
 static void csv_has_intervals_too(void **state)

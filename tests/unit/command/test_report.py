@@ -139,11 +139,12 @@ def rows():
                          "passages": "10", "failed": "0", "time_ns": str(4 * SECOND_NS), "socket": "0",
                          "window_ns": str(2 * SECOND_NS), "metric": "dram.read", "value": "1000", "error": "10",
                          "unit": "bytes", "quality": "", "package": "8", "step": "77.0",
-                         "begun_ns": str(1795408200 * SECOND_NS), "ended_ns": str(1795408260 * SECOND_NS), "sum": "1"},
+                         "begun_ns": str(1795408200 * SECOND_NS), "ended_ns": str(1795408260 * SECOND_NS), "sum": "1",
+                         "absent": ""},
               "first line")
     tap.equal(lines[2]["package"], "", "package, where the report does not say it")
     odd = [line for line in lines if line["region"] == 'a "b", c']
-    tap.equal((odd[0]["value"], odd[0]["quality"]), ("", "absent"), "an absent value")
+    tap.equal((odd[0]["value"], odd[0]["quality"], odd[0]["absent"]), ("", "absent", "no such event"), "an absent value")
     tap.equal((odd[-1]["metric"], odd[-1]["value"], odd[-1]["unit"]), ("work", "1000", "cell"), "work")
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records as CSV (RFC 4180, with newlines of Unix), for plots. */
+/* Records as CSV, for plots: client/report/csv.h. */
 #pragma once
 
 #include <stdio.h>
@@ -8,5 +8,5 @@
 
 /* A line of titles; then one for each node, region, socket and metric, and for each unit of work.
  * @runs, of these records: NULL: it is not known which may be summed. */
-void csv_write(
+void record_csv(
 	FILE *out, const struct record *records, uint32_t n_records, const struct runs *runs);

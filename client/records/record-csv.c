@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/records/record-csv.h"
+
+#include <math.h>
+
+#include "client/report/csv.h"
+#include "client/report/derived.h"
+
+/* A record, and the number of its run; 0: it is in none. */
+struct csv_source {
+	const struct record *record;
+	uint32_t run;
+};
+
+/* The columns that all lines of a region begin with. */
+static void begin_line(
+	struct csv *csv, const struct record *record, const struct record_region *region)
+{
+	csv_text(csv, record->host);
+	csv_text(csv, record->job);
+	csv_text(csv, record->team);
+	csv_number(csv, record->run);
+	csv_text(csv, region->name);
+	csv_number(csv, region->n_ranks);
+	csv_number(csv, region->n_passages);
+	csv_number(csv, region->n_failed);
+	csv_number(csv, region->time_ns);
+}
+
+/* The columns that all lines of a region end with, but for the last one. */
+static void end_line(struct csv *csv, const struct csv_source *source)
+{
+	const struct record *record = source->record;
+
+	csv_text(csv, runs_step(record));
+	csv_known(csv, record->begun_ns, record->begun_ns);
+	csv_known(csv, record->ended_ns, record->ended_ns);
+	csv_known(csv, source->run, source->run);
+}
+
+static void write_value(
+	struct csv *csv, const struct record_socket *socket, uint32_t metric, const char *unit)
+{
+	const struct record_value *value = &socket->values[metric];
+
+	if (value->quality & UNCORE_ABSENT) {
+		csv_empty(csv, 2);
+	} else {
+		csv_number(csv, value->count);
+		csv_rounded(csv, ceil(derived_bound(socket, value)));
+	}
+	csv_text(csv, unit);
+	csv_quality(csv, value->quality);
+}
+
+static void write_metric(struct csv *csv, const struct csv_source *source,
+	const struct record_region *region, const struct record_socket *socket, uint32_t metric)
+{
+	const struct record *record = source->record;
+	const struct record_value *value = &socket->values[metric];
+
+	begin_line(csv, record, region);
+	csv_number(csv, socket->socket);
+	csv_number(csv, socket->window_ns);
+	csv_text(csv, record->metrics[metric]);
+	write_value(csv, socket, metric, record->units[metric]);
+	csv_known(csv, socket->package >= 0, socket->package);
+	end_line(csv, source);
+	csv_absent(csv, value->quality, value->why);
+	csv_end(csv);
+}
+
+static void write_work(struct csv *csv, const struct csv_source *source,
+	const struct record_region *region, const struct record_work *work)
+{
+	begin_line(csv, source->record, region);
+	csv_empty(csv, 2);
+	csv_text(csv, "work");
+	csv_real(csv, work->amount);
+	csv_empty(csv, 1);
+	csv_text(csv, work->unit);
+	csv_empty(csv, 2);
+	end_line(csv, source);
+	csv_empty(csv, 1);
+	csv_end(csv);
+}
+
+static void write_region(
+	struct csv *csv, const struct csv_source *source, const struct record_region *region)
+{
+	for (uint32_t i = 0; i < region->n_sockets; i++)
+		for (uint32_t m = 0; m < source->record->n_metrics; m++)
+			write_metric(csv, source, region, &region->sockets[i], m);
+	for (size_t i = 0; i < RECORD_UNITS_MAX && *region->work[i].unit; i++)
+		write_work(csv, source, region, &region->work[i]);
+}
+
+void record_csv(
+	FILE *out, const struct record *records, uint32_t n_records, const struct runs *runs)
+{
+	struct csv csv = { out, false };
+
+	fputs("host,job,team,run,region,ranks,passages,failed,time_ns,socket,window_ns,metric,"
+	      "value,error,unit,quality,package,step,begun_ns,ended_ns,sum,absent\n",
+		out);
+	for (uint32_t i = 0; i < n_records; i++) {
+		const bool is_apart = !runs || runs->of[i] == RUNS_APART;
+		const struct csv_source source = { &records[i], is_apart ? 0 : runs->of[i] + 1 };
+
+		for (uint32_t k = 0; k < records[i].n_regions; k++)
+			write_region(&csv, &source, &records[i].regions[k]);
+	}
+}
