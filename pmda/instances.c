@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/tiers.h"
+
 pmdaIndom instances_indoms[N_INDOMS] = {
 	{ SOCKETS_INDOM, 0, NULL },
 	{ CHANNELS_INDOM, 0, NULL },
@@ -13,8 +15,10 @@ pmdaIndom instances_indoms[N_INDOMS] = {
 	{ JOBS_INDOM, 0, NULL },
 };
 
+#define NAME(tier) tier
+
 /* The order is part of instance numbers. */
-static const char *const tiers[] = { "dram", "hbm", "pmm" };
+static const char *const tiers[] = { TIERS(NAME) };
 static const char *const directions[N_DIRECTIONS] = { "read", "write" };
 enum {
 	N_TIERS = sizeof tiers / sizeof tiers[0],

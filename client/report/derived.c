@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/tiers.h"
 
 static struct derived unknown(const char *why)
 {
@@ -18,12 +19,14 @@ static bool ends_with(const char *text, const char *end)
 	return n >= n_end && strcmp(text + n - n_end, end) == 0;
 }
 
+#define PREFIX(tier) tier "."
+
 bool derived_is_memory(const char *metric)
 {
-	static const char *const kinds[] = { "dram.", "hbm.", "pmm." };
+	static const char *const prefixes[] = { TIERS(PREFIX) };
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strncmp(metric, kinds[i], strlen(kinds[i])) == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strncmp(metric, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
 	return false;
 }

@@ -56,7 +56,7 @@ ALLOWED = {
     "client/command/validate/judge": "common client/command/validate/measure",
     "client/command/validate": "common client/command/frame client/report client/command/validate/kernels "
                                "client/command/validate/measure client/command/validate/judge",
-    "pmda": "client/reader client/jobstore",
+    "pmda": "common client/reader client/jobstore",
     # Tables of options alone: it runs on the build machine.
     "generate": "common client/command client/command/frame daemon",
 }

@@ -5,14 +5,19 @@
 #include <string.h>
 
 #include "common/macro.h"
+#include "common/tiers.h"
+
+#define MAY_BE_A_NODE(tier)                                                                        \
+	{                                                                                          \
+		2, { { tier ".read", SHAPE_READS }, { tier ".write", SHAPE_WRITES } }, true        \
+	}
 
 const struct tier *tier_nth(size_t i)
 {
 	static const struct tier tiers[] = {
 		{ 2, { { "dram.read", SHAPE_READS }, { "dram.write", SHAPE_WRITES } }, false },
 		{ 1, { { "dram.total", SHAPE_BOTH } }, false },
-		{ 2, { { "hbm.read", SHAPE_READS }, { "hbm.write", SHAPE_WRITES } }, true },
-		{ 2, { { "pmm.read", SHAPE_READS }, { "pmm.write", SHAPE_WRITES } }, true },
+		TIERS_BESIDE_DRAM(MAY_BE_A_NODE),
 	};
 
 	return i < ARRAY_SIZE(tiers) ? &tiers[i] : NULL;
