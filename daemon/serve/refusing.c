@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "common/clock.h"
@@ -22,8 +21,6 @@ static const uint64_t AGAIN_AFTER_NS = 60000000000U;
 static const uint64_t BY_ITSELF_AFTER_NS = 600000000000U; /* if a process ended already */
 /* Neither clients nor a lack of descriptors turn the loop more often than that. */
 enum { TURNS_USEC = 100000, TURNS = 1000 };
-/* Address space that serving takes: stacks, and tables that are hardly ever touched. */
-enum { SERVING_BYTES = 8 << 20, SOCKET_BYTES = 4 << 20 };
 
 static const char stamp_name[] = "refusing"; /* in the service manager's store */
 
@@ -85,7 +82,7 @@ static void answer(struct refusing *refusing, int fd)
 
 	listener_take_bare_newcomer(fd);
 	wire_error(&reply, refusing_error(refusing->error), "%s %s", refusing->why.text,
-		wants_memory(refusing) ? "uncored looks again each minute."
+		wants_memory(refusing) ? "uncored tries again by itself."
 				       : "After a change it takes `systemctl restart uncored`.");
 	wire_send(fd, &reply, NULL, 0);
 	socket_closer_close(&refusing->closer, &fd);
@@ -127,19 +124,6 @@ static void take_reason(struct refusing *refusing, int error, const struct fault
 	await_memory(refusing);
 }
 
-/* As far as can be known: the limit of a cgroup shows only when memory is touched. */
-static bool there_is_memory(unsigned n_sockets)
-{
-	const size_t size_bytes = SERVING_BYTES + (size_t)n_sockets * SOCKET_BYTES;
-	void *memory =
-		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return false;
-	munmap(memory, size_bytes);
-	return true;
-}
-
 static int look(const struct refusing *refusing, struct fault *why)
 {
 	_cleanup_(counters_done) struct counters counters = {};
@@ -150,8 +134,6 @@ static int look(const struct refusing *refusing, struct fault *why)
 		r = counters_plan(&counters, &refusing->machine, &config, why);
 	if (r >= 0)
 		r = counters_check(&counters, why);
-	if (r >= 0 && !there_is_memory(counters.plan.n_sockets))
-		r = fault_set(why, -ENOMEM, "There is too little memory to serve.");
 	return r;
 }
 
@@ -215,7 +197,8 @@ static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata
 	return 0;
 }
 
-/* Memory comes back by itself, so nobody would send a SIGHUP. */
+/* Memory comes back by itself, so nobody would send a SIGHUP. Only a start shows whether there is
+ * enough: the limit of a cgroup counts when memory is touched. */
 static int on_time_for_memory(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct refusing *refusing = userdata;

@@ -11,9 +11,9 @@
  * there is something to open now, uncored ends with RESTART_EXIT_STATUS, for the service manager to
  * start a new process, but not twice within a minute.
  *
- * Where memory was missing, uncored also looks again by itself, each minute, and ends when there is
- * enough. If the next process finds too little again, it does not look by itself until ten minutes
- * after that end.
+ * Where memory was missing, uncored also looks again by itself after a minute, and ends if it finds
+ * no other reason to refuse: whether there is enough memory, only a start can tell. If the next
+ * process finds too little again, it does not look by itself until ten minutes after that end.
  */
 #pragma once
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <json-c/json.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,13 +17,11 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "client/libuncore/uncore.h"
-#include "common/clock.h"
 #include "common/macro.h"
 #include "common/wire.h"
 
@@ -464,84 +461,25 @@ static void a_kernel_that_still_refuses_is_not_asked_again(void **state)
 
 /* --- want of memory --- */
 
-/* Not run with a sanitizer, which needs address space of its own. */
-enum { LITTLE_BYTES = 1 << 20, MINUTE_S = 60, PATIENCE_S = 60 };
-
 static void refuse_memory(const struct daemon_process *process)
 {
 	(void)process;
 	refuse_counters(ENOMEM);
 }
 
-static uint64_t address_space_bytes(pid_t pid)
+static void too_little_memory_is_tried_again(void **state)
 {
-	char path[64];
-	uint64_t n_pages = 0;
-	_cleanup_file_ FILE *file = NULL;
-
-	snprintf(path, sizeof path, "/proc/%d/statm", pid);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%" SCNu64, &n_pages), 1);
-	return n_pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static void limit_memory(rlim_t bytes)
-{
-	const struct rlimit limit = { bytes, RLIM_INFINITY };
-
-	assert_int_equal(prlimit(the_daemon.pid, RLIMIT_AS, &limit, NULL), 0);
-}
-
-static void start_without_memory(void)
-{
-	the_daemon.in_child = refuse_memory;
-	start("standin", NULL);
-	assert_reason(-ENOMEM, WORDS("every one of", "Cannot allocate memory"));
-	assert_words(uncore_error_text(), WORDS("looks again each minute"));
-}
-
-/* Starts uncored as if it had ended some minutes ago, and now found too little memory again. */
-static void start_once_more_in_vain(void)
-{
-	const uint64_t ended_ns = clock_now_ns() - 5 * MINUTE_S * UINT64_C(1000000000);
-	int fd;
-
-	start_without_memory();
-	assert_ends_for_a_restart();
-	fd = manager_find(&the_daemon.manager, "refusing");
-	assert_int_equal(pwrite(fd, &ended_ns, sizeof ended_ns, 0), sizeof ended_ns);
-	daemon_restart(&the_daemon, "standin");
-}
-
-static void little_memory_is_not_enough(void)
-{
-	limit_memory(address_space_bytes(the_daemon.pid) + LITTLE_BYTES);
-	daemon_hang_up(&the_daemon);
-	assert_reason(-ENOMEM, WORDS("too little memory"));
-	limit_memory(RLIM_INFINITY);
-}
-
-/* Beside it is an uncored that was already started anew, and so does not end by itself so soon. */
-static void a_start_without_memory_is_tried_again_once(void **state)
-{
-	static struct daemon_process former;
 	struct uncore *uncore;
 
 	(void)state;
-	start_once_more_in_vain();
-	former = the_daemon;
-	start_without_memory();
-	little_memory_is_not_enough();
-	assert_int_equal(wait_for(the_daemon.pid, MINUTE_S + PATIENCE_S), RESTART_STATUS);
-	manager_dispatch(&the_daemon.manager);
+	the_daemon.in_child = refuse_memory;
+	start("standin", NULL);
+	assert_reason(-ENOMEM, WORDS("every one of", "Cannot allocate memory", "tries again"));
+	assert_ends_for_a_restart();
 	the_daemon.in_child = NULL;
 	daemon_restart(&the_daemon, "standin");
 	assert_int_equal(uncore_open(the_daemon.socket_path, &uncore), 0);
 	uncore_close(uncore);
-	stop();
-	the_daemon = former;
-	assert_reason(-ENOMEM, WORDS("Cannot allocate memory"));
 	stop();
 }
 
@@ -607,6 +545,8 @@ static int run_cases(void)
 			without_a_service_manager_it_stays),
 		CASE("SIGHUP does not end it while the kernel refuses as before",
 			a_kernel_that_still_refuses_is_not_asked_again),
+		CASE("want of memory at the start is told, and SIGHUP tries again",
+			too_little_memory_is_tried_again),
 		CASE("the generation outlives an uncored that could not serve",
 			the_generation_outlives_it),
 	};
@@ -614,21 +554,7 @@ static int run_cases(void)
 	return cmocka_run_group_tests_name("refusing", cases, NULL, NULL);
 }
 
-/* Takes a minute, in which it waits. */
-static int run_want_of_memory(void)
+int main(void)
 {
-	const struct CMUnitTest cases[] = {
-		CASE("a start that failed for want of memory is tried again by itself, once",
-			a_start_without_memory_is_tried_again_once),
-	};
-
-	return cmocka_run_group_tests_name("refusing-memory", cases, NULL, NULL);
-}
-
-/* With the argument `memory`: these cases alone. */
-int main(int argc, char **argv)
-{
-	if (!system_tests_can_run())
-		return 0;
-	return argc > 1 && !strcmp(argv[1], "memory") ? run_want_of_memory() : run_cases();
+	return system_tests_can_run() ? run_cases() : 0;
 }
