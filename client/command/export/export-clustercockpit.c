@@ -62,7 +62,7 @@ static const char *why_unknown(
 	const struct between *between, const struct uncore_delta_value *value)
 {
 	if (value->quality & UNCORE_ABSENT)
-		return uncore_why(between->now->handle, value->why);
+		return uncore_why(between->now->reader.handle, value->why);
 	for (size_t i = 0; i < ARRAY_SIZE(unknowns); i++)
 		if (value->quality & unknowns[i].flag)
 			return unknowns[i].why;
@@ -74,7 +74,7 @@ static bool add(const struct between *between, const char *metric, struct bandwi
 {
 	const struct uncore_delta_value *value;
 	const char *why;
-	int m = metric ? uncore_find_metric(between->now->handle, metric) : -1;
+	int m = metric ? uncore_find_metric(between->now->reader.handle, metric) : -1;
 
 	if (m < 0)
 		return false;
@@ -126,7 +126,7 @@ static void write_line(
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 	char quality[FORMAT_QUALITY_MAX];
 
-	uncore_describe_socket(between->now->handle, between->socket, &socket);
+	uncore_describe_socket(between->now->reader.handle, between->socket, &socket);
 	uncore_quality_words(sum->quality, quality, sizeof quality);
 	fputs(name, out);
 	write_host(out);
@@ -135,7 +135,7 @@ static void write_line(
 		write_tag(out, "quality", quality);
 	fprintf(out, " value=%.3f %" PRIu64 "\n",
 		1e3 * format_rate(sum->bytes, between->delta.window_ns),
-		between->now->epoch_ns + between->now->samples[between->socket].end_ns);
+		between->now->epoch_ns + between->now->readout.samples[between->socket].end_ns);
 }
 
 static void write_bandwidth(
@@ -158,7 +158,8 @@ static void write_socket(FILE *out, const struct export_reading *before,
 {
 	struct between between = { .now = now, .socket = socket, .delta = UNCORE_DELTA_INIT };
 
-	if (uncore_delta(&before->samples[socket], &now->samples[socket], &between.delta) < 0) {
+	if (uncore_delta(&before->readout.samples[socket], &now->readout.samples[socket],
+		    &between.delta) < 0) {
 		comment(out, uncore_error_text());
 		return;
 	}
@@ -179,8 +180,9 @@ void export_clustercockpit(
 		comment(out, failed->failure);
 		return;
 	}
-	if (format_warning(now->machine.platform))
-		comment(out, format_warning(now->machine.platform));
-	for (uint32_t i = 0; i < now->machine.n_sockets && i < before->machine.n_sockets; i++)
+	if (format_warning(now->reader.machine.platform))
+		comment(out, format_warning(now->reader.machine.platform));
+	for (uint32_t i = 0;
+		i < now->reader.machine.n_sockets && i < before->reader.machine.n_sockets; i++)
 		write_socket(out, before, now, i);
 }

@@ -30,6 +30,7 @@ int export_options_parse(int argc, char **argv, struct export_options *ret)
 		return status;
 	ret->wish.hurried = ret->http;
 	ret->wish.report = UNCORE_WITH_JSON && !ret->clustercockpit;
+	ret->wish.difference = ret->clustercockpit;
 	if (optind < argc)
 		return option_complain(&export_table, "it takes no argument %s", argv[optind]);
 	return check(ret);

@@ -35,7 +35,7 @@ static void begin_of_socket(
 
 	exposition_begin(exposition);
 	exposition_number(exposition, "socket", i);
-	if (uncore_describe_socket(reading->handle, i, &socket) == 0)
+	if (uncore_describe_socket(reading->reader.handle, i, &socket) == 0)
 		exposition_number(exposition, "package", socket.package);
 }
 
@@ -61,23 +61,23 @@ static void tell_absent(
 	char text[2 * UNCORE_TEXT_MAX];
 
 	snprintf(text, sizeof text, "%s of socket %" PRIu32 " is absent: %s",
-		uncore_metric_name(reading->handle, m), i,
-		uncore_why(reading->handle, reading->samples[i].values[m].why));
+		uncore_metric_name(reading->reader.handle, m), i,
+		uncore_why(reading->reader.handle, reading->readout.samples[i].values[m].why));
 	exposition_comment(exposition, text);
 }
 
 static void write_metric(
 	struct exposition *exposition, const struct export_reading *reading, uint32_t m)
 {
-	const char *metric = uncore_metric_name(reading->handle, m);
-	const char *unit = uncore_metric_unit(reading->handle, m);
+	const char *metric = uncore_metric_name(reading->reader.handle, m);
+	const char *unit = uncore_metric_unit(reading->reader.handle, m);
 	char name[EXPOSITION_NAME_MAX], help[UNCORE_TEXT_MAX];
 
 	exposition_name(metric, ending_of(unit), name);
 	snprintf(help, sizeof help, "%s of everything that the socket did, for all users.", metric);
 	counter(exposition, name, help);
-	for (uint32_t i = 0; i < reading->machine.n_sockets; i++) {
-		const struct uncore_value *value = &reading->samples[i].values[m];
+	for (uint32_t i = 0; i < reading->reader.machine.n_sockets; i++) {
+		const struct uncore_value *value = &reading->readout.samples[i].values[m];
 
 		if (value->quality & UNCORE_ABSENT) {
 			tell_absent(exposition, reading, i, m);
@@ -90,8 +90,8 @@ static void write_metric(
 
 static void write_metrics(struct exposition *exposition, const struct export_reading *reading)
 {
-	for (uint32_t m = 0; m < reading->machine.n_metrics; m++)
-		if (!format_is_check(uncore_metric_name(reading->handle, m)))
+	for (uint32_t m = 0; m < reading->reader.machine.n_metrics; m++)
+		if (!format_is_check(uncore_metric_name(reading->reader.handle, m)))
 			write_metric(exposition, reading, m);
 }
 
@@ -105,8 +105,8 @@ static bool begin_channel(struct exposition *exposition, const struct export_rea
 
 	if (value->quality & UNCORE_ABSENT) {
 		snprintf(text, sizeof text, "%s of channel %s of socket %" PRIu32 " is absent: %s",
-			uncore_metric_name(reading->handle, channel->metric), channel->name,
-			channel->socket, uncore_why(reading->handle, value->why));
+			uncore_metric_name(reading->reader.handle, channel->metric), channel->name,
+			channel->socket, uncore_why(reading->reader.handle, value->why));
 		exposition_comment(exposition, text);
 		return false;
 	}
@@ -118,8 +118,8 @@ static bool begin_channel(struct exposition *exposition, const struct export_rea
 static void write_channels_of(
 	struct exposition *exposition, const struct export_reading *reading, uint32_t m)
 {
-	const char *metric = uncore_metric_name(reading->handle, m);
-	const char *unit = uncore_metric_unit(reading->handle, m);
+	const char *metric = uncore_metric_name(reading->reader.handle, m);
+	const char *unit = uncore_metric_unit(reading->reader.handle, m);
 	char name[EXPOSITION_NAME_MAX], help[UNCORE_TEXT_MAX];
 
 	snprintf(help, sizeof help, "channel_%s", metric);
@@ -127,20 +127,21 @@ static void write_channels_of(
 	snprintf(help, sizeof help, "%s of everything that the memory channel did, for all users.",
 		metric);
 	counter(exposition, name, help);
-	for (uint32_t c = 0; c < reading->machine.n_channels; c++) {
+	for (uint32_t c = 0; c < reading->reader.machine.n_channels; c++) {
 		struct uncore_channel channel = UNCORE_CHANNEL_INIT;
 
-		if (uncore_describe_channel(reading->handle, c, &channel) == 0 &&
+		if (uncore_describe_channel(reading->reader.handle, c, &channel) == 0 &&
 			channel.metric == m &&
-			begin_channel(exposition, reading, &channel, &reading->channels[c]))
-			write_value(exposition, unit, reading->channels[c].count);
+			begin_channel(exposition, reading, &channel, &reading->readout.channels[c]))
+			write_value(exposition, unit, reading->readout.channels[c].count);
 	}
 }
 
 static void write_channels(struct exposition *exposition, const struct export_reading *reading)
 {
-	for (uint32_t m = 0; reading->channels && m < reading->machine.n_metrics; m++)
-		if (!format_is_check(uncore_metric_name(reading->handle, m)))
+	for (uint32_t m = 0; reading->readout.channels && m < reading->reader.machine.n_metrics;
+		m++)
+		if (!format_is_check(uncore_metric_name(reading->reader.handle, m)))
 			write_channels_of(exposition, reading, m);
 }
 
@@ -154,14 +155,14 @@ static void begin_flag(struct exposition *exposition, const struct export_readin
 
 	uncore_quality_words(1U << bit, word, sizeof word);
 	begin_of_socket(exposition, reading, i);
-	exposition_label(exposition, "metric", uncore_metric_name(reading->handle, m));
+	exposition_label(exposition, "metric", uncore_metric_name(reading->reader.handle, m));
 	exposition_label(exposition, "flag", word);
 }
 
 static void write_flags(
 	struct exposition *exposition, const struct export_reading *reading, uint32_t i, uint32_t m)
 {
-	const uint32_t quality = reading->samples[i].values[m].quality;
+	const uint32_t quality = reading->readout.samples[i].values[m].quality;
 	bool known = true;
 
 	/* All flags that this release does not know have one word, and no series may come twice. */
@@ -177,7 +178,7 @@ static void write_flags(
 static void write_raised(
 	struct exposition *exposition, const struct export_reading *reading, uint32_t i, uint32_t m)
 {
-	const struct uncore_value *value = &reading->samples[i].values[m];
+	const struct uncore_value *value = &reading->readout.samples[i].values[m];
 
 	for (unsigned bit = 0; bit < UNCORE_PASSING_MAX; bit++) {
 		if (!value->raised[bit])
@@ -191,11 +192,11 @@ static void write_of_each_value(struct exposition *exposition, const struct expo
 	void (*write)(struct exposition *exposition, const struct export_reading *reading,
 		uint32_t i, uint32_t m))
 {
-	for (uint32_t m = 0; m < reading->machine.n_metrics; m++) {
-		if (format_is_check(uncore_metric_name(reading->handle, m)))
+	for (uint32_t m = 0; m < reading->reader.machine.n_metrics; m++) {
+		if (format_is_check(uncore_metric_name(reading->reader.handle, m)))
 			continue;
-		for (uint32_t i = 0; i < reading->machine.n_sockets; i++)
-			if (!(reading->samples[i].values[m].quality & UNCORE_ABSENT))
+		for (uint32_t i = 0; i < reading->reader.machine.n_sockets; i++)
+			if (!(reading->readout.samples[i].values[m].quality & UNCORE_ABSENT))
 				write(exposition, reading, i, m);
 	}
 }
@@ -219,8 +220,8 @@ static void write_packages(struct exposition *exposition, const struct export_re
 
 	gauge(exposition, "uncore_socket_info",
 		"1; the kernel's number of the CPU package, and the CPU on which it is read.");
-	for (uint32_t i = 0; i < reading->machine.n_sockets; i++) {
-		if (uncore_describe_socket(reading->handle, i, &socket) < 0)
+	for (uint32_t i = 0; i < reading->reader.machine.n_sockets; i++) {
+		if (uncore_describe_socket(reading->reader.handle, i, &socket) < 0)
 			continue;
 		begin_of_socket(exposition, reading, i);
 		if (socket.cpu != UINT32_MAX)
@@ -231,18 +232,19 @@ static void write_packages(struct exposition *exposition, const struct export_re
 
 static void write_sweeps(struct exposition *exposition, const struct export_reading *reading)
 {
-	uint32_t n = reading->machine.n_sockets;
+	uint32_t n = reading->reader.machine.n_sockets;
 
 	counter(exposition, "uncore_sweeps_total", "How often the socket's counters were read.");
 	for (uint32_t i = 0; i < n; i++) {
 		begin_of_socket(exposition, reading, i);
-		exposition_count(exposition, reading->samples[i].sweep);
+		exposition_count(exposition, reading->readout.samples[i].sweep);
 	}
 	gauge(exposition, "uncore_sweep_time_seconds",
 		"When the socket's counters were read last, since 1970.");
 	for (uint32_t i = 0; i < n; i++) {
 		begin_of_socket(exposition, reading, i);
-		exposition_seconds(exposition, reading->epoch_ns + reading->samples[i].end_ns);
+		exposition_seconds(
+			exposition, reading->epoch_ns + reading->readout.samples[i].end_ns);
 	}
 }
 
@@ -305,16 +307,16 @@ static void write_daemon(struct exposition *exposition, const struct export_read
 
 static void write_info(struct exposition *exposition, const struct export_reading *reading)
 {
-	const char *warning = format_warning(reading->machine.platform);
+	const char *warning = format_warning(reading->reader.machine.platform);
 	char generation[FORMAT_GENERATION_MAX];
 
 	if (warning)
 		exposition_comment(exposition, warning);
-	format_generation(reading->machine.generation, generation);
+	format_generation(reading->reader.machine.generation, generation);
 	gauge(exposition, "uncore_info",
 		"1; what is counted. A new generation: all counters began at zero.");
 	exposition_begin(exposition);
-	exposition_label(exposition, "platform", reading->machine.platform);
+	exposition_label(exposition, "platform", reading->reader.machine.platform);
 	exposition_label(exposition, "generation", generation);
 	exposition_count(exposition, 1);
 }

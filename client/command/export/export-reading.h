@@ -6,31 +6,30 @@
 #include <stdint.h>
 
 #include "client/libuncore/uncore.h"
+#include "client/reader/reader.h"
 
 enum { EXPORT_FAILURE_MAX = 512 };
 
 struct export_reading {
 	int error;                        /* 0; else negative, and only .failure is valid */
 	char failure[EXPORT_FAILURE_MAX]; /* a sentence: why there is no reading, or no .report */
-	struct uncore *handle;
-	struct uncore_machine machine;
+	struct reader reader;             /* connected */
 	struct uncore_daemon daemon;
-	struct uncore_sample *samples; /* one for each socket; owned */
-	uint64_t epoch_ns;             /* adds up with CLOCK_MONOTONIC to the time since 1970 */
-	/* As uncore_describe_channel() numbers them; NULL: nobody wants them. Owned. */
-	struct uncore_channel_value *channels;
-	char *report; /* of uncored, JSON; NULL: there is none, or nobody wants it. Owned. */
+	struct readout readout;
+	uint64_t epoch_ns; /* adds up with CLOCK_MONOTONIC to the time since 1970 */
+	char *report;      /* of uncored, JSON; NULL: there is none, or nobody wants it. Owned. */
 };
 
 struct export_wish {
 	const char *socket_path;
 	bool channels, report;
+	bool difference; /* two readings are subtracted: the last sweeps do not do */
 	/* Somebody waits, and goes away after some seconds. The last sweeps then do where the
 	 * site's interval holds a fresh one back for longer; they are at most as old as that
 	 * interval is long. */
 	bool hurried;
 };
 
-/* Takes a fresh reading over a connection of its own. */
+/* Takes a reading over a connection of its own. */
 void export_reading_take(const struct export_wish *wish, struct export_reading *ret);
 void export_reading_done(struct export_reading *reading);
