@@ -90,9 +90,9 @@ static void write_rows(const struct stat_run *run, struct block *block, const st
 
 	for (uint32_t i = 0; i <= total->n_sockets; i++) {
 		if (i < total->n_sockets)
-			total_show(total, run->handle, i, &socket);
+			total_show(total, run->reader.handle, i, &socket);
 		else
-			total_show_all(total, run->handle, &socket);
+			total_show_all(total, run->reader.handle, &socket);
 		for (uint32_t k = 0; k < socket.n_values; k++)
 			write_row(block, &socket, k);
 	}

@@ -16,7 +16,7 @@ static void begin(
 {
 	jsonwriter_init(ret, pretty);
 	jsonwriter_object(ret, NULL);
-	total_json(ret, total, run->handle, &run->machine);
+	total_json(ret, total, run->reader.handle, &run->reader.machine);
 }
 
 static void end(struct stat_run *run, struct jsonwriter *json)

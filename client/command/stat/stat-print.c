@@ -29,7 +29,7 @@ static void print_interval_rows(
 	struct format_socket socket;
 
 	for (uint32_t i = 0; i < interval->n_sockets; i++) {
-		total_show(interval, run->handle, i, &socket);
+		total_show(interval, run->reader.handle, i, &socket);
 		for (uint32_t k = 0; k < socket.n_values; k++) {
 			if (socket.values[k].quality & UNCORE_ABSENT ||
 				format_is_check(socket.values[k].name))
@@ -47,15 +47,15 @@ static void print_interval_rows(
 void stat_print_interval(struct stat_run *run)
 {
 	_cleanup_(total_done) struct total interval = {};
-	uint64_t time_ns = stat_reading_ns(run, run->now) - run->started_ns;
+	uint64_t time_ns = stat_reading_ns(&run->now) - run->started_ns;
 
-	if (total_init(&interval, run->machine.n_sockets) < 0)
+	if (total_init(&interval, run->reader.machine.n_sockets) < 0)
 		return;
-	if (total_add(&interval, run->since, run->now) < 0) {
+	if (total_add(&interval, run->since, run->now.samples) < 0) {
 		stat_complain(run, uncore_error_text());
 		return;
 	}
-	memcpy(run->since, run->now, run->machine.n_sockets * sizeof *run->now);
+	memcpy(run->since, run->now.samples, run->now.n_sockets * sizeof *run->since);
 	run->n_intervals++;
 	if (run->options.form == STAT_JSON)
 		stat_json_interval(run, &interval, time_ns);
@@ -75,8 +75,8 @@ static void print_heading(const struct stat_run *run)
 	if (run->total.runs > 1)
 		fprintf(run->out, " (mean and standard deviation of %" PRIu32 " runs)",
 			run->total.runs);
-	if (run->machine.platform)
-		fprintf(run->out, ", platform %s", run->machine.platform);
+	if (run->reader.machine.platform)
+		fprintf(run->out, ", platform %s", run->reader.machine.platform);
 	fprintf(run->out, ":\n\n");
 }
 
@@ -125,17 +125,17 @@ static void print_wall(const struct stat_run *run)
 
 static void print_figures(const struct stat_run *run)
 {
-	struct json_object *validated = validated_read(run->machine.platform);
+	struct json_object *validated = validated_read(run->reader.machine.platform);
 	struct format_socket socket;
 
 	for (uint32_t i = 0; i < run->total.n_sockets; i++) {
-		total_show(&run->total, run->handle, i, &socket);
+		total_show(&run->total, run->reader.handle, i, &socket);
 		note_peak(validated, &socket);
 		format_rows(run->out, &socket);
 	}
 	validated_free(validated);
 	if (run->total.n_sockets > 1) {
-		total_show_all(&run->total, run->handle, &socket);
+		total_show_all(&run->total, run->reader.handle, &socket);
 		format_rows(run->out, &socket);
 	}
 	print_wall(run);
@@ -150,8 +150,8 @@ static void print_table(const struct stat_run *run)
 		until_tell(&run->until, run->out, " ");
 	if (*run->failure)
 		fprintf(run->out, " Failure: %s\n", run->failure);
-	if (run->machine.platform)
-		format_caveats(run->out, run->machine.platform, "this command");
+	if (run->reader.machine.platform)
+		format_caveats(run->out, run->reader.machine.platform, "this command");
 }
 
 void stat_print_result(struct stat_run *run)

@@ -8,9 +8,9 @@
 int stat_connect(struct stat_run *run);
 
 /* Reads all sockets. 0, negative errno. */
-int stat_read(struct stat_run *run, struct uncore_sample samples[]);
+int stat_read(struct stat_run *run, struct readout *ret);
 
 /* When a reading was complete. */
-uint64_t stat_reading_ns(const struct stat_run *run, const struct uncore_sample samples[]);
+uint64_t stat_reading_ns(const struct readout *readout);
 
 void stat_disconnect(struct stat_run *run);

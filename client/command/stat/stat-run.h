@@ -12,17 +12,16 @@
 #include "client/command/stat/stat-options.h"
 #include "client/command/stat/until.h"
 #include "client/libuncore/uncore.h"
+#include "client/reader/reader.h"
 
 struct stat_run {
 	struct stat_options options;
 	struct child_signals signals;
 	bool signals_taken;
 	FILE *out;
-	struct uncore *handle;
-	struct uncore_machine machine;
-	struct uncore_sample *before; /* of the run; one per socket, as are the next two */
-	struct uncore_sample *since;  /* of the interval */
-	struct uncore_sample *now;
+	struct reader reader;
+	struct readout before, now;  /* of the run */
+	struct uncore_sample *since; /* of the interval; one per socket; owned */
 	struct total total;
 	uint64_t *wall_ns; /* of each measured run, from the command's start to its end; owned */
 	struct until until;

@@ -118,7 +118,7 @@ static int watch(struct stat_run *run, const struct child *child, int *ret_statu
 	int r;
 
 	while ((r = child_wait(child, &run->signals, tick_ns, ret_status)) == 0) {
-		if (stat_read(run, run->now) == 0)
+		if (stat_read(run, &run->now) == 0)
 			stat_print_interval(run);
 		/* An interval that took too long is followed by a whole one, not by a burst. */
 		while (tick_ns <= clock_now_ns())
@@ -131,13 +131,13 @@ static void take_result(struct stat_run *run, uint64_t wall_ns)
 {
 	int r;
 
-	if (stat_read(run, run->now) < 0) {
+	if (stat_read(run, &run->now) < 0) {
 		run->failed = true;
 		return;
 	}
 	if (run->options.interval_ms)
 		stat_print_interval(run);
-	r = total_add(&run->total, run->before, run->now);
+	r = total_add(&run->total, run->before.samples, run->now.samples);
 	if (r < 0) {
 		stat_complain(run, r == -ENOMEM ? "out of memory." : uncore_error_text());
 		run->failed = true;
@@ -156,10 +156,10 @@ static int status_of(int wait_status)
 static void begin(struct stat_run *run)
 {
 	if (!run->started_ns) {
-		run->started_ns = stat_reading_ns(run, run->before);
+		run->started_ns = stat_reading_ns(&run->before);
 		clock_gettime(CLOCK_REALTIME, &run->begun);
 	}
-	memcpy(run->since, run->before, run->machine.n_sockets * sizeof *run->before);
+	memcpy(run->since, run->before.samples, run->before.n_sockets * sizeof *run->since);
 }
 
 /* Lets the command run to its end: its exit status; *@ret_go_on: another run may follow. */
@@ -186,7 +186,7 @@ static int run_once(struct stat_run *run, int status, bool *ret_go_on)
 
 	if (r < 0)
 		return cannot_run(run, r);
-	if (stat_read(run, run->before) < 0) {
+	if (stat_read(run, &run->before) < 0) {
 		child_cancel(&child);
 		return run->options.anyway ? status : EXIT_NOT_MEASURED;
 	}
@@ -217,7 +217,7 @@ static int run_all(struct stat_run *run)
 
 int command_stat(int argc, char **argv)
 {
-	_cleanup_(run_done) struct stat_run run = { .machine = UNCORE_MACHINE_INIT };
+	_cleanup_(run_done) struct stat_run run = { .out = NULL };
 	int status = stat_options_parse(argc, argv, &run.options);
 
 	if (status >= 0)
