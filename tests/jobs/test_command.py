@@ -622,9 +622,32 @@ def readings_are_held_back():
         incomplete(here.end("1"), "min_interval_ms")
 
 
+def each_is_of_its_time():
+    """A begin and a show take a reading no older than the site's interval, and say its age; an end takes none before it"""
+    for interval_ms in (1000, 5000):
+        with machine(f"[disclosure]\nmin_interval_ms = {interval_ms}\n") as here:
+            here.begin("0")
+            here.begin("1")
+            so_far = complete(json.loads(here.job("show", "1", "--json").stdout))
+            for socket in so_far["sockets"]:
+                tap.check(max(socket["early_ns"], socket["age_ns"]) <= interval_ms * 1000000, f"{socket}")
+            record = here.end("1")
+            if record["complete"]:
+                tap.check(all(socket["late_ns"] > 0 and "age_ns" not in socket for socket in record["sockets"]), f"{record}")
+            else:
+                incomplete(record, "min_interval_ms")
+
+
+def age_is_shown():
+    """Where a reading is held back, the table of a job says how old the last one is"""
+    with machine("[disclosure]\nmin_interval_ms = 60000\n") as here:
+        here.begin("1")
+        tap.check("s ago: the site holds readings back" in here.job("show", "1").stdout, "no age")
+
+
 standin.enter()
 tap.run_functions([(body.__doc__, body) for body in (
     truth, written, latest, users, names, options, shown, shared, in_cpuset, folder_is_made, folder_is_full,
     folder_is_read_only, not_written, waits_over_a_boot, whole_disk_is_full, no_place_to_wait, folder_is_not_ours,
     journal_is_told, full_journal_holds_nobody_up, closed, twice, late_end, clock_set_back, owner, owner_of_many, owner_stays,
-    uncored_is_away, uncored_hangs, uncored_loses_counts, readings_are_held_back)])
+    uncored_is_away, uncored_hangs, uncored_loses_counts, readings_are_held_back, each_is_of_its_time, age_is_shown)])

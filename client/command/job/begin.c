@@ -130,16 +130,17 @@ static int keep_reading(struct run *run, const struct job_reading *reading)
 	char why[RUN_WHY_MAX];
 	int r;
 
-	if (!reading->handle)
+	if (!reading->reader.handle)
 		return fail(run, reading->why);
 	head->state = RUN_BEGUN;
-	head->n_sockets = reading->machine.n_sockets;
+	head->n_sockets = reading->reader.machine.n_sockets;
 	snprintf(head->platform, sizeof head->platform, "%.*s", UNCORE_NAME_MAX - 1,
-		reading->machine.platform);
-	memcpy(head->generation, reading->machine.generation, sizeof head->generation);
+		reading->reader.machine.platform);
+	memcpy(head->generation, reading->reader.machine.generation, sizeof head->generation);
 	head->daemon_started_ns = reading->daemon.started_ns;
 	head->quantum = reading->daemon.quantum;
-	r = head->n_sockets <= PACKAGES_MAX ? run_keep_reading(run, reading->samples) : -E2BIG;
+	r = head->n_sockets <= PACKAGES_MAX ? run_keep_reading(run, reading->readout.samples)
+					    : -E2BIG;
 	if (r == 0)
 		return 0;
 	snprintf(why, sizeof why, "The reading of the begin could not be kept: %s.", strerror(-r));
@@ -158,7 +159,7 @@ static int take_reading(
 		&(struct job_reading_wish){
 			.socket_path = wish->socket_path,
 			.deadline_ns = deadline_ns,
-			.may_be_older = true,
+			.use = READER_GAUGE,
 		},
 		&reading);
 	r = keep_reading(run, &reading);

@@ -329,6 +329,7 @@ static int decide_by_reading(struct ending *ending, struct folder *folder, struc
 	job_reading_take(
 		&(struct job_reading_wish){
 			.socket_path = ending->wish->socket_path,
+			.use = READER_DIFFERENCE,
 			.deadline_ns = ending->end.ns + JOB_PATIENCE_NS,
 		},
 		&ending->reading);

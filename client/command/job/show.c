@@ -20,9 +20,9 @@ static void print_socket(const struct job_view *view, uint32_t i)
 	struct format_socket shown;
 	int64_t others;
 
-	uncore_describe_socket(view->reading->handle, i, &socket);
+	uncore_describe_socket(view->reading->reader.handle, i, &socket);
 	others = counts_others(view->counts, &view->run->head.base, socket.package);
-	total_show(&view->total, view->reading->handle, i, &shown);
+	total_show(&view->total, view->reading->reader.handle, i, &shown);
 	if (!packages_have(&view->run->head.packages, socket.package))
 		snprintf(shown.note, sizeof shown.note, "The job has no CPU here.");
 	else if (others)
@@ -31,6 +31,14 @@ static void print_socket(const struct job_view *view, uint32_t i)
 				   : "Other jobs that were open here meanwhile: %" PRId64 ".",
 			others);
 	format_rows(stdout, &shown);
+}
+
+static void print_age(uint64_t age_ns)
+{
+	if (age_ns)
+		printf(" The counters were last read %.3g s ago: the site holds readings back "
+		       "(min_interval_ms of uncored.conf).\n",
+			(double)age_ns / 1e9);
 }
 
 static int print(const struct job_view *view)
@@ -48,6 +56,7 @@ static int print(const struct job_view *view)
 		*begun ? begun : "an unknown time", head->platform);
 	for (uint32_t i = 0; i < head->n_sockets; i++)
 		print_socket(view, i);
+	print_age(view->reading->readout.age_ns);
 	format_caveats(stdout, head->platform, "this job");
 	return 0;
 }
@@ -103,7 +112,7 @@ int job_show(const struct job_options *options)
 {
 	const uint64_t now_ns = clock_now_ns();
 	_cleanup_(folder_close) struct folder folder;
-	_cleanup_(job_reading_done) struct job_reading reading = { .handle = NULL };
+	_cleanup_(job_reading_done) struct job_reading reading = { .is_reached = false };
 	struct job_said said = { .error = "" };
 	int r = folder_open(options->wish.folder_path, &folder);
 
@@ -116,7 +125,7 @@ int job_show(const struct job_options *options)
 		&(struct job_reading_wish){
 			.socket_path = options->wish.socket_path,
 			.deadline_ns = now_ns + JOB_PATIENCE_NS,
-			.may_be_older = true,
+			.use = READER_GAUGE,
 		},
 		&reading);
 	return show(options, &folder, &reading, now_ns);

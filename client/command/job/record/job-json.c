@@ -65,9 +65,9 @@ static void socket_json(struct jsonwriter *json, const struct job_view *view, ui
 	struct format_socket shown;
 	int64_t others;
 
-	uncore_describe_socket(view->reading->handle, i, &socket);
+	uncore_describe_socket(view->reading->reader.handle, i, &socket);
 	others = counts_others(view->counts, &head->base, socket.package);
-	total_show(&view->total, view->reading->handle, i, &shown);
+	total_show(&view->total, view->reading->reader.handle, i, &shown);
 	jsonwriter_object(json, NULL);
 	jsonwriter_number(json, "socket", i);
 	jsonwriter_number(json, "package", socket.package);
@@ -78,8 +78,11 @@ static void socket_json(struct jsonwriter *json, const struct job_view *view, ui
 		jsonwriter_number(json, "others", (uint64_t)others);
 	jsonwriter_number(json, "window_ns", shown.window_ns);
 	jsonwriter_number(json, "early_ns", above(head->begun_ns, job_reading_ns(&view->begun[i])));
-	jsonwriter_number(
-		json, "late_ns", above(job_reading_ns(&view->reading->samples[i]), view->end.ns));
+	jsonwriter_number(json, "late_ns",
+		above(job_reading_ns(&view->reading->readout.samples[i]), view->end.ns));
+	if (!view->end.real_ns) /* the run goes on */
+		jsonwriter_number(json, "age_ns",
+			above(view->end.ns, job_reading_ns(&view->reading->readout.samples[i])));
 	jsonwriter_number(json, "skew_ns", shown.skew_ns);
 	format_json_metrics(json, &shown);
 	jsonwriter_close(json);

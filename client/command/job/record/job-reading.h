@@ -8,21 +8,20 @@
 
 #include "client/jobstore/run.h"
 #include "client/libuncore/uncore.h"
+#include "client/reader/reader.h"
 
 struct job_reading {
-	bool is_reached;       /* uncored answers */
-	struct uncore *handle; /* NULL: .why says why there is no reading */
-	struct uncore_machine machine;
+	bool is_reached;      /* uncored answers */
+	struct reader reader; /* not connected: .why says why there is no reading */
 	struct uncore_daemon daemon;
-	struct uncore_sample *samples; /* one for each socket */
+	struct readout readout;
 	char why[RUN_WHY_MAX];
 };
 
 struct job_reading_wish {
 	const char *socket_path; /* as for uncore_open() */
 	uint64_t deadline_ns;    /* CLOCK_MONOTONIC */
-	bool may_be_older;       /* where the site holds readings back for longer than that, the
-				    last one will do */
+	enum reader_use use;
 };
 
 /* Always gives a reading, or the sentence. */

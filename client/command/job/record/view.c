@@ -34,9 +34,9 @@ static void subtract(struct job_view *view)
 			  "kept it.");
 		return;
 	}
-	r = n == view->reading->machine.n_sockets ? total_init(&view->total, n) : -ESTALE;
+	r = n == view->reading->reader.machine.n_sockets ? total_init(&view->total, n) : -ESTALE;
 	if (r == 0)
-		r = total_add(&view->total, view->begun, view->reading->samples);
+		r = total_add(&view->total, view->begun, view->reading->readout.samples);
 	if (r == -ESTALE)
 		say(view, "uncored began to count anew during the job: it was stopped, or came "
 			  "back without a descriptor store or with other counters.");
@@ -53,7 +53,7 @@ void job_view_init(struct job_view *ret, const struct run *run, const struct job
 	*ret = (struct job_view){ .run = run, .reading = reading, .counts = counts };
 	if (why)
 		say(ret, why);
-	else if (!reading->handle)
+	else if (!reading->reader.handle)
 		say(ret, reading->why);
 	else
 		subtract(ret);
