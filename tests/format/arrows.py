@@ -54,7 +54,7 @@ ALLOWED = {
     "client/command/validate/kernels": "common",
     "client/command/validate/measure": "common client/command/validate/kernels client/report client/reader",
     "client/command/validate/judge": "common client/command/validate/measure",
-    "client/command/validate": "common client/command/frame client/report client/command/validate/kernels "
+    "client/command/validate": "common client/command/frame client/report client/reader client/command/validate/kernels "
                                "client/command/validate/measure client/command/validate/judge",
     "pmda": "common client/reader client/jobstore",
     # Tables of options alone: it runs on the build machine.

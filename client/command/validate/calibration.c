@@ -11,10 +11,10 @@ static const double NEAR = 0.03;
 /* What uncored takes a count of the metric for; 0: its channels do not tell. */
 static uint32_t bytes_now(const struct session *session, uint32_t series)
 {
-	for (uint32_t i = 0; i < session->probe.machine.n_channels; i++) {
+	for (uint32_t i = 0; i < session->probe.reader.machine.n_channels; i++) {
 		struct uncore_channel channel = UNCORE_CHANNEL_INIT;
 
-		if (uncore_describe_channel(session->probe.handle, i, &channel) == 0 &&
+		if (uncore_describe_channel(session->probe.reader.handle, i, &channel) == 0 &&
 			channel.metric == session->probe.series[series].metric)
 			return channel.bytes;
 	}

@@ -26,9 +26,10 @@ void print_head(FILE *out, const struct session *session)
 	struct utsname system;
 
 	uname(&system);
-	fprintf(out, "Platform %s, %u sockets; Linux %s, %s.\n", session->probe.machine.platform,
-		session->probe.machine.n_sockets, system.release, system.machine);
-	format_caveats(out, session->probe.machine.platform, "the kernels");
+	fprintf(out, "Platform %s, %u sockets; Linux %s, %s.\n",
+		session->probe.reader.machine.platform, session->probe.reader.machine.n_sockets,
+		system.release, system.machine);
+	format_caveats(out, session->probe.reader.machine.platform, "the kernels");
 }
 
 /* --- the table --- */
@@ -117,7 +118,7 @@ static void print_remote(FILE *out, const struct session *session, const struct 
 		return;
 	tier = session_tier(session, node->neighbour);
 	fprintf(out, "  Reading the memory of node %u from here shows", node->neighbour->node);
-	for (uint32_t i = 0; i < probe->machine.n_sockets; i++) {
+	for (uint32_t i = 0; i < probe->reader.machine.n_sockets; i++) {
 		uint32_t series = tier.n ? probe_find(probe, i, tier.metric[0].name) : PROBE_NONE;
 
 		if (series != PROBE_NONE)

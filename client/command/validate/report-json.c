@@ -62,9 +62,9 @@ static void write_machine(struct jsonwriter *json, const struct session *session
 	struct utsname system;
 
 	uname(&system);
-	jsonwriter_text(json, "platform", session->probe.machine.platform);
+	jsonwriter_text(json, "platform", session->probe.reader.machine.platform);
 	jsonwriter_flag(json, "simulated", session_is_simulated(session));
-	jsonwriter_signed(json, "sockets", session->probe.machine.n_sockets);
+	jsonwriter_signed(json, "sockets", session->probe.reader.machine.n_sockets);
 	jsonwriter_object(json, "processor");
 	write_processor(json);
 	jsonwriter_close(json);

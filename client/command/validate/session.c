@@ -10,10 +10,10 @@ static const uint64_t CACHE_UNKNOWN = 32 << 20; /* where the machine does not te
 
 uint32_t session_socket(const struct session *session, const struct place *place)
 {
-	for (uint32_t i = 0; i < session->probe.machine.n_sockets; i++) {
+	for (uint32_t i = 0; i < session->probe.reader.machine.n_sockets; i++) {
 		struct uncore_socket socket = UNCORE_SOCKET_INIT;
 
-		if (uncore_describe_socket(session->probe.handle, i, &socket) == 0 &&
+		if (uncore_describe_socket(session->probe.reader.handle, i, &socket) == 0 &&
 			socket.package == place->package)
 			return i;
 	}
@@ -51,7 +51,7 @@ struct tier session_tier(const struct session *session, const struct place *plac
 
 bool session_is_simulated(const struct session *session)
 {
-	return strcmp(session->probe.machine.platform, "simulated") == 0;
+	return strcmp(session->probe.reader.machine.platform, "simulated") == 0;
 }
 
 bool session_is_standin(const struct session *session)

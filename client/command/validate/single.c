@@ -133,7 +133,7 @@ int single_run(struct session *session, FILE *out)
 		fprintf(out, "kernel,node,threads,size,halo,socket,metric,bytes,predicted,ratio,"
 			     "error,background,repetitions,ns\n");
 	else
-		format_caveats(out, session->probe.machine.platform, "the kernel");
+		format_caveats(out, session->probe.reader.machine.platform, "the kernel");
 	for (unsigned i = 0; i < session->places.n && r == 0; i++) {
 		run.place = run.memory = &session->places.place[i];
 		if (session_wants(session, run.place))

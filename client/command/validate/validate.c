@@ -66,17 +66,12 @@ static int be_the_only_one(void)
  * difference. */
 static int prime(struct probe *probe)
 {
-	_cleanup_(probe_reading_done) struct probe_reading from = { 0 }, to = { 0 };
+	_cleanup_(readout_done) struct readout from = { 0 }, to = { 0 };
 	_cleanup_free_ double *bytes = calloc(probe->n_series + 1, sizeof *bytes);
-	_cleanup_free_ double *window_ns = calloc(probe->machine.n_sockets, sizeof *window_ns);
-	int r = probe_reading_new(probe, &from);
+	_cleanup_free_ double *window_ns =
+		calloc(probe->reader.machine.n_sockets, sizeof *window_ns);
+	int r = bytes && window_ns ? probe_take(probe, &from) : -ENOMEM;
 
-	if (r == 0)
-		r = probe_reading_new(probe, &to);
-	if (r == 0 && (!bytes || !window_ns))
-		r = -ENOMEM;
-	if (r == 0)
-		r = probe_take(probe, &from);
 	if (r == 0)
 		r = probe_take(probe, &to);
 	return r == 0 ? probe_delta(probe, &from, &to, bytes, window_ns) : r;
@@ -92,7 +87,8 @@ static double quantum_of(const struct probe *probe)
 {
 	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
 
-	return uncore_describe_daemon(probe->handle, &daemon) == 0 ? (double)daemon.quantum : 0;
+	return uncore_describe_daemon(probe->reader.handle, &daemon) == 0 ? (double)daemon.quantum
+									  : 0;
 }
 
 /* A site may hold readings back for a minute; there are two to a repetition. */
@@ -100,7 +96,7 @@ static void warn_of_interval(const struct probe *probe)
 {
 	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;
 
-	if (uncore_describe_daemon(probe->handle, &daemon) == 0 &&
+	if (uncore_describe_daemon(probe->reader.handle, &daemon) == 0 &&
 		daemon.min_interval_ns > INTERVAL_NS_SHORT)
 		fprintf(stderr,
 			"uncore validate: this site holds readings back for %.0f s, so this takes "
@@ -119,9 +115,12 @@ static bool has_wanted_node(const struct session *session)
 /* 0, or -1 after a sentence on stderr. */
 static int open_session(struct session *session)
 {
-	if (probe_open(session->options.socket_path, &session->probe) < 0 ||
-		prime(&session->probe) < 0)
-		return complain(uncore_error_text());
+	int r = probe_open(session->options.socket_path, &session->probe);
+
+	if (r == 0)
+		r = prime(&session->probe);
+	if (r < 0)
+		return complain(reader_failure(r));
 	if (session_is_standin(session))
 		return complain(
 			"this uncored runs on the stand-in machine, whose values are not memory "

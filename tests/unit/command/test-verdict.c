@@ -294,8 +294,8 @@ static bool has_metric(const struct scene *scene, unsigned metric)
 static void set_meter(struct scene *scene, unsigned n_boxes)
 {
 	scene->probe.series = scene->series;
-	scene->probe.machine.n_sockets = SOCKETS;
-	scene->probe.machine.platform = "icelake-sp";
+	scene->probe.reader.machine.n_sockets = SOCKETS;
+	scene->probe.reader.machine.platform = "icelake-sp";
 	for (unsigned socket = 0; socket < SOCKETS; socket++)
 		for (unsigned metric = 0; metric < METRICS; metric++)
 			if (has_metric(scene, metric))

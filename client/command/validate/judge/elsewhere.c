@@ -22,7 +22,7 @@ double elsewhere_in_part(const struct evidence *evidence, struct findings *findi
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < evidence->probe->machine.n_sockets; i++) {
+	for (uint32_t i = 0; i < evidence->probe->reader.machine.n_sockets; i++) {
 		double share = share_of_socket(evidence, i);
 
 		if (share == 0)
@@ -39,7 +39,7 @@ static bool is_on_another_socket(const struct evidence *evidence, struct finding
 {
 	bool found = false;
 
-	for (uint32_t i = 0; i < evidence->probe->machine.n_sockets; i++) {
+	for (uint32_t i = 0; i < evidence->probe->reader.machine.n_sockets; i++) {
 		if (share_of_socket(evidence, i) == 0)
 			continue;
 		found = true;
@@ -101,7 +101,7 @@ bool elsewhere_is_most(const struct evidence *evidence)
 {
 	const struct tier *tier;
 
-	for (uint32_t i = 0; i < evidence->probe->machine.n_sockets; i++)
+	for (uint32_t i = 0; i < evidence->probe->reader.machine.n_sockets; i++)
 		if (share_of_socket(evidence, i) > MOST)
 			return true;
 	for (size_t i = 0; (tier = tier_nth(i)); i++)

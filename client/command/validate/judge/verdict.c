@@ -26,10 +26,10 @@ static bool is_absent(
 
 	if (series == PROBE_NONE)
 		findings_add(findings, OUTCOME_ABSENT, "Platform %s has no metric %s.",
-			probe->machine.platform, metric);
+			probe->reader.machine.platform, metric);
 	else if (probe->series[series].quality & UNCORE_ABSENT)
 		findings_add(findings, OUTCOME_ABSENT, "%s is absent: %s", metric,
-			uncore_why(probe->handle, probe->series[series].why));
+			uncore_why(probe->reader.handle, probe->series[series].why));
 	else
 		return false;
 	return true;

@@ -35,12 +35,12 @@ struct course {
 	struct workers *workers;
 	unsigned n_passes; /* of a repetition */
 	uint64_t idle_ns;
-	struct probe_reading before, begin, end; /* of the idle window, of the passes, of both */
-	double *numbers;                         /* holds all of the following */
-	double *idle, *busy;                     /* bytes of each series */
-	double *idle_window, *busy_window;       /* ns of each socket */
-	double *net;                             /* [repetition][series] */
-	double background[REPETITIONS_MAX];      /* bytes of others */
+	struct readout before, begin, end;  /* of the idle window, of the passes, of both */
+	double *numbers;                    /* holds all of the following */
+	double *idle, *busy;                /* bytes of each series */
+	double *idle_window, *busy_window;  /* ns of each socket */
+	double *net;                        /* [repetition][series] */
+	double background[REPETITIONS_MAX]; /* bytes of others */
 	double best_ns;
 	uint64_t deadline_ns;
 	uint64_t moved; /* pages, by the kernel, until the last repetition */
@@ -110,7 +110,7 @@ static void run_passes(struct course *course)
 static int repeat(struct course *course, unsigned n, bool *ret_dropped)
 {
 	struct probe *probe = course->probe;
-	struct probe_reading spare = course->before;
+	struct readout spare = course->before;
 	uint64_t moved = course->moved;
 	int r;
 
@@ -258,24 +258,19 @@ static void course_done(struct course *course)
 {
 	if (course->workers)
 		workers_done(course->workers);
-	probe_reading_done(&course->before);
-	probe_reading_done(&course->begin);
-	probe_reading_done(&course->end);
+	readout_done(&course->before);
+	readout_done(&course->begin);
+	readout_done(&course->end);
 	free(course->numbers);
 }
 
 static int course_new(struct probe *probe, struct course *ret)
 {
-	uint32_t n = probe->n_series, n_sockets = probe->machine.n_sockets;
-	int r = probe_reading_new(probe, &ret->before);
+	uint32_t n = probe->n_series, n_sockets = probe->reader.machine.n_sockets;
 
-	if (r == 0)
-		r = probe_reading_new(probe, &ret->begin);
-	if (r == 0)
-		r = probe_reading_new(probe, &ret->end);
 	ret->numbers =
 		calloc((size_t)n * (REPETITIONS_MAX + 2) + 2 * (size_t)n_sockets, sizeof(double));
-	if (r < 0 || !ret->numbers)
+	if (!ret->numbers)
 		return -ENOMEM;
 	ret->idle = ret->numbers;
 	ret->busy = ret->idle + n;

@@ -6,18 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/reader/renew.h"
 #include "client/report/format.h"
-
-/* Nobody waits for our answer: a reader that is late on a busy machine is asked again. */
-enum { READ_ATTEMPTS = 20 };
 
 /* --- series --- */
 
 static bool is_measured(const struct probe *probe, uint32_t metric)
 {
-	return strcmp(uncore_metric_unit(probe->handle, metric), "bytes") == 0 &&
-	       !format_is_check(uncore_metric_name(probe->handle, metric));
+	return strcmp(uncore_metric_unit(probe->reader.handle, metric), "bytes") == 0 &&
+	       !format_is_check(uncore_metric_name(probe->reader.handle, metric));
 }
 
 static void add_series(
@@ -28,20 +24,20 @@ static void add_series(
 	*series = (struct probe_series){ .socket = socket, .metric = metric };
 	series->is_channel = channel != NULL;
 	snprintf(series->name, sizeof series->name, "%s",
-		channel ? channel->name : uncore_metric_name(probe->handle, metric));
+		channel ? channel->name : uncore_metric_name(probe->reader.handle, metric));
 }
 
 /* Metrics of all sockets first, then channels in the order of uncore_describe_channel(). */
 static void list_series(struct probe *probe)
 {
-	for (uint32_t socket = 0; socket < probe->machine.n_sockets; socket++)
-		for (uint32_t metric = 0; metric < probe->machine.n_metrics; metric++)
+	for (uint32_t socket = 0; socket < probe->reader.machine.n_sockets; socket++)
+		for (uint32_t metric = 0; metric < probe->reader.machine.n_metrics; metric++)
 			if (is_measured(probe, metric))
 				add_series(probe, socket, metric, NULL);
-	for (uint32_t i = 0; i < probe->machine.n_channels; i++) {
+	for (uint32_t i = 0; i < probe->reader.machine.n_channels; i++) {
 		struct uncore_channel channel = UNCORE_CHANNEL_INIT;
 
-		uncore_describe_channel(probe->handle, i, &channel);
+		uncore_describe_channel(probe->reader.handle, i, &channel);
 		add_series(probe, channel.socket, channel.metric, &channel);
 	}
 }
@@ -63,16 +59,15 @@ bool probe_is_channel_of(const struct probe *probe, uint32_t channel, uint32_t s
 
 int probe_open(const char *socket_path, struct probe *ret)
 {
-	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 	uint32_t n;
 	int r;
 
-	*ret = (struct probe){ .socket_path = socket_path, .machine = machine };
-	r = uncore_open_within(socket_path, RENEW_WITHIN_NS, &ret->handle);
+	*ret = (struct probe){ .reader.socket_path = socket_path };
+	r = reader_open(&ret->reader, READER_CONNECT_NS);
 	if (r < 0)
 		return r;
-	uncore_describe(ret->handle, &ret->machine);
-	n = ret->machine.n_sockets * ret->machine.n_metrics + ret->machine.n_channels;
+	n = ret->reader.machine.n_sockets * ret->reader.machine.n_metrics +
+	    ret->reader.machine.n_channels;
 	ret->series = calloc(n + 1, sizeof *ret->series);
 	if (!ret->series) {
 		probe_done(ret);
@@ -85,85 +80,20 @@ int probe_open(const char *socket_path, struct probe *ret)
 void probe_done(struct probe *probe)
 {
 	free(probe->series);
-	uncore_close(probe->handle);
+	reader_close(&probe->reader);
 	*probe = (struct probe){ 0 };
 }
 
 /* --- readings --- */
 
-int probe_reading_new(const struct probe *probe, struct probe_reading *ret)
+/* Nobody waits for our answer: uncored is asked again if it is late on a busy machine. */
+static const struct reader_wish wish = {
+	.use = READER_DIFFERENCE, .channels = true, .attempts = 20
+};
+
+int probe_take(struct probe *probe, struct readout *ret)
 {
-	ret->samples = calloc(probe->machine.n_sockets, sizeof *ret->samples);
-	ret->channels = calloc(probe->machine.n_channels + 1, sizeof *ret->channels);
-	if (!ret->samples || !ret->channels) {
-		probe_reading_done(ret);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < probe->machine.n_sockets; i++)
-		ret->samples[i].size = sizeof ret->samples[i];
-	return 0;
-}
-
-void probe_reading_done(struct probe_reading *reading)
-{
-	free(reading->samples);
-	free(reading->channels);
-	*reading = (struct probe_reading){ 0 };
-}
-
-static int read_socket(const struct probe *probe, uint32_t socket, struct probe_reading *ret)
-{
-	struct uncore_socket described = UNCORE_SOCKET_INIT;
-	int r = uncore_describe_socket(probe->handle, socket, &described);
-
-	for (int i = 0; i < READ_ATTEMPTS && (r == 0 || r == -ETIMEDOUT); i++) {
-		r = uncore_read_channels(probe->handle, socket, UNCORE_FRESH, &ret->samples[socket],
-			ret->channels + described.first_channel, described.n_channels);
-		if (r >= 0)
-			return 0;
-	}
-	return r;
-}
-
-static int read_sockets(const struct probe *probe, struct probe_reading *ret)
-{
-	int r = 0;
-
-	for (uint32_t i = 0; i < probe->machine.n_sockets && r == 0; i++)
-		r = read_socket(probe, i, ret);
-	return r;
-}
-
-/* Tables and counts are the same as long as the generation is. */
-static int connect_again(struct probe *probe)
-{
-	struct uncore_machine machine = UNCORE_MACHINE_INIT;
-	struct uncore *handle;
-	int r = uncore_open_within(probe->socket_path, RENEW_WITHIN_NS, &handle);
-
-	if (r < 0)
-		return r;
-	uncore_describe(handle, &machine);
-	if (memcmp(machine.generation, probe->machine.generation, sizeof machine.generation)) {
-		uncore_close(handle);
-		return -ESTALE;
-	}
-	uncore_close(probe->handle);
-	probe->handle = handle;
-	probe->machine = machine;
-	return 0;
-}
-
-int probe_take(struct probe *probe, struct probe_reading *ret)
-{
-	int r = read_sockets(probe, ret);
-
-	if (renew_may_help(r)) {
-		r = connect_again(probe);
-		if (r == 0)
-			r = read_sockets(probe, ret);
-	}
-	return r;
+	return reader_take(&probe->reader, &wish, ret);
 }
 
 /* --- differences --- */
@@ -192,8 +122,8 @@ static double channel_bytes(struct probe_series *series, const struct uncore_cha
 	return (double)(to->count - from->count);
 }
 
-int probe_delta(struct probe *probe, const struct probe_reading *from,
-	const struct probe_reading *to, double ret_bytes[], double ret_window_ns[])
+int probe_delta(struct probe *probe, const struct readout *from, const struct readout *to,
+	double ret_bytes[], double ret_window_ns[])
 {
 	uint32_t channel = 0;
 	struct uncore_delta delta = UNCORE_DELTA_INIT;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "client/libuncore/uncore.h"
+#include "client/reader/reader.h"
 
 struct probe_series {
 	uint32_t socket;
@@ -21,39 +22,27 @@ struct probe_series {
 };
 
 struct probe {
-	struct uncore *handle;
-	const char *socket_path;
-	struct uncore_machine machine;
+	struct reader reader;
 	uint32_t n_series;
 	struct probe_series *series;
-};
-
-/* Counts of all series at one moment of each socket. */
-struct probe_reading {
-	struct uncore_sample *samples;         /* of each socket */
-	struct uncore_channel_value *channels; /* of all sockets */
 };
 
 /* Connects to uncored at @socket_path, which must live on. Errors as uncore_open(); -ENOMEM. */
 int probe_open(const char *socket_path, struct probe *ret);
 void probe_done(struct probe *probe);
 
-/* 0, -ENOMEM. */
-int probe_reading_new(const struct probe *probe, struct probe_reading *ret);
-void probe_reading_done(struct probe_reading *reading);
-
 /*
  * Takes fresh readings of all sockets, over a new connection if uncored was restarted meanwhile and
  * kept its counts. Errors as uncore_read(); -ESTALE: it lost them.
  */
-int probe_take(struct probe *probe, struct probe_reading *ret);
+int probe_take(struct probe *probe, struct readout *ret);
 
 /*
  * Writes the bytes of each series between two readings to @ret_bytes, and the window of each socket
  * to @ret_window_ns. Errors as uncore_delta().
  */
-int probe_delta(struct probe *probe, const struct probe_reading *from,
-	const struct probe_reading *to, double ret_bytes[], double ret_window_ns[]);
+int probe_delta(struct probe *probe, const struct readout *from, const struct readout *to,
+	double ret_bytes[], double ret_window_ns[]);
 
 /* The series of @metric on @socket; PROBE_NONE: the platform has no such metric. */
 #define PROBE_NONE UINT32_MAX
