@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "client/libuncore/call.h"
-#include "client/reader/renew.h"
 #include "common/clock.h"
 
 /*
@@ -24,34 +23,24 @@ void meter_init(struct meter *ret, struct table *table)
 	pthread_rwlock_init(&ret->lock, NULL);
 }
 
-static struct uncore *take_handle(struct meter *meter)
-{
-	/* Taken out before it is closed: a child forked in between must not find half a handle. */
-	return __atomic_exchange_n(&meter->handle, NULL, __ATOMIC_ACQ_REL);
-}
-
 void meter_disown(struct meter *parents)
 {
-	uncore_close(take_handle(parents));
+	reader_close(&parents->reader);
 }
 
 static int open_now(struct meter *meter)
 {
 	/* Where that was not enough, further attempts cost less. */
-	const uint64_t within_ns = meter->has_failed ? CALL_WITHIN_NS : RENEW_WITHIN_NS;
-	struct uncore *handle;
-	int r = uncore_open_within(NULL, within_ns, &handle);
+	const uint64_t within_ns = meter->has_failed ? CALL_WITHIN_NS : READER_CONNECT_NS;
+	int r = reader_open(&meter->reader, within_ns);
 
 	meter->has_failed = r < 0;
 	if (r < 0)
 		return r;
-	r = table_describe(meter->table, handle);
-	if (r < 0) {
-		uncore_close(handle);
-		return r;
-	}
-	meter->handle = handle;
-	return 0;
+	r = table_describe(meter->table, meter->reader.handle);
+	if (r < 0)
+		reader_close(&meter->reader);
+	return r;
 }
 
 static uint64_t retry_after_ns(int error)
@@ -79,111 +68,90 @@ static int renew(struct meter *meter, const struct uncore *stale)
 	int r = 0;
 
 	pthread_rwlock_wrlock(&meter->lock);
-	if (meter->handle == stale) {
-		uncore_close(take_handle(meter));
+	if (meter->reader.handle == stale) {
+		reader_close(&meter->reader);
 		r = open_again(meter);
 	}
 	pthread_rwlock_unlock(&meter->lock);
 	return r;
 }
 
-static int make_room(const struct uncore *handle, struct uncore_sample **samples, uint32_t *ret_n)
+static void keep_whys(struct meter *meter, const struct readout *readout)
 {
-	struct uncore_machine machine = UNCORE_MACHINE_INIT;
-	int r = uncore_describe(handle, &machine);
+	for (uint32_t s = 0; s < readout->n_sockets; s++) {
+		const struct uncore_sample *sample = &readout->samples[s];
 
+		for (uint32_t i = 0; i < sample->n_values && i < UNCORE_METRICS_MAX; i++)
+			if (sample->values[i].quality & UNCORE_ABSENT)
+				table_keep_why(meter->table, i,
+					uncore_why(meter->reader.handle, sample->values[i].why));
+	}
+}
+
+/* A socket that is not measured has no values and no sweep, and the times of one that is. */
+static void leave_out(uint32_t measured, struct readout *readout)
+{
+	struct uncore_sample *samples = readout->samples;
+	uint32_t other = 31 - (uint32_t)__builtin_clz(measured);
+
+	for (uint32_t s = 0; s < readout->n_sockets; s++) {
+		if (measured >> s & 1)
+			continue;
+		samples[s] = samples[other];
+		samples[s].socket = s;
+		samples[s].sweep = 0;
+		samples[s].n_values = 0;
+	}
+}
+
+/* The bits of the sockets to read; 0: all. */
+static uint32_t chosen_sockets(const struct meter *meter)
+{
+	const uint32_t n = meter->reader.machine.n_sockets;
+	const uint32_t all = n < 32 ? (UINT32_C(1) << n) - 1 : UINT32_MAX;
+	const uint32_t wanted = table_sockets(meter->table) & all;
+
+	return wanted == all ? 0 : wanted;
+}
+
+static int read_connected(struct meter *meter, struct readout *ret)
+{
+	const struct reader_wish wish = { .use = READER_DIFFERENCE,
+		.sockets = chosen_sockets(meter) };
+	int r = reader_read(&meter->reader, &wish, ret);
+
+	if (r == -ENOMEM)
+		error_say(r, "No memory for the readings of a region.");
 	if (r < 0)
 		return r;
-	if (!*samples)
-		*samples = calloc(machine.n_sockets, sizeof **samples);
-	if (!*samples) {
-		error_say(-ENOMEM, "No memory for the readings of a region.");
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < machine.n_sockets; i++)
-		(*samples)[i].size = sizeof **samples;
-	*ret_n = machine.n_sockets;
+	if (wish.sockets)
+		leave_out(wish.sockets, ret);
+	keep_whys(meter, ret);
 	return 0;
-}
-
-static void keep_whys(struct meter *meter, const struct uncore_sample samples[], uint32_t n)
-{
-	for (uint32_t s = 0; s < n; s++)
-		for (uint32_t i = 0; i < samples[s].n_values && i < UNCORE_METRICS_MAX; i++)
-			if (samples[s].values[i].quality & UNCORE_ABSENT)
-				table_keep_why(meter->table, i,
-					uncore_why(meter->handle, samples[s].values[i].why));
-}
-
-/* A socket that is not measured has no values and no sweep, and the times of the others. */
-static void leave_out(
-	struct uncore_sample *sample, uint32_t socket, const struct uncore_sample *other)
-{
-	*sample = *other;
-	sample->socket = socket;
-	sample->sweep = 0;
-	sample->n_values = 0;
-}
-
-/* @wanted: bits of sockets, one at least. */
-static int read_some(
-	const struct meter *meter, uint32_t wanted, struct uncore_sample samples[], uint32_t n)
-{
-	const struct uncore_sample *measured = NULL;
-
-	for (uint32_t s = 0; s < n; s++) {
-		int r = wanted >> s & 1 ? uncore_read(meter->handle, s, UNCORE_FRESH, &samples[s])
-					: 0;
-
-		if (r < 0)
-			return r;
-		if (wanted >> s & 1)
-			measured = &samples[s];
-	}
-	for (uint32_t s = 0; s < n && measured; s++)
-		if (!(wanted >> s & 1))
-			leave_out(&samples[s], s, measured);
-	return 0;
-}
-
-static int read_handle(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
-{
-	const uint32_t wanted = table_sockets(meter->table);
-	int r = make_room(meter->handle, samples, ret_n);
-	const uint32_t all = r == 0 && *ret_n < 32 ? (UINT32_C(1) << *ret_n) - 1 : UINT32_MAX;
-
-	if (r == 0)
-		r = (wanted & all) == all || !(wanted & all)
-			    ? uncore_read_all(meter->handle, UNCORE_FRESH, *samples, *ret_n)
-			    : read_some(meter, wanted, *samples, *ret_n);
-	if (r == 0)
-		keep_whys(meter, *samples, *ret_n);
-	return r;
 }
 
 /* One attempt; *@ret_used is the handle that was read (NULL: none is open). */
-static int try_reading(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n,
-	const struct uncore **ret_used)
+static int try_reading(struct meter *meter, struct readout *ret, const struct uncore **ret_used)
 {
 	int r = -ENOTCONN;
 
 	pthread_rwlock_rdlock(&meter->lock);
-	*ret_used = meter->handle;
-	if (meter->handle && handle_has_descriptors(meter->handle))
-		r = read_handle(meter, samples, ret_n);
+	*ret_used = meter->reader.handle;
+	if (*ret_used && handle_has_descriptors(*ret_used))
+		r = read_connected(meter, ret);
 	pthread_rwlock_unlock(&meter->lock);
 	return r;
 }
 
-static int read_or_renew(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
+static int read_or_renew(struct meter *meter, struct readout *ret)
 {
 	const struct uncore *used;
-	int r = try_reading(meter, samples, ret_n, &used);
+	int r = try_reading(meter, ret, &used);
 
-	if (!renew_may_help(r))
+	if (!reader_may_renew(r))
 		return r;
 	r = renew(meter, used);
-	return r < 0 ? r : try_reading(meter, samples, ret_n, &used);
+	return r < 0 ? r : try_reading(meter, ret, &used);
 }
 
 /* Did a reader stand still, some seconds ago? */
@@ -192,7 +160,7 @@ static int check_patience(struct meter *meter)
 	int r = 0;
 
 	pthread_rwlock_rdlock(&meter->lock);
-	if (meter->handle && clock_now_ns() < meter->retry_at_ns)
+	if (meter->reader.handle && clock_now_ns() < meter->retry_at_ns)
 		r = failure_say(&meter->failure);
 	pthread_rwlock_unlock(&meter->lock);
 	return r;
@@ -206,13 +174,13 @@ static void lose_patience(struct meter *meter)
 	pthread_rwlock_unlock(&meter->lock);
 }
 
-int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
+int meter_read(struct meter *meter, struct readout *ret)
 {
 	int r = check_patience(meter);
 
 	if (r < 0)
 		return r;
-	r = read_or_renew(meter, samples, ret_n);
+	r = read_or_renew(meter, ret);
 	if (r == -ETIMEDOUT)
 		lose_patience(meter);
 	return r;

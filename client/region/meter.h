@@ -8,12 +8,13 @@
 #include <pthread.h>
 
 #include "client/libuncore/internal.h"
+#include "client/reader/reader.h"
 #include "client/region/table.h"
 
 struct meter {
-	struct table *table;    /* borrowed: says which machine is measured */
-	pthread_rwlock_t lock;  /* of all below; held for reading while the handle is read */
-	struct uncore *handle;  /* NULL: not connected */
+	struct table *table;   /* borrowed: says which machine is measured */
+	pthread_rwlock_t lock; /* of all below; held for reading while the reader reads */
+	struct reader reader;
 	struct failure failure; /* of the last attempt to connect, or reading that came too late */
 	uint64_t retry_at_ns;   /* no attempt before this time */
 	bool has_failed;        /* the last attempt to connect */
@@ -25,8 +26,7 @@ void meter_init(struct meter *ret, struct table *table);
 void meter_disown(struct meter *parents);
 
 /*
- * A fresh reading of all sockets into *@samples, one per socket, for free(3); NULL at first.
- * *@ret_n is their number. Errors as uncore_open() and uncore_read_all(); -ESTALE: another machine
- * answers. -ETIMEDOUT: a reader stood still, at most ten seconds ago.
+ * A fresh reading of all sockets. Errors as uncore_open() and uncore_read_all(); -ESTALE: another
+ * machine answers. -ETIMEDOUT: a reader stood still, at most ten seconds ago.
  */
-int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n);
+int meter_read(struct meter *meter, struct readout *ret);

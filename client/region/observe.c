@@ -151,7 +151,7 @@ static uint64_t own_time_ns(const struct table *table, unsigned region, uint64_t
 
 static uint64_t middle_ns(const struct reading *reading)
 {
-	const struct uncore_sample *first = &reading->samples[0];
+	const struct uncore_sample *first = &reading->readout.samples[0];
 
 	return first->begin_ns + (first->end_ns - first->begin_ns) / 2;
 }
@@ -163,17 +163,18 @@ static void see(
 
 	memset(ret, 0, sizeof *ret);
 	ret->at_ns = middle_ns(reading);
-	memcpy(ret->generation, reading->samples[0].generation, sizeof ret->generation);
+	memcpy(ret->generation, reading->readout.samples[0].generation, sizeof ret->generation);
 	ret->n_died = count_died(table);
 	ret->n_threads = count_threads(table);
 	for (unsigned i = 0; i < n_regions && i < ESTIMATE_REGIONS_MAX; i++)
 		ret->own_ns[i] = own_time_ns(table, i, ret->at_ns);
-	for (uint32_t s = 0; s < reading->n_samples && s < PAGE_SOCKETS_MAX; s++)
+	for (uint32_t s = 0; s < reading->readout.n_sockets && s < PAGE_SOCKETS_MAX; s++)
 		for (uint32_t m = 0; m < UNCORE_METRICS_MAX; m++) {
-			ret->sockets[s].counts[m] = reading->samples[s].values[m].count;
+			ret->sockets[s].counts[m] = reading->readout.samples[s].values[m].count;
 			ret->sockets[s].qualities[m] =
-				reading->samples[s].sweep ? reading->samples[s].values[m].quality
-							  : UNCORE_ABSENT;
+				reading->readout.samples[s].sweep
+					? reading->readout.samples[s].values[m].quality
+					: UNCORE_ABSENT;
 		}
 }
 
@@ -282,7 +283,8 @@ static void note(
 	struct table *table, const struct estimate *estimate, const struct reading *reading)
 {
 	const uint64_t began_ns = clock_thread_ns();
-	const uint64_t sweep_ns = reading->samples[0].end_ns - reading->samples[0].begin_ns;
+	const uint64_t sweep_ns =
+		reading->readout.samples[0].end_ns - reading->readout.samples[0].begin_ns;
 	struct table_observed seen;
 
 	see(table, reading, &seen);
@@ -297,7 +299,7 @@ void observe(const struct member *member, const struct reading *reading)
 	struct estimate estimate;
 
 	if (member->fd == MEMBER_ALONE || !observe_sums(table, &estimate) ||
-		reading->n_samples < estimate.n_sockets || is_too_near(table, reading) ||
+		reading->readout.n_sockets < estimate.n_sockets || is_too_near(table, reading) ||
 		!begin(member, &estimate))
 		return;
 	/* Others may have observed since, and a time must not be counted twice. */

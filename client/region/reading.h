@@ -5,9 +5,8 @@
 #include "client/region/meter.h"
 
 struct reading {
-	struct meter *meter;           /* borrowed */
-	struct uncore_sample *samples; /* owned; one per socket */
-	uint32_t n_samples;
+	struct meter *meter; /* borrowed */
+	struct readout readout;
 	bool is_taken;
 	int error; /* of taking it */
 };

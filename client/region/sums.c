@@ -95,19 +95,19 @@ void sums_open(struct table_record *record, const struct reading *reading)
 	if (!reading)
 		return;
 	record->n_measured++;
-	for (uint32_t s = 0; s < reading->n_samples && s < PAGE_SOCKETS_MAX; s++) {
+	for (uint32_t s = 0; s < reading->readout.n_sockets && s < PAGE_SOCKETS_MAX; s++) {
 		if (s >= record->n_sockets)
 			memset(&record->sockets[s], 0, sizeof record->sockets[s]);
-		begin_socket(&record->sockets[s], &reading->samples[s]);
+		begin_socket(&record->sockets[s], &reading->readout.samples[s]);
 	}
-	record->n_sockets = reading->n_samples;
+	record->n_sockets = reading->readout.n_sockets;
 }
 
 /* Since uncored counts anew nothing is known of the time before. */
 static bool is_anew(const struct table_record *record, const struct reading *reading)
 {
-	for (uint32_t s = 0; s < record->n_sockets && s < reading->n_samples; s++)
-		if (!same_generation(&record->sockets[s].last, &reading->samples[s]))
+	for (uint32_t s = 0; s < record->n_sockets && s < reading->readout.n_sockets; s++)
+		if (!same_generation(&record->sockets[s].last, &reading->readout.samples[s]))
 			return true;
 	return false;
 }
@@ -142,9 +142,9 @@ static int add(
 	if (!record->is_measured)
 		return 0;
 	if (anew)
-		sums_lose(record, reading->samples[0].begin_ns);
-	for (uint32_t s = 0; s < record->n_sockets && s < reading->n_samples; s++) {
-		const struct uncore_sample *sample = &reading->samples[s];
+		sums_lose(record, reading->readout.samples[0].begin_ns);
+	for (uint32_t s = 0; s < record->n_sockets && s < reading->readout.n_sockets; s++) {
+		const struct uncore_sample *sample = &reading->readout.samples[s];
 		struct table_socket *socket = &record->sockets[s];
 
 		if (!is_later(&socket->last, sample) ||

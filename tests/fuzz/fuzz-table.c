@@ -39,18 +39,18 @@ static struct {
 
 /* --- the meter --- */
 
-int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
+int meter_read(struct meter *meter, struct readout *ret)
 {
 	(void)meter;
 	if (all.fails)
 		return error_say(-ECONNREFUSED, "There is no reading.");
-	*samples = calloc(SOCKETS, sizeof **samples);
-	if (!*samples)
+	ret->samples = calloc(SOCKETS, sizeof *ret->samples);
+	if (!ret->samples)
 		abort();
 	all.sweep++;
 	for (uint32_t s = 0; s < SOCKETS; s++) {
-		(*samples)[s] = (struct uncore_sample){
-			.size = sizeof **samples,
+		ret->samples[s] = (struct uncore_sample){
+			.size = sizeof *ret->samples,
 			.socket = s,
 			.n_values = METRICS,
 			.generation = { 1 + all.sweep / 50, 1 },
@@ -61,7 +61,7 @@ int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *re
 			.values[2].quality = UNCORE_ABSENT,
 		};
 	}
-	*ret_n = SOCKETS;
+	ret->n_sockets = SOCKETS;
 	return 0;
 }
 

@@ -270,7 +270,8 @@ static struct reading reading_of(uint64_t sweep)
 		.end_ns = sweep,
 		.values[0].count = sweep * FAKE_STEP,
 	};
-	return (struct reading){ .samples = sample, .n_samples = 1, .is_taken = true };
+	return (struct reading){ .readout = { .samples = sample, .n_sockets = 1 },
+		.is_taken = true };
 }
 
 /* Region 0 is open from reading 1 to 4, region 1 from 2 to 3. */

@@ -93,12 +93,12 @@ static bool observe_now(const struct member *member, uint32_t n_samples)
 	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	char *pages = mmap(
 		NULL, 3 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct reading reading = { .n_samples = n_samples, .is_taken = true };
+	struct reading reading = { .readout.n_sockets = n_samples, .is_taken = true };
 	struct uncore_sample *sample = (struct uncore_sample *)(void *)(pages + 2 * page_bytes) - 1;
 
 	CHECK(sizeof *sample <= 2 * page_bytes);
 	CHECK(pages != MAP_FAILED && munmap(pages + 2 * page_bytes, page_bytes) == 0);
-	reading.samples = sample;
+	reading.readout.samples = sample;
 	sample->begin_ns = sample->end_ns = 5;
 	signal(SIGSEGV, SIG_DFL);
 	observe(member, &reading);

@@ -23,7 +23,8 @@ static struct uncore_sample sample_of(uint64_t sweep, uint64_t count, uint32_t q
 
 static struct reading reading_of(struct uncore_sample *sample)
 {
-	return (struct reading){ .samples = sample, .n_samples = 1, .is_taken = true };
+	return (struct reading){ .readout = { .samples = sample, .n_sockets = 1 },
+		.is_taken = true };
 }
 
 static void readings_on_the_way_change_no_sum(void **state)

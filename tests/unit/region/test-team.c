@@ -34,15 +34,15 @@ static atomic_uint_least64_t sweep;
 /* --- the meter --- */
 
 /* After sweep k metric m of socket s is at k * (s + 1) * (m + 1). */
-int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *ret_n)
+int meter_read(struct meter *meter, struct readout *ret)
 {
 	const uint64_t now = atomic_fetch_add(&sweep, 1) + 1;
 
 	(void)meter;
-	*samples = calloc(SOCKETS, sizeof **samples);
-	CHECK(*samples);
+	ret->samples = calloc(SOCKETS, sizeof *ret->samples);
+	CHECK(ret->samples);
 	for (uint32_t s = 0; s < SOCKETS; s++) {
-		struct uncore_sample *sample = &(*samples)[s];
+		struct uncore_sample *sample = &ret->samples[s];
 
 		*sample = (struct uncore_sample){
 			.size = sizeof *sample,
@@ -56,7 +56,7 @@ int meter_read(struct meter *meter, struct uncore_sample **samples, uint32_t *re
 		for (uint32_t i = 0; i < METRICS; i++)
 			sample->values[i].count = now * (s + 1) * (i + 1);
 	}
-	*ret_n = SOCKETS;
+	ret->n_sockets = SOCKETS;
 	return 0;
 }
 
