@@ -32,14 +32,14 @@ static void follow_connection(void)
 {
 	static unsigned followed;
 
-	if (followed == view.n_connections || !view.handle)
+	if (followed == view.reader.n_connections || !view.reader.handle)
 		return;
 	if (instances_make(&view) < 0) {
 		view_give_up(&view, "There is no memory for its instances.");
 		return;
 	}
 	metrics_use(&view);
-	followed = view.n_connections;
+	followed = view.reader.n_connections;
 }
 
 static void take_snapshot(bool with_channels)
@@ -226,7 +226,7 @@ static int on_label(int ident, int type, pmLabelSet **ret, pmdaExt *pmda)
 		join_perfevent(pmda);
 	else
 		look(pmda, false, serial == JOBS_INDOM);
-	sts = labels_add(ident, type, view.platform, ret);
+	sts = labels_add(ident, type, view.reader.platform, ret);
 	return sts < 0 ? sts : pmdaLabel(ident, type, ret, pmda);
 }
 
@@ -274,7 +274,7 @@ void agent_start(pmdaInterface *interface, const char *socket_path, bool is_brie
 {
 	if (interface->status != 0)
 		return;
-	view.socket_path = socket_path;
+	view.reader.socket_path = socket_path;
 	view.is_brief = is_brief;
 	interface->version.seven.fetch = on_fetch;
 	interface->version.seven.instance = on_instance;

@@ -71,7 +71,7 @@ static void add_socket(struct numbered_machine *machine, const struct view *view
 	unsigned number = machine->n_sockets++;
 	struct socket *s = &machine->sockets[number];
 
-	if (uncore_describe_socket(view->handle, number, &socket) < 0)
+	if (uncore_describe_socket(view->reader.handle, number, &socket) < 0)
 		return;
 	s->package = socket.package;
 	if (socket.cpu == UINT32_MAX)
@@ -166,8 +166,9 @@ static void add_channel(struct numbered_machine *machine, const struct view *vie
 	enum direction direction;
 	unsigned tier;
 
-	if (uncore_describe_channel(view->handle, index, &found) < 0 ||
-		!split_metric(uncore_metric_name(view->handle, found.metric), &tier, &direction))
+	if (uncore_describe_channel(view->reader.handle, index, &found) < 0 ||
+		!split_metric(
+			uncore_metric_name(view->reader.handle, found.metric), &tier, &direction))
 		return;
 	take_channel(machine, &found, tier)->counts[direction] = (int)index;
 }
@@ -178,13 +179,14 @@ int instances_make(const struct view *view)
 {
 	struct numbered_machine machine = { 0 };
 
-	if (machine_init(&machine, view->machine.n_sockets, view->machine.n_channels) < 0) {
+	if (machine_init(&machine, view->reader.machine.n_sockets,
+		    view->reader.machine.n_channels) < 0) {
 		machine_done(&machine);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < view->machine.n_sockets; i++)
+	for (uint32_t i = 0; i < view->reader.machine.n_sockets; i++)
 		add_socket(&machine, view);
-	for (uint32_t i = 0; i < view->machine.n_channels; i++)
+	for (uint32_t i = 0; i < view->reader.machine.n_channels; i++)
 		add_channel(&machine, view, i);
 	machine_done(&current);
 	current = machine;

@@ -80,7 +80,7 @@ static void offer(unsigned number, const struct open_run *run, unsigned n_socket
 
 void jobs_offer(const struct context *context, const struct view *view)
 {
-	unsigned n_sockets = view->machine.n_sockets;
+	unsigned n_sockets = view->reader.machine.n_sockets;
 
 	free_instances();
 	if (!context || context->admission != ADMITTED || n_sockets > SOCKETS_MAX)
@@ -111,8 +111,9 @@ bool jobs_count(const struct job *job, int index, const struct view *view, uint6
 	struct uncore_delta delta = UNCORE_DELTA_INIT;
 	const struct open_run *run = job->run;
 
-	if (index < 0 || run->n_samples != view->machine.n_sockets ||
-		uncore_delta(&run->samples[job->socket], &view->samples[job->socket], &delta) < 0)
+	if (index < 0 || run->n_samples != view->reader.machine.n_sockets ||
+		uncore_delta(&run->samples[job->socket], &view->readout.samples[job->socket],
+			&delta) < 0)
 		return false;
 	if ((uint32_t)index >= delta.n_values ||
 		delta.values[index].quality & (UNCORE_ABSENT | UNCORE_RESET))

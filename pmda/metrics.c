@@ -40,7 +40,7 @@ static int traffic(const struct meaning *meaning, unsigned socket, pmAtomValue *
 
 	if (meaning->index < 0)
 		return PMDA_FETCH_NOVALUES;
-	value = &view->samples[socket].values[meaning->index];
+	value = &view->readout.samples[socket].values[meaning->index];
 	return give(value->count, value->quality, ret);
 }
 
@@ -51,7 +51,7 @@ static int channel_traffic(const struct meaning *meaning, unsigned inst, pmAtomV
 
 	if (!channel || channel->counts[meaning->direction] < 0)
 		return PMDA_FETCH_NOVALUES;
-	value = &view->channels[channel->counts[meaning->direction]];
+	value = &view->readout.channels[channel->counts[meaning->direction]];
 	return give(value->count, value->quality, ret);
 }
 
@@ -59,25 +59,25 @@ static int channel_traffic(const struct meaning *meaning, unsigned inst, pmAtomV
 
 static int quality(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	ret->ul = quality_of(&view->samples[socket]);
+	ret->ul = quality_of(&view->readout.samples[socket]);
 	return PMDA_FETCH_STATIC;
 }
 
 static int flagged(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	ret->ul = quality_flagged(&view->samples[socket], meaning->flag);
+	ret->ul = quality_flagged(&view->readout.samples[socket], meaning->flag);
 	return PMDA_FETCH_STATIC;
 }
 
 static int raised(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	ret->ull = quality_raised(&view->samples[socket], meaning->flag);
+	ret->ull = quality_raised(&view->readout.samples[socket], meaning->flag);
 	return PMDA_FETCH_STATIC;
 }
 
 static int quality_text(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	const char *words = quality_words(view->handle, &view->samples[socket]);
+	const char *words = quality_words(view->reader.handle, &view->readout.samples[socket]);
 
 	ret->cp = (char *)words;
 	return words ? PMDA_FETCH_STATIC : PM_ERR_AGAIN;
@@ -87,7 +87,7 @@ static int quality_text(const struct meaning *meaning, unsigned socket, pmAtomVa
 
 static int sample_time(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	const struct uncore_sample *sample = &view->samples[socket];
+	const struct uncore_sample *sample = &view->readout.samples[socket];
 
 	ret->ull = sample->begin_ns + (sample->end_ns - sample->begin_ns) / 2 +
 		   (uint64_t)view->epoch_ns;
@@ -96,19 +96,20 @@ static int sample_time(const struct meaning *meaning, unsigned socket, pmAtomVal
 
 static int sample_age(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	ret->ull = view->now_ns - view->samples[socket].end_ns;
+	ret->ull = view->now_ns - view->readout.samples[socket].end_ns;
 	return PMDA_FETCH_STATIC;
 }
 
 static int sample_skew(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	ret->ull = (view->samples[socket].end_ns - view->samples[socket].begin_ns) / 2;
+	ret->ull =
+		(view->readout.samples[socket].end_ns - view->readout.samples[socket].begin_ns) / 2;
 	return PMDA_FETCH_STATIC;
 }
 
 static int sample_sweeps(const struct meaning *meaning, unsigned socket, pmAtomValue *ret)
 {
-	ret->ull = view->samples[socket].sweep;
+	ret->ull = view->readout.samples[socket].sweep;
 	return PMDA_FETCH_STATIC;
 }
 
@@ -118,8 +119,8 @@ static int generation(const struct meaning *meaning, unsigned inst, pmAtomValue 
 {
 	static char text[33];
 
-	snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, view->machine.generation[0],
-		view->machine.generation[1]);
+	snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, view->reader.machine.generation[0],
+		view->reader.machine.generation[1]);
 	ret->cp = text;
 	return PMDA_FETCH_STATIC;
 }
@@ -156,7 +157,7 @@ static int counter(const struct meaning *meaning, unsigned inst, pmAtomValue *re
 
 static int platform(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
-	ret->cp = (char *)view->machine.platform;
+	ret->cp = (char *)view->reader.machine.platform;
 	return PMDA_FETCH_STATIC;
 }
 
@@ -318,7 +319,7 @@ void metrics_use(const struct view *new_view)
 		struct meaning *meaning = metrics_table[i].m_user;
 
 		if (meaning->value == traffic || meaning->value == job_traffic)
-			meaning->index = uncore_find_metric(view->handle, meaning->name);
+			meaning->index = uncore_find_metric(view->reader.handle, meaning->name);
 	}
 }
 
@@ -382,7 +383,7 @@ int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret)
 	sts = needs_snapshot(meaning) ? metrics_may_tell() : 0;
 	if (sts < 0)
 		return sts;
-	if (needs_socket(pmid) && inst >= view->machine.n_sockets)
+	if (needs_socket(pmid) && inst >= view->reader.machine.n_sockets)
 		return PM_ERR_INST;
 	return meaning->value(meaning, inst, ret);
 }

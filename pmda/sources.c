@@ -25,7 +25,7 @@ static bool set_words(struct source *source, const char *pmu, const char *event)
 static bool describe_channel(const struct view *view, unsigned i, struct uncore_channel *ret)
 {
 	*ret = (struct uncore_channel)UNCORE_CHANNEL_INIT;
-	return uncore_describe_channel(view->handle, i, ret) == 0;
+	return uncore_describe_channel(view->reader.handle, i, ret) == 0;
 }
 
 static bool name_as_kernel(const struct view *view, unsigned i, struct source *ret)
@@ -95,7 +95,8 @@ static bool name_as_libpfm(const struct view *view, unsigned i, struct source *r
 
 	if (!describe_channel(view, i, &channel))
 		return false;
-	name = find_libpfm_name(view->platform, uncore_metric_name(view->handle, channel.metric));
+	name = find_libpfm_name(
+		view->reader.platform, uncore_metric_name(view->reader.handle, channel.metric));
 	if (!name)
 		return false;
 	*ret = (struct source){
@@ -112,15 +113,16 @@ static bool name_as_libpfm(const struct view *view, unsigned i, struct source *r
 static bool name_as_uncored(const struct view *view, unsigned i, struct source *ret)
 {
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
-	unsigned metric = i % view->machine.n_metrics;
-	const char *name = uncore_metric_name(view->handle, metric);
+	unsigned metric = i % view->reader.machine.n_metrics;
+	const char *name = uncore_metric_name(view->reader.handle, metric);
 	char event[UNCORE_NAME_MAX], *dot;
 
-	if (strcmp(uncore_metric_unit(view->handle, metric), "bytes") ||
-		uncore_describe_socket(view->handle, i / view->machine.n_metrics, &socket) < 0)
+	if (strcmp(uncore_metric_unit(view->reader.handle, metric), "bytes") ||
+		uncore_describe_socket(
+			view->reader.handle, i / view->reader.machine.n_metrics, &socket) < 0)
 		return false;
 	*ret = (struct source){
-		.socket = i / view->machine.n_metrics,
+		.socket = i / view->reader.machine.n_metrics,
 		.cpu = socket.cpu,
 		.bytes = 1,
 	};
@@ -134,14 +136,15 @@ static bool name_as_uncored(const struct view *view, unsigned i, struct source *
 
 static bool channel_bytes(const struct view *view, unsigned i, uint64_t *ret_bytes)
 {
-	*ret_bytes = view->channels[i].count;
-	return !(view->channels[i].quality & UNCORE_ABSENT);
+	*ret_bytes = view->readout.channels[i].count;
+	return !(view->readout.channels[i].quality & UNCORE_ABSENT);
 }
 
 static bool socket_bytes(const struct view *view, unsigned i, uint64_t *ret_bytes)
 {
-	const struct uncore_sample *sample = &view->samples[i / view->machine.n_metrics];
-	const struct uncore_value *value = &sample->values[i % view->machine.n_metrics];
+	const struct uncore_sample *sample =
+		&view->readout.samples[i / view->reader.machine.n_metrics];
+	const struct uncore_value *value = &sample->values[i % view->reader.machine.n_metrics];
 
 	*ret_bytes = value->count;
 	return !(value->quality & UNCORE_ABSENT);
@@ -149,12 +152,12 @@ static bool socket_bytes(const struct view *view, unsigned i, uint64_t *ret_byte
 
 static unsigned n_channels(const struct view *view)
 {
-	return view->machine.n_channels;
+	return view->reader.machine.n_channels;
 }
 
 static unsigned n_values(const struct view *view)
 {
-	return view->machine.n_sockets * view->machine.n_metrics;
+	return view->reader.machine.n_sockets * view->reader.machine.n_metrics;
 }
 
 static const struct kind {

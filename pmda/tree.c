@@ -153,17 +153,18 @@ static void save(const struct view *view)
 static void follow(const struct view *view)
 {
 	struct saved *saved = &tree.saved;
-	bool same = !memcmp(saved->generation, view->machine.generation, sizeof saved->generation);
+	bool same = !memcmp(
+		saved->generation, view->reader.machine.generation, sizeof saved->generation);
 
-	if (tree.n_connections == view->n_connections)
+	if (tree.n_connections == view->reader.n_connections)
 		return;
 	for (unsigned i = 0; i < saved->n_counters && !same; i++)
 		saved->counters[i].base = saved->counters[i].count;
 	find_sources(view);
 	if (!same && !tree.published)
 		forget_ghosts();
-	memcpy(saved->generation, view->machine.generation, sizeof saved->generation);
-	tree.n_connections = view->n_connections;
+	memcpy(saved->generation, view->reader.machine.generation, sizeof saved->generation);
+	tree.n_connections = view->reader.n_connections;
 	save(view);
 }
 
@@ -276,7 +277,7 @@ static void publish(void)
 
 static bool load(const struct view *view)
 {
-	if (tree.published || (tree.loaded && tree.n_connections == view->n_connections))
+	if (tree.published || (tree.loaded && tree.n_connections == view->reader.n_connections))
 		return true;
 	free(tree.saved.counters);
 	tree.loaded = saved_load(&tree.saved, sources_count(view)) == 0;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pcp/pmapi.h>
-#include <stdlib.h>
 #include <time.h>
 
 /*
@@ -36,27 +35,6 @@ static uint64_t patience_ns(const struct view *view)
 	if (view->is_brief)
 		return BRIEF_NS;
 	return patient ? PATIENT_NS : IMPATIENT_NS;
-}
-
-/* The time that the snapshot has left; at least a moment. */
-static uint64_t left_ns(const struct view *view)
-{
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-
-	return view->deadline_ns > now_ns ? view->deadline_ns - now_ns : 1;
-}
-
-/* Leaves time for a reading. */
-static uint64_t open_within_ns(const struct view *view)
-{
-	return 1 + left_ns(view) * 3 / 4;
-}
-
-static uint64_t read_within_ns(const struct view *view)
-{
-	uint64_t within_ns = left_ns(view);
-
-	return view->daemon.min_interval_ns && within_ns > HELD_NS ? HELD_NS : within_ns;
 }
 
 /* --- there or away; the log is told of changes, once a minute at most --- */
@@ -92,154 +70,50 @@ static bool there(struct view *view)
 	return true;
 }
 
-/* --- the connection --- */
+/* --- the snapshot --- */
 
-static void disconnect(struct view *view)
+static int take(struct view *view, bool with_channels)
 {
-	uncore_close(view->handle);
-	view->handle = NULL;
+	const struct reader_wish wish = {
+		.use = READER_GAUGE,
+		.channels = with_channels,
+		.deadline_ns = view->now_ns + patience_ns(view),
+		.patience_ns = HELD_NS,
+	};
+	int r = reader_take(&view->reader, &wish, &view->readout);
+
+	if (r == -ESTALE) { /* what counts anew is a reading, too */
+		reader_close(&view->reader);
+		r = reader_take(&view->reader, &wish, &view->readout);
+	}
+	view->daemon.size = sizeof view->daemon;
+	return r < 0 ? r : uncore_describe_daemon(view->reader.handle, &view->daemon);
 }
 
-/* Makes room for a snapshot of this machine. */
-static int make_room(struct view *view, const struct uncore_machine *machine)
+static bool try_snapshot(struct view *view, bool with_channels)
 {
-	struct uncore_sample *samples = calloc(machine->n_sockets + 1, sizeof *samples);
-	struct uncore_channel_value *channels = calloc(machine->n_channels + 1, sizeof *channels);
+	int r = take(view, with_channels);
 
-	if (!samples || !channels) {
-		free(samples);
-		free(channels);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < machine->n_sockets; i++)
-		samples[i].size = sizeof samples[i];
-	free(view->samples);
-	free(view->channels);
-	view->samples = samples;
-	view->channels = channels;
-	return 0;
-}
-
-static bool open_handle(struct view *view)
-{
-	struct uncore_machine machine = UNCORE_MACHINE_INIT;
-
-	if (uncore_open_within(view->socket_path, open_within_ns(view), &view->handle) < 0)
-		return away(view, uncore_error_text());
-	if (uncore_describe(view->handle, &machine) < 0) {
-		disconnect(view);
-		return away(view, uncore_error_text());
-	}
-	if (make_room(view, &machine) < 0) {
-		disconnect(view);
-		return away(view, "There is no memory for a reading.");
-	}
-	view->machine = machine;
-	snprintf(view->platform, sizeof view->platform, "%s", machine.platform);
-	view->machine.platform = view->platform;
-	view->n_connections++;
-	return true;
+	return r < 0 ? away(view, reader_failure(r)) : there(view);
 }
 
 void view_give_up(struct view *view, const char *reason)
 {
-	disconnect(view);
+	reader_close(&view->reader);
 	view->is_current = view->has_channels = away(view, reason);
 }
 
 void view_done(struct view *view)
 {
-	disconnect(view);
-	free(view->samples);
-	free(view->channels);
+	reader_close(&view->reader);
+	readout_done(&view->readout);
 	*view = (struct view){ 0 };
-}
-
-/* --- the snapshot --- */
-
-/* Channels come with the sample of their own sweep, which is no older than the fresh one. */
-static int read_channels(struct view *view)
-{
-	struct uncore_socket socket = UNCORE_SOCKET_INIT;
-	int r = 0;
-
-	for (uint32_t i = 0; r >= 0 && i < view->machine.n_sockets; i++) {
-		r = uncore_describe_socket(view->handle, i, &socket);
-		if (r >= 0)
-			r = uncore_read_channels(view->handle, i, UNCORE_CACHED, &view->samples[i],
-				&view->channels[socket.first_channel], socket.n_channels);
-	}
-	return r;
-}
-
-/*
- * Takes the last sweeps, where a site holds back reads for longer than pmcd can wait. The sweeps
- * are no older than the site's interval: else the read would have been answered. The ring is not in
- * vain, because its sweep is there at the next fetch.
- */
-static bool take_last_sweeps(struct view *view)
-{
-	uint64_t hold_ns = view->daemon.min_interval_ns;
-
-	if (!hold_ns || uncore_read_all(view->handle, UNCORE_CACHED, view->samples,
-				view->machine.n_sockets) < 0)
-		return false;
-	for (uint32_t i = 0; i < view->machine.n_sockets; i++)
-		if (view->samples[i].begin_ns + hold_ns < view->now_ns)
-			return false;
-	return true;
-}
-
-static int read_fresh(struct view *view)
-{
-	int r = uncore_set_timeout(view->handle, read_within_ns(view));
-
-	if (r >= 0)
-		r = uncore_read_all(
-			view->handle, UNCORE_FRESH, view->samples, view->machine.n_sockets);
-	return r == -ETIMEDOUT && take_last_sweeps(view) ? 0 : r;
-}
-
-static int read_all(struct view *view, bool with_channels)
-{
-	int r;
-
-	view->daemon.size = sizeof view->daemon;
-	r = uncore_describe_daemon(view->handle, &view->daemon);
-	if (r >= 0)
-		r = read_fresh(view);
-	if (r >= 0 && with_channels)
-		r = read_channels(view);
-	return r < 0 ? r : uncore_describe_daemon(view->handle, &view->daemon);
-}
-
-/* Gone, withdrawn, or pmcd has forked since: another connection may well work. */
-static bool is_dead(int error)
-{
-	return error == -ENOTCONN || error == -EACCES || error == -EINVAL;
-}
-
-static bool try_snapshot(struct view *view, bool with_channels)
-{
-	bool is_new = !view->handle;
-	int r;
-
-	if (is_new && !open_handle(view))
-		return false;
-	r = read_all(view, with_channels);
-	if (is_dead(r) && !is_new) {
-		disconnect(view);
-		if (!open_handle(view))
-			return false;
-		r = read_all(view, with_channels);
-	}
-	return r < 0 ? away(view, uncore_error_text()) : there(view);
 }
 
 /* An older uncored does not tell its rules: everybody is admitted then, as by an older agent. */
 enum admission view_admits(const struct view *view, const struct uncore_user *user)
 {
-	int r = view->is_current ? uncore_admits(view->handle, user) : -EAGAIN;
+	int r = view->is_current ? uncore_admits(view->reader.handle, user) : -EAGAIN;
 
 	if (r == -EACCES)
 		return REFUSED;
@@ -262,7 +136,6 @@ uint64_t view_age_ns(const struct view *view)
 bool view_refresh(struct view *view, bool with_channels)
 {
 	view->now_ns = clock_ns(CLOCK_MONOTONIC);
-	view->deadline_ns = view->now_ns + patience_ns(view);
 	view->is_current = view->now_ns >= view->retry_ns && try_snapshot(view, with_channels);
 	view->has_channels = view->is_current && with_channels;
 	view->now_ns = clock_ns(CLOCK_MONOTONIC);

@@ -13,32 +13,25 @@
 #include <stdint.h>
 
 #include "client/libuncore/uncore.h"
+#include "client/reader/reader.h"
 
 enum admission { UNDECIDED, ADMITTED, REFUSED };
 
 struct view {
-	const char *socket_path; /* of uncored; NULL: as libuncore finds it */
-	bool is_brief;           /* others stand still while this process waits */
-	struct uncore *handle;   /* NULL: not connected */
-	uint64_t retry_ns;       /* CLOCK_MONOTONIC: not before */
-	unsigned n_failures;     /* in a row */
-	uint64_t waited_ns;      /* when a snapshot last waited for long, in vain; 0: never */
-	uint64_t told_ns;        /* when the log was last told that uncored is away */
-	bool told;               /* ... and not yet that it is back */
-	char reason[1024];       /* why there is no snapshot; "": there is one */
+	bool is_brief;       /* others stand still while this process waits */
+	uint64_t retry_ns;   /* CLOCK_MONOTONIC: not before */
+	unsigned n_failures; /* in a row */
+	uint64_t waited_ns;  /* when a snapshot last waited for long, in vain; 0: never */
+	uint64_t told_ns;    /* when the log was last told that uncored is away */
+	bool told;           /* ... and not yet that it is back */
+	char reason[1024];   /* why there is no snapshot; "": there is one */
 
-	/* Of the last connection that there was; n_connections counts connections. */
-	unsigned n_connections;
-	struct uncore_machine machine; /* .platform is the one below */
-	char platform[UNCORE_NAME_MAX];
-	struct uncore_sample *samples;         /* .n_sockets */
-	struct uncore_channel_value *channels; /* .n_channels */
-
-	uint64_t deadline_ns; /* CLOCK_MONOTONIC: of the snapshot that is being taken */
-	bool is_current;      /* the snapshot below is of this fetch */
-	bool has_channels;    /* ... and .channels, too */
-	int64_t epoch_ns;     /* CLOCK_REALTIME - CLOCK_MONOTONIC */
-	uint64_t now_ns;      /* CLOCK_MONOTONIC */
+	struct reader reader;
+	bool is_current;   /* the snapshot below is of this fetch */
+	bool has_channels; /* ... and its channels, too */
+	struct readout readout;
+	int64_t epoch_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+	uint64_t now_ns;  /* CLOCK_MONOTONIC */
 	struct uncore_daemon daemon;
 };
 
