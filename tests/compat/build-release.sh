@@ -26,7 +26,7 @@ build() {
 		compile -shared -o libuncore.so.0 -Wl,-soname,libuncore.so.0 -Wl,-z,nodelete \
 			-Wl,--version-script=client/libuncore.sym common/*.c client/*.c &&
 		compile -o uncore client/uncore/*.c client/format.c libuncore.so.0 &&
-		compile -o probe "$probe" libuncore.so.0
+		compile -Iclient -o probe "$probe" libuncore.so.0
 }
 
 if problem=$(build 2>&1); then

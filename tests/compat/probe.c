@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "client/libuncore/uncore.h"
+#include "uncore.h"
 
 enum { PAGES = 25600, PAGE_WORTH = 4096, SOCKETS_MAX = 2 };
 
