@@ -4,17 +4,17 @@
 /* With these flags, missing boxes or a time without counting make a difference of their own. */
 static const uint32_t INCOMPARABLE = PAGE_ABSENT | PAGE_PARTIAL | PAGE_ESTIMATED | PAGE_FROZEN;
 
-/* The bytes that a metric's counters cannot tell apart: each box may be one count behind. */
+/* What a metric's counters cannot tell apart: each box may be one count behind. */
 static uint64_t coarseness(const struct plan *plan, unsigned socket, unsigned metric)
 {
 	const struct plan_socket *s = &plan->sockets[socket];
-	uint64_t bytes = 0;
+	uint64_t worth = 0;
 
 	for (unsigned i = s->first_box; i < s->first_box + s->n_boxes; i++)
 		for (unsigned k = 0; k < plan->boxes[i].n_uses; k++)
 			if (plan->boxes[i].uses[k].metric == metric)
-				bytes += plan->boxes[i].uses[k].bytes;
-	return bytes;
+				worth += scale_round_up(plan->boxes[i].uses[k].scale);
+	return worth;
 }
 
 bool agreement_find(const struct generation *generation, unsigned socket, unsigned metric,

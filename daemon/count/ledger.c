@@ -23,6 +23,11 @@ struct ledger_book {
 	/* two copies follow */
 };
 
+/* Of the scales of a box's uses; behind the books, for each box. */
+struct ledger_denominators {
+	uint32_t of_use[PLAN_EVENTS_MAX];
+};
+
 static_assert(sizeof(struct ledger_book) % 8 == 0, "copies are aligned");
 static_assert(sizeof(struct ledger_identity) % 8 == 0, "books are aligned");
 static_assert(sizeof(struct ledger_header) % 8 == 0, "identities are aligned");
@@ -39,13 +44,32 @@ static size_t book_bytes(unsigned n_boxes)
 	return sizeof(struct ledger_book) + 2 * copy_bytes(n_boxes);
 }
 
-static size_t ledger_bytes(const struct plan *plan)
+static bool has_fractions(const struct plan *plan)
+{
+	for (unsigned i = 0; i < plan->n_boxes; i++)
+		for (unsigned k = 0; k < plan->boxes[i].n_uses; k++)
+			if (!scale_is_whole(plan->boxes[i].uses[k].scale))
+				return true;
+	return false;
+}
+
+/* Up to the end of the books. */
+static size_t books_end(const struct plan *plan)
 {
 	size_t bytes =
 		sizeof(struct ledger_header) + plan->n_boxes * sizeof(struct ledger_identity);
 
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		bytes += book_bytes(plan->sockets[s].n_boxes);
+	return bytes;
+}
+
+static size_t ledger_bytes(const struct plan *plan)
+{
+	size_t bytes = books_end(plan);
+
+	if (has_fractions(plan))
+		bytes += plan->n_boxes * sizeof(struct ledger_denominators);
 	return bytes;
 }
 
@@ -102,7 +126,7 @@ static struct ledger_identity identify(const struct plan_box *plan)
 		const struct plan_use *use = &plan->uses[i];
 
 		identity.uses[i] = (struct ledger_use){ use->event, use->metric, use->term,
-			use->subtract, use->bytes, use->channel };
+			use->subtract, use->scale.n, use->channel };
 	}
 	for (unsigned i = 0; i < plan->n_events; i++) {
 		identity.configs[i][0] = plan->events[i].code.config;
@@ -110,6 +134,22 @@ static struct ledger_identity identify(const struct plan_box *plan)
 		identity.configs[i][2] = plan->events[i].code.config2;
 	}
 	return identity;
+}
+
+/* Where a ledger of @plan has the denominators of its boxes. */
+static struct ledger_denominators *denominators(
+	const struct ledger *ledger, const struct plan *plan)
+{
+	return (void *)((char *)ledger->header + books_end(plan));
+}
+
+static struct ledger_denominators denominators_of(const struct plan_box *plan)
+{
+	struct ledger_denominators found = {};
+
+	for (unsigned i = 0; i < plan->n_uses; i++)
+		found.of_use[i] = plan->uses[i].scale.d;
+	return found;
 }
 
 /* The CPU does not matter: the kernel moves the events of a box when its CPU goes offline. */
@@ -131,6 +171,8 @@ static void fill(struct ledger *ledger, const struct plan *plan, const struct bo
 	}
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		ledger_book(ledger, s)->n_boxes = plan->sockets[s].n_boxes;
+	for (unsigned i = 0; i < plan->n_boxes && has_fractions(plan); i++)
+		denominators(ledger, plan)[i] = denominators_of(&plan->boxes[i]);
 }
 
 int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box boxes[],
@@ -191,6 +233,15 @@ static bool books_fit(const struct ledger *ledger, const struct plan *plan)
 	return true;
 }
 
+/* Is box @i worth the same, where some box of @plan is worth a fraction? */
+static bool same_fractions(const struct ledger *ledger, const struct plan *plan, unsigned i)
+{
+	struct ledger_denominators planned = denominators_of(&plan->boxes[i]);
+
+	return !has_fractions(plan) ||
+	       !memcmp(&denominators(ledger, plan)[i], &planned, sizeof planned);
+}
+
 static int check_plan(const struct ledger *ledger, const struct plan *plan, struct fault *fault)
 {
 	const struct ledger_header *header = ledger->header;
@@ -199,14 +250,17 @@ static int check_plan(const struct ledger *ledger, const struct plan *plan, stru
 		return fault_set(fault, -ESTALE, "it is about platform %.31s, this is %s",
 			header->platform, plan->platform->name);
 	if (header->n_sockets != plan->n_sockets || header->n_boxes != plan->n_boxes ||
-		header->bytes != ledger_bytes(plan) || !books_fit(ledger, plan))
+		header->bytes < books_end(plan) || !books_fit(ledger, plan))
 		return fault_set(fault, -ESTALE,
 			"it is about %u sockets with %u counter boxes, this machine has %u with %u",
 			header->n_sockets, header->n_boxes, plan->n_sockets, plan->n_boxes);
+	if (header->bytes != ledger_bytes(plan))
+		return fault_set(fault, -ESTALE, "its counts are not worth what they are now");
 	for (unsigned i = 0; i < plan->n_boxes; i++) {
 		struct ledger_identity planned = identify(&plan->boxes[i]);
 
-		if (!same_counters(&identities(ledger)[i], &planned))
+		if (!same_counters(&identities(ledger)[i], &planned) ||
+			!same_fractions(ledger, plan, i))
 			return fault_set(fault, -ESTALE,
 				"counter box %s of socket %u now has other events or bytes per "
 				"count",

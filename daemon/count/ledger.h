@@ -10,7 +10,8 @@
  * counts since then.
  *
  * The rest never changes. It says which counters these are, so that totals are never continued with
- * others.
+ * others. Where a count is worth a fraction, denominators follow the books. Otherwise they are left
+ * out, and releases that know no fractions can go on with the ledger.
  */
 #pragma once
 
@@ -28,7 +29,7 @@ enum { LEDGER_VERSION = 1 }; /* of the layout, with struct page_sweep and struct
 /* A struct plan_use without padding and bool, so that any bytes are a valid value. */
 struct ledger_use {
 	uint8_t event, metric, term, subtract;
-	uint32_t bytes;
+	uint32_t bytes; /* of the scale: the numerator */
 	int32_t channel;
 };
 

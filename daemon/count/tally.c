@@ -83,7 +83,7 @@ void tally_resume(struct tally *tally, const struct page_sweep *last,
 
 static void add_use(struct box_sum *sum, const struct box *box, const struct plan_use *use)
 {
-	uint64_t amount = box->events[use->event].count * use->bytes;
+	uint64_t amount = scale_apply(use->scale, box->events[use->event].count);
 
 	*(use->subtract ? &sum->subtracted : &sum->added) += amount;
 	sum->quality |= box->quality;
@@ -98,7 +98,7 @@ static void add_channel(struct tally *tally, const struct box *box, const struct
 	struct page_channel_value *value =
 		&tally->channels[use->channel - (int)tally->first_channel];
 
-	value->count += box->events[use->event].count * use->bytes;
+	value->count += scale_apply(use->scale, box->events[use->event].count);
 	value->quality |= (tally->quality[use->metric] & LASTING) | box->quality;
 	if (box->error < 0) {
 		value->quality |= PAGE_ABSENT;

@@ -9,21 +9,25 @@
 
 #include "common/macro.h"
 #include "daemon/base/text-file.h"
+#include "daemon/plan/unit.h"
 
 enum { PATH_MAX_BYTES = 256 };
 
+/* The kernel's units, in units of metrics. */
 static const struct {
-	const char *name;
-	double bytes;
+	const char *name, *unit;
+	double worth;
 } units[] = {
-	{ "Bytes", 1 },
-	{ "B", 1 },
-	{ "KiB", 1 << 10 },
-	{ "MiB", 1 << 20 },
-	{ "GiB", 1 << 30 },
-	{ "KB", 1e3 },
-	{ "MB", 1e6 },
-	{ "GB", 1e9 },
+	{ "Bytes", UNIT_BYTES, 1 },
+	{ "B", UNIT_BYTES, 1 },
+	{ "KiB", UNIT_BYTES, 1 << 10 },
+	{ "MiB", UNIT_BYTES, 1 << 20 },
+	{ "GiB", UNIT_BYTES, 1 << 30 },
+	{ "KB", UNIT_BYTES, 1e3 },
+	{ "MB", UNIT_BYTES, 1e6 },
+	{ "GB", UNIT_BYTES, 1e9 },
+	{ "ns", "ns", 1 },
+	{ "Joules", "nJ", 1e9 },
 };
 
 /* 0: *ret is the file's text; or there is no such file, and *ret is "". */
@@ -43,36 +47,47 @@ static int read_beside(const struct pmu *pmu, const char *alias, const char *suf
 
 /*
  * Without a unit the scale is a mere factor, such as the 256 by which the POWER9 nest divides its
- * counts in MCS units. Bytes per count must be a multiple of the factor. A scale of "1" states
- * nothing.
+ * counts in MCS units. What a count is worth must be a multiple of the factor. A scale of "1"
+ * states nothing.
  */
-static bool agrees(double scale, const char *unit, uint32_t bytes, struct fault *fault)
+static bool divides(double factor, const struct worth *worth, struct fault *fault)
 {
-	if (!unit[0]) {
-		if (scale >= 1 && scale <= bytes && bytes % (uint32_t)scale == 0 &&
-			(uint32_t)scale == scale)
-			return true;
-		fault_set(fault, 0, "its .scale %g, without a .unit, does not divide %u bytes",
-			scale, bytes);
-		return false;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		double stated = scale * units[i].bytes;
+	char text[SCALE_TEXT_MAX];
 
-		if (strcmp(unit, units[i].name) != 0)
+	if (factor >= 1 && factor <= worth->scale.n && worth->scale.n % (uint32_t)factor == 0 &&
+		(uint32_t)factor == factor)
+		return true;
+	scale_text(worth->scale, text);
+	fault_set(fault, 0, "its .scale %g, without a .unit, does not divide %s %s", factor, text,
+		worth->unit);
+	return false;
+}
+
+static bool agrees(double scale, const char *unit, const struct worth *worth, struct fault *fault)
+{
+	const double given = (double)worth->scale.n / worth->scale.d;
+	char text[SCALE_TEXT_MAX];
+
+	if (!unit[0])
+		return divides(scale, worth, fault);
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		double stated = scale * units[i].worth;
+
+		if (strcmp(unit, units[i].name) != 0 || strcmp(worth->unit, units[i].unit) != 0)
 			continue;
-		if (stated > bytes * 0.999 && stated < bytes * 1.001)
+		if (stated > given * 0.999 && stated < given * 1.001)
 			return true;
-		fault_set(fault, 0, "its .scale and .unit say %g bytes, the platform file %u",
-			stated, bytes);
+		scale_text(worth->scale, text);
+		fault_set(fault, 0, "its .scale and .unit say %g %s, the platform file %s", stated,
+			worth->unit, text);
 		return false;
 	}
-	fault_set(fault, 0, "its .unit \"%.24s\" is not a unit of bytes", unit);
+	fault_set(fault, 0, "its .unit \"%.24s\" is not a unit of %s", unit, worth->unit);
 	return false;
 }
 
 static int check_scale(
-	const struct pmu *pmu, const char *alias, uint32_t bytes, struct fault *fault)
+	const struct pmu *pmu, const char *alias, const struct worth *worth, struct fault *fault)
 {
 	char scale_text[FORMAT_NAME_MAX], unit[FORMAT_NAME_MAX], *end;
 	double scale = 1;
@@ -88,11 +103,11 @@ static int check_scale(
 			return fault_set(
 				fault, -EDOM, "its .scale \"%.24s\" is no factor", scale_text);
 	}
-	return agrees(scale, unit, bytes, fault) ? 0 : -EDOM;
+	return agrees(scale, unit, worth, fault) ? 0 : -EDOM;
 }
 
-int alias_encode(const struct pmu *pmu, const char *name, uint32_t bytes, struct encoding *encoding,
-	struct fault *fault)
+int alias_encode(const struct pmu *pmu, const char *name, const struct worth *worth,
+	struct encoding *encoding, struct fault *fault)
 {
 	char path[PATH_MAX_BYTES], text[PMU_VALUE_MAX];
 	int r;
@@ -105,8 +120,8 @@ int alias_encode(const struct pmu *pmu, const char *name, uint32_t bytes, struct
 		return fault_set(fault, r, "the PMU has no such event");
 	if (r < 0)
 		return fault_set(fault, r, "it cannot be read: %s", strerror(-r));
-	if (bytes) {
-		r = check_scale(pmu, name, bytes, fault);
+	if (worth) {
+		r = check_scale(pmu, name, worth, fault);
 		if (r < 0)
 			return r;
 	}

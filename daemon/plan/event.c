@@ -37,8 +37,8 @@ static int expand(const char *text, int number, char ret[TEXT_MAX_BYTES], struct
 	return 0;
 }
 
-static int encode_choice(const struct pmu *pmu, const struct event_choice *choice, uint32_t bytes,
-	struct event_code *ret, struct fault *fault)
+static int encode_choice(const struct pmu *pmu, const struct event_choice *choice,
+	const struct worth *worth, struct event_code *ret, struct fault *fault)
 {
 	struct encoding encoding = {};
 	char text[TEXT_MAX_BYTES];
@@ -48,7 +48,7 @@ static int encode_choice(const struct pmu *pmu, const struct event_choice *choic
 		return r;
 	switch (choice->kind) {
 	case EVENT_SYSFS:
-		r = alias_encode(pmu, text, bytes, &encoding, fault);
+		r = alias_encode(pmu, text, worth, &encoding, fault);
 		break;
 	case EVENT_RAW:
 		r = format_encode(pmu, text, &encoding, fault);
@@ -68,19 +68,19 @@ static int encode_choice(const struct pmu *pmu, const struct event_choice *choic
 	return 0;
 }
 
-int event_encode(const struct pmu *pmu, const struct event_choices *choices, uint32_t bytes,
-	struct event_code *ret, char why[PAGE_TEXT_MAX])
+int event_encode(const struct pmu *pmu, const struct event_choices *choices,
+	const struct worth *worth, struct event_code *ret, char why[PAGE_TEXT_MAX])
 {
 	char reasons[PAGE_TEXT_MAX] = "";
 	struct fault fault;
 	size_t length = 0;
 	int r = -ENOENT;
 
-	/* If kernel and platform file disagree on the bytes, no other name of the event helps. */
+	/* If kernel and platform file disagree on the worth, no other name of the event helps. */
 	for (unsigned i = 0; i < choices->n && r != -EDOM; i++) {
 		const struct event_choice *choice = &choices->choice[i];
 
-		r = encode_choice(pmu, choice, bytes, ret, &fault);
+		r = encode_choice(pmu, choice, worth, ret, &fault);
 		if (r == 0) {
 			memcpy(ret->tried, reasons, sizeof reasons);
 			return 0;

@@ -20,9 +20,9 @@ struct event_code {
 
 /*
  * Encodes the first alternative that resolves on @pmu. For sysfs: the alias's .scale and .unit,
- * where present, must agree with @bytes per count (0: not checked, as for a clock). 0; -ENOENT: no
- * alternative resolves, -EDOM: the kernel states another scale, or a scale that is no number; @why
- * has the reason for each alternative that was tried (cut to fit).
+ * where present, must agree with @worth of a count (NULL: not checked, as for a clock). 0; -ENOENT:
+ * no alternative resolves, -EDOM: the kernel states another scale, or a scale that is no number;
+ * @why has the reason for each alternative that was tried (cut to fit).
  */
-int event_encode(const struct pmu *pmu, const struct event_choices *choices, uint32_t bytes,
-	struct event_code *ret, char why[PAGE_TEXT_MAX]);
+int event_encode(const struct pmu *pmu, const struct event_choices *choices,
+	const struct worth *worth, struct event_code *ret, char why[PAGE_TEXT_MAX]);

@@ -114,9 +114,10 @@ unsigned match_n_lost(const struct match *match, const struct topology *topology
 	return 1;
 }
 
-static void resolve(
-	const struct platform_term *term, const struct topology *topology, struct match *match)
+static void resolve(const struct platform_term *term, const char *unit,
+	const struct topology *topology, struct match *match)
 {
+	const struct worth worth = { term->scale, unit };
 	const struct pmu *pmu = match->pmu;
 	int r;
 
@@ -131,12 +132,12 @@ static void resolve(
 		return;
 	}
 	match->whole_pmu = false;
-	r = event_encode(pmu, &term->event, term->bytes, &match->code, match->why);
+	r = event_encode(pmu, &term->event, &worth, &match->code, match->why);
 	match->usable = r == 0;
 	match->contradicted = r == -EDOM;
 	if (term->clock.n)
 		match->has_clock =
-			event_encode(pmu, &term->clock, 0, &match->clock, match->clock_why) == 0;
+			event_encode(pmu, &term->clock, NULL, &match->clock, match->clock_why) == 0;
 }
 
 static bool named(const struct pmu *pmu, const char *glob, size_t length)
@@ -157,7 +158,7 @@ static unsigned count_named(const struct pmu_list *pmus, const char *glob, size_
 	return n;
 }
 
-int match_term(const struct platform_term *term, const struct pmu_list *pmus,
+int match_term(const struct platform_term *term, const char *unit, const struct pmu_list *pmus,
 	const struct topology *topology, struct match_list *ret)
 {
 	struct match_list list = { 0 };
@@ -179,7 +180,7 @@ int match_term(const struct platform_term *term, const struct pmu_list *pmus,
 		if (!named(&pmus->pmus[i], glob, length))
 			continue;
 		list.matches[list.n].pmu = &pmus->pmus[i];
-		resolve(term, topology, &list.matches[list.n++]);
+		resolve(term, unit, topology, &list.matches[list.n++]);
 	}
 	*ret = list;
 	return 0;

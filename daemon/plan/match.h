@@ -27,9 +27,9 @@ struct match_list {
 	struct match *matches;
 };
 
-/* Matches @term by the first of its globs, separated by " | ", that names a PMU of @pmus. 0,
- * -ENOMEM. */
-int match_term(const struct platform_term *term, const struct pmu_list *pmus,
+/* Matches @term, of a metric in @unit, by the first of its globs, separated by " | ", that names a
+ * PMU of @pmus. 0, -ENOMEM. */
+int match_term(const struct platform_term *term, const char *unit, const struct pmu_list *pmus,
 	const struct topology *topology, struct match_list *ret);
 
 void match_list_done(struct match_list *list);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "common/macro.h"
+#include "daemon/plan/platform-report.h"
 
 static void write_hex(struct jsonwriter *json, const char *key, uint64_t value)
 {
@@ -24,7 +25,7 @@ static void write_event(struct jsonwriter *json, const struct plan *plan,
 	write_hex(json, "config1", code->config1);
 	if (code->config2)
 		write_hex(json, "config2", code->config2);
-	jsonwriter_number(json, "bytes", use->bytes);
+	platform_report_worth(json, use->scale);
 	if (use->subtract)
 		jsonwriter_flag(json, "subtract", true);
 	jsonwriter_text(json, "via", code->via);
@@ -133,10 +134,12 @@ static void print_box(const struct plan *plan, const struct plan_box *box, FILE 
 	fprintf(out, "  %s (type %u) on CPU %d:", box->pmu, box->type, box->cpu);
 	for (unsigned i = 0; i < box->n_uses; i++) {
 		const struct plan_use *use = &box->uses[i];
+		char worth[SCALE_TEXT_MAX];
 
-		fprintf(out, "%s %s%s 0x%" PRIx64 " x %u", i ? "," : "", use->subtract ? "-" : "",
+		scale_text(use->scale, worth);
+		fprintf(out, "%s %s%s 0x%" PRIx64 " x %s", i ? "," : "", use->subtract ? "-" : "",
 			plan->platform->metrics[use->metric].name,
-			box->events[use->event].code.config, use->bytes);
+			box->events[use->event].code.config, worth);
 	}
 	fputc('\n', out);
 }

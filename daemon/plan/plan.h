@@ -33,8 +33,8 @@ struct plan_use {
 	uint8_t metric; /* index into platform.metrics */
 	uint8_t term;   /* index into its terms */
 	bool subtract;
-	uint32_t bytes;  /* per count */
-	int32_t channel; /* index into plan.channels, or PLAN_NO_CHANNEL */
+	struct scale scale; /* what a count is worth */
+	int32_t channel;    /* index into plan.channels, or PLAN_NO_CHANNEL */
 };
 
 struct plan_box {

@@ -15,6 +15,7 @@
 #include "common/macro.h"
 #include "daemon/plan/match.h"
 #include "daemon/plan/quality.h"
+#include "daemon/plan/unit.h"
 
 struct planner {
 	const struct platform *platform;
@@ -91,8 +92,8 @@ static int match_metrics(struct planner *planner)
 		unsigned n = metric->absent[0] ? 0 : metric->n_terms;
 
 		for (unsigned t = 0; r >= 0 && t < n; t++)
-			r = match_term(&metric->terms[t], &planner->pmus, planner->topology,
-				&planner->lists[m][t]);
+			r = match_term(&metric->terms[t], metric->unit, &planner->pmus,
+				planner->topology, &planner->lists[m][t]);
 		drop_half_sums(planner->lists[m], n);
 		for (unsigned t = 0; r >= 0 && t < n; t++)
 			r = note_list(planner, m, t);
@@ -155,8 +156,10 @@ static void name_channel(
 }
 
 /* A client that wants raw counts finds them under the kernel's names, where the kernel has some. */
-static void name_counter(struct page_channel *channel, const struct placement *p)
+static void name_counter(
+	const struct planner *planner, struct page_channel *channel, const struct placement *p)
 {
+	const char *unit = planner->platform->metrics[p->metric].unit;
 	const struct event_code *code = &p->match->code;
 	const struct plan_box *box = p->box;
 	const char *alias = code->via + strlen("sysfs:");
@@ -167,8 +170,11 @@ static void name_counter(struct page_channel *channel, const struct placement *p
 	if (strncmp(code->via, "sysfs:", strlen("sysfs:")) || !channel->pmu[0] ||
 		strlen(alias) >= sizeof channel->event)
 		return;
+	/* The page has no room for a fraction, or for another unit. */
+	if (!scale_is_whole(p->term->scale) || strcmp(unit, UNIT_BYTES) != 0)
+		return;
 	strcpy(channel->event, alias);
-	channel->bytes = p->term->bytes;
+	channel->bytes = p->term->scale.n;
 }
 
 /* The count of a channel with several events is the count of no single event. */
@@ -195,7 +201,7 @@ static int take_channel(struct planner *planner, const struct placement *p, int3
 		return fault_set(planner->fault, -E2BIG, "there are more than %d memory channels",
 			PAGE_CHANNELS_MAX);
 	name_channel(planner, p, channel.name);
-	name_counter(&channel, p);
+	name_counter(planner, &channel, p);
 	*ret = (int32_t)plan->n_channels;
 	return plan_add_channel(plan, &channel);
 }
@@ -208,7 +214,7 @@ static int add_use(struct planner *planner, const struct placement *p)
 		.metric = p->metric,
 		.term = term - planner->platform->metrics[p->metric].terms,
 		.subtract = term->subtract,
-		.bytes = term->bytes,
+		.scale = term->scale,
 		.channel = PLAN_NO_CHANNEL,
 	};
 	int r = take_event(planner, box, &p->match->code, false, &use.event);

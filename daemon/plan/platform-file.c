@@ -10,6 +10,7 @@
 #include "common/macro.h"
 #include "daemon/base/inifile.h"
 #include "daemon/plan/platform-keys.h"
+#include "daemon/plan/unit.h"
 
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
@@ -35,6 +36,24 @@ static int require_both(const struct inifile *ini, const struct inifile_section 
 		return 0;
 	return inifile_fault(ini, section->line, fault, "[%s] has %s without %s.", section->name,
 		has_one ? one : other, has_one ? other : one);
+}
+
+/* What every term needs. `bytes` is the older name of `scale`. */
+static int require_term(
+	const struct inifile *ini, const struct inifile_section *section, struct fault *fault)
+{
+	static const char *const required[] = { "pmu", "event", NULL };
+	bool has_bytes = inifile_entry(ini, section, "bytes");
+	int r = require(ini, section, required, fault);
+
+	if (r < 0)
+		return r;
+	if (has_bytes == !!inifile_entry(ini, section, "scale"))
+		return inifile_fault(ini, section->line, fault,
+			has_bytes ? "[%s] has both keys bytes and scale: one is enough."
+				  : "[%s] lacks the key bytes, or scale.",
+			section->name);
+	return require_both(ini, section, "clock", "clock_ms", fault);
 }
 
 static int read_header(const struct inifile *ini, const struct inifile_section *section,
@@ -64,7 +83,6 @@ static int read_header(const struct inifile *ini, const struct inifile_section *
 static int read_further_term(const struct inifile *ini, const struct inifile_section *section,
 	struct platform_metric *metric, struct fault *fault)
 {
-	static const char *const required[] = { "pmu", "event", "bytes", NULL };
 	struct platform_term *term = &metric->terms[metric->n_terms];
 	const struct inifile_group groups[] = {
 		platform_keys_term(term),
@@ -83,9 +101,6 @@ static int read_further_term(const struct inifile *ini, const struct inifile_sec
 	r = inifile_bind(ini, section, groups, ARRAY_SIZE(groups), fault);
 	if (r < 0)
 		return r;
-	r = require(ini, section, required, fault);
-	if (r < 0)
-		return r;
 	if (term->subtract && *term->optional)
 		return inifile_fault(ini, section->line, fault,
 			"[%s] is subtracted, so it cannot be optional: the rest would be too much.",
@@ -93,14 +108,13 @@ static int read_further_term(const struct inifile *ini, const struct inifile_sec
 	if (term->subtract && *term->channel)
 		return inifile_fault(ini, section->line, fault,
 			"[%s] is subtracted, so its boxes cannot be channels.", section->name);
-	return require_both(ini, section, "clock", "clock_ms", fault);
+	return require_term(ini, section, fault);
 }
 
 static int read_metric(const struct inifile *ini, const struct inifile_section *section,
 	struct platform_metric *metric, struct fault *fault)
 {
-	static const char *const required[] = { "pmu", "event", "bytes", "source", "confidence",
-		NULL };
+	static const char *const required[] = { "source", "confidence", NULL };
 	const struct inifile_group groups[] = {
 		platform_keys_term(&metric->terms[0]),
 		platform_keys_metric(metric),
@@ -118,7 +132,7 @@ static int read_metric(const struct inifile *ini, const struct inifile_section *
 	r = require(ini, section, required, fault);
 	if (r < 0)
 		return r;
-	return require_both(ini, section, "clock", "clock_ms", fault);
+	return require_term(ini, section, fault);
 }
 
 /* Are the first @length bytes of @text one of @first and then any number of @rest? */
@@ -161,7 +175,7 @@ static int add_metric(const struct inifile *ini, const struct inifile_section *s
 			"[%s] is one metric too many: %d fit.", section->name, PAGE_METRICS_MAX);
 	platform->n_metrics++;
 	strcpy(metric->name, name);
-	strcpy(metric->unit, "bytes");
+	strcpy(metric->unit, UNIT_BYTES);
 	return read_metric(ini, section, metric, fault);
 }
 

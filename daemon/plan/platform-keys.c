@@ -7,6 +7,7 @@
 
 #include "common/macro.h"
 #include "common/number.h"
+#include "daemon/plan/unit.h"
 
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
 #define UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -159,6 +160,37 @@ static int parse_choices(
 	return 0;
 }
 
+static int parse_bytes(
+	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
+{
+	uint32_t bytes = 0;
+	int r = inifile_number(key, value, &bytes, why);
+
+	if (r >= 0)
+		*(struct scale *)ret = (struct scale){ bytes, 1 };
+	return r;
+}
+
+static int parse_scale(
+	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
+{
+	int r = scale_parse(value, ret);
+
+	(void)key;
+	if (r == -ERANGE)
+		return fault_set(why, -EINVAL,
+			"must have parts of at most 32 bits when it is in its lowest terms");
+	return r < 0 ? fault_set(why, r, "must be a number above 0, or a fraction like 64/9") : 0;
+}
+
+static int parse_unit(
+	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
+{
+	if (!unit_find(value))
+		return fault_set(why, -EINVAL, "must be one of %s", unit_names);
+	return inifile_text(key, value, ret, why);
+}
+
 /* --- keys --- */
 
 #define ROW(name, parse, type, field, most, what)                                                  \
@@ -194,7 +226,8 @@ static const struct inifile_key pattern_keys[] = {
 static const struct inifile_key term_keys[] = {
 	ROW_TEXT("pmu", parse_pmu, platform_term, pmu, "glob over PMU names"),
 	ROW("event", parse_choices, platform_term, event, 0, NULL),
-	ROW("bytes", inifile_number, platform_term, bytes, PLATFORM_BYTES_MAX, "bytes per count"),
+	ROW("bytes", parse_bytes, platform_term, scale, PLATFORM_BYTES_MAX, "bytes per count"),
+	ROW("scale", parse_scale, platform_term, scale, 0, NULL),
 	ROW_TEXT("channel", parse_channel, platform_term, channel, "name of a memory channel"),
 	ROW("clock", parse_choices, platform_term, clock, 0, NULL),
 	ROW("clock_ms", inifile_number, platform_term, clock_ms, 10000, "milliseconds"),
@@ -215,7 +248,7 @@ static const struct inifile_key metric_keys[] = {
 		"who compared it with a known traffic"),
 	ROW("confidence", inifile_word, platform_metric, confidence, 0, "high|medium|low"),
 	ROW("uncalibrated", inifile_bool, platform_metric, uncalibrated, 0, NULL),
-	ROW("unit", inifile_word, platform_metric, unit, 0, "bytes|ns"),
+	ROW_TEXT("unit", parse_unit, platform_metric, unit, NULL),
 };
 
 struct inifile_group platform_keys_platform(struct platform *platform)

@@ -19,6 +19,17 @@ static void write_choices(
 		jsonwriter_text(json, key, text);
 }
 
+void platform_report_worth(struct jsonwriter *json, struct scale scale)
+{
+	char text[SCALE_TEXT_MAX];
+
+	scale_text(scale, text);
+	if (scale_is_whole(scale))
+		jsonwriter_number(json, "bytes", scale.n);
+	else
+		jsonwriter_text(json, "scale", text);
+}
+
 void platform_report_terms(struct jsonwriter *json, const struct platform_metric *metric)
 {
 	jsonwriter_array(json, "terms");
@@ -28,7 +39,7 @@ void platform_report_terms(struct jsonwriter *json, const struct platform_metric
 		jsonwriter_object(json, NULL);
 		jsonwriter_text(json, "pmu", term->pmu);
 		write_choices(json, "event", &term->event);
-		jsonwriter_number(json, "bytes", term->bytes);
+		platform_report_worth(json, term->scale);
 		if (term->subtract)
 			jsonwriter_flag(json, "subtract", true);
 		if (term->optional[0])

@@ -10,5 +10,8 @@
  * which file is wrong. */
 char *platform_report_json(const char *const directories[], struct fault *fault);
 
+/* What a count is worth: "bytes": N, or "scale": "N/M". */
+void platform_report_worth(struct jsonwriter *json, struct scale scale);
+
 /* How @metric is computed: its member `terms`. */
 void platform_report_terms(struct jsonwriter *json, const struct platform_metric *metric);

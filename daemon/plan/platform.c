@@ -38,20 +38,24 @@ int platform_calibrate(
 {
 	int found = find_metric(platform, name);
 	struct platform_metric *metric = found < 0 ? NULL : &platform->metrics[found];
+	char first[SCALE_TEXT_MAX], other[SCALE_TEXT_MAX];
 
 	if (!metric || *metric->absent)
 		return fault_set(fault, -EINVAL,
 			"[calibration] names %s, which platform %s does not count.", name,
 			platform->name);
-	for (unsigned t = 1; t < metric->n_terms; t++)
-		if (metric->terms[t].bytes != metric->terms[0].bytes)
-			return fault_set(fault, -EINVAL,
-				"[calibration] names %s, whose terms are worth %u and %u bytes: "
-				"copy %s to the site's folder and change the copy.",
-				name, metric->terms[0].bytes, metric->terms[t].bytes,
-				platform->path);
+	for (unsigned t = 1; t < metric->n_terms; t++) {
+		if (scale_is_same(metric->terms[t].scale, metric->terms[0].scale))
+			continue;
+		scale_text(metric->terms[0].scale, first);
+		scale_text(metric->terms[t].scale, other);
+		return fault_set(fault, -EINVAL,
+			"[calibration] names %s, whose terms are worth %s and %s %s: copy %s to "
+			"the site's folder and change the copy.",
+			name, first, other, metric->unit, platform->path);
+	}
 	for (unsigned t = 0; t < metric->n_terms; t++)
-		metric->terms[t].bytes = bytes;
+		metric->terms[t].scale = (struct scale){ bytes, 1 };
 	metric->uncalibrated = false;
 	metric->calibrated = true;
 	return 0;

@@ -3,8 +3,9 @@
  * Platform files: how to recognise a machine, and what to count on it (uncore-platform(5)).
  *
  * A metric is a sum of terms; a term may be subtracted. Each term is one event on every PMU
- * instance ("box") whose name matches a glob, and each count is worth so many bytes. An event is a
- * list of alternatives: the first that resolves on the running kernel is taken.
+ * instance ("box") whose name matches a glob, and each count is worth so much of the metric's unit,
+ * say 64 bytes. An event is a list of alternatives: the first that resolves on the running kernel
+ * is taken.
  */
 #pragma once
 
@@ -13,6 +14,7 @@
 
 #include "common/page.h"
 #include "daemon/base/fault.h"
+#include "daemon/plan/scale.h"
 
 enum {
 	PLATFORM_TERMS_MAX = 8, /* AMD's data fabric has an event for each of 8 channels */
@@ -46,7 +48,7 @@ struct platform_term {
 	struct event_choices event;
 	struct event_choices clock; /* counts the box's own time; n == 0: none */
 	uint32_t clock_ms;          /* the clock must move at least once in so many ms */
-	uint32_t bytes;             /* per count, 1 .. PLATFORM_BYTES_MAX */
+	struct scale scale;         /* what a count is worth in the metric's unit */
 	bool subtract;
 	char optional[PAGE_TEXT_MAX]; /* the part that is not counted without such a PMU; "": not
 					 optional */
@@ -55,7 +57,7 @@ struct platform_term {
 
 struct platform_metric {
 	char name[PAGE_NAME_MAX];
-	char unit[PAGE_NAME_MAX];
+	char unit[PAGE_NAME_MAX];    /* of unit.h */
 	char absent[PAGE_TEXT_MAX];  /* why this platform lacks it; "": it does not */
 	char partial[PAGE_TEXT_MAX]; /* the part that no PMU of this platform counts; "": none */
 	char source[PLATFORM_SOURCE_MAX];
@@ -82,8 +84,9 @@ struct platform {
 int platform_check_of(const struct platform *platform, unsigned metric);
 
 /*
- * Sets the site's @bytes for one count of metric @name: the metric is no longer uncalibrated.
- * -EINVAL: there is no such metric, or it is absent, or its terms have values of their own.
+ * Sets the site's @bytes (or what else the unit is) for one count of metric @name: the metric is no
+ * longer uncalibrated. -EINVAL: there is no such metric, or it is absent, or its terms have values
+ * of their own.
  */
 int platform_calibrate(
 	struct platform *platform, const char *name, uint32_t bytes, struct fault *fault);

@@ -31,16 +31,20 @@ static struct fault *new_warning(struct counters *counters)
 /* The site's calibration must not contradict the kernel. */
 static int check_calibration(const struct plan *plan, struct fault *fault)
 {
+	char worth[SCALE_TEXT_MAX];
+
 	for (unsigned s = 0; s < plan->n_sockets; s++)
-		for (unsigned m = 0; m < plan->platform->n_metrics; m++)
-			if (plan->platform->metrics[m].calibrated &&
-				plan->sockets[s].contradicted[m])
-				return fault_set(fault, -EINVAL,
-					"[calibration] says that a count of %s is worth %u bytes, "
-					"but the kernel knows better: %s.",
-					plan->platform->metrics[m].name,
-					plan->platform->metrics[m].terms[0].bytes,
-					plan->sockets[s].why[m]);
+		for (unsigned m = 0; m < plan->platform->n_metrics; m++) {
+			const struct platform_metric *metric = &plan->platform->metrics[m];
+
+			if (!metric->calibrated || !plan->sockets[s].contradicted[m])
+				continue;
+			scale_text(metric->terms[0].scale, worth);
+			return fault_set(fault, -EINVAL,
+				"[calibration] says that a count of %s is worth %s %s, but the "
+				"kernel knows better: %s.",
+				metric->name, worth, metric->unit, plan->sockets[s].why[m]);
+		}
 	return 0;
 }
 

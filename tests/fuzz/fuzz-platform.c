@@ -121,7 +121,8 @@ static void calibrate(struct platform *platform)
 
 		platform_check_of(platform, m);
 		if (platform_calibrate(platform, metric->name, 7, &fault) == 0 &&
-			(!metric->calibrated || metric->terms[0].bytes != 7))
+			(!metric->calibrated || metric->terms[0].scale.n != 7 ||
+				metric->terms[0].scale.d != 1))
 			abort();
 	}
 	if (platform_calibrate(platform, "no such", 7, &fault) != -EINVAL)

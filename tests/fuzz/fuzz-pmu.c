@@ -4,7 +4,8 @@
  * or refused with a sentence. No bit of an encoding lies outside the fields of format/.
  *
  * The input is a list of files, each a line "@PATH" and then its content; "@name" is the PMU's
- * name, "@bytes" what the platform file says of a count, "@sysfs" and "@raw" are alternatives.
+ * name, "@bytes" or "@scale" what the platform file says of a count, "@sysfs" and "@raw" are
+ * alternatives.
  */
 #include <dirent.h>
 #include <err.h>
@@ -27,7 +28,7 @@ enum { FILES_MAX = 32, WORDS = 3 };
 struct case_of {
 	char pmu[256];
 	struct event_choices choices;
-	uint32_t bytes;
+	struct worth worth;
 	unsigned n_files;
 	uint64_t covered[WORDS]; /* by format/, as this target reads it */
 };
@@ -162,7 +163,9 @@ static void take_part(struct case_of *c, const char *name, const char *text, siz
 	if (strcmp(name, "name") == 0)
 		name_pmu(c, line);
 	else if (strcmp(name, "bytes") == 0)
-		c->bytes = (uint32_t)strtoul(line, NULL, 10);
+		c->worth = (struct worth){ { (uint32_t)strtoul(line, NULL, 10), 1 }, "bytes" };
+	else if (strcmp(name, "scale") == 0 && scale_parse(line, &c->worth.scale) == 0)
+		c->worth.unit = "nJ";
 	else if (strcmp(name, "sysfs") == 0)
 		add_choice(c, EVENT_SYSFS, line);
 	else if (strcmp(name, "raw") == 0)
@@ -209,7 +212,7 @@ static void check_pmu(const struct case_of *c, const struct pmu *pmu)
 		abort();
 	if (pmu->directory_fd < 0)
 		return;
-	r = event_encode(pmu, &c->choices, c->bytes, &code, why);
+	r = event_encode(pmu, &c->choices, c->worth.scale.n ? &c->worth : NULL, &code, why);
 	if (r == 0)
 		check_code(c, &code);
 	else if ((r != -ENOENT && r != -EDOM) || !why[0])

@@ -46,8 +46,11 @@ static struct plan_box make_box(unsigned i, unsigned socket)
 		.socket = socket,
 		.n_events = 2 + i % 2,
 		.n_uses = 2,
-		.uses = { { .event = 0, .metric = 0, .bytes = 64, .channel = (int)(2 * i) },
-			{ .event = 1, .metric = 1, .bytes = 64, .channel = (int)(2 * i + 1) } },
+		.uses = { { .event = 0, .metric = 0, .scale = { 64, 1 }, .channel = (int)(2 * i) },
+			{ .event = 1,
+				.metric = 1,
+				.scale = { 64, 1 },
+				.channel = (int)(2 * i + 1) } },
 		.events = { { .code.config = 0x304 }, { .code.config = 0xc04 },
 			{ .is_clock = true } },
 	};

@@ -14,6 +14,7 @@ import time
 SOURCE = pathlib.Path(os.environ["UNCORE_SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["UNCORE_BUILD_ROOT"])
 import tap
+from kernel import PAGE_FAULTS, open_event
 from tap import equal
 PAGES = 40000
 SECONDS = 10
@@ -127,6 +128,36 @@ def explains():
         equal(daemon.uncore("info", "--json", "--explain", "dram.read").returncode, 2, "status")
 
 
+def counts_in_other_units():
+    """a metric in unit count is the kernel's count; with a fraction it is that part of the whole"""
+    pmu = "pmu = uncore_standin_0\n"
+    platform = HEAD + metric("dram.read") + (
+        f"[faults]\n{pmu}event = sysfs:page_faults\nscale = 1\nunit = count\nsource = s\nconfidence = low\n"
+        f"[energy]\n{pmu}event = sysfs:page_faults\nscale = 1000000000/4294967296\nunit = nJ\nsource = s\n"
+        f"confidence = low\n[flits]\n{pmu}event = sysfs:page_faults\nscale = 64/9\nsource = s\n"
+        "confidence = low\n[flits/minor]\npmu = uncore_standin_0\nevent = sysfs:minor_faults\nbytes = 8\n")
+    with serve(platform) as daemon:
+        text = daemon.text("info", "--explain", "energy")
+        within(text, "energy, in nJ", "is   1953125/8388608 nJ x each count of sysfs:page_faults")
+        within(daemon.text("info", "--explain", "flits"), "is   64/9 bytes x", "plus 8 bytes x")
+        terms = daemon.metrics()["flits"]["terms"]
+        equal([(t.get("bytes"), t.get("scale")) for t in terms], [(None, "64/9"), (8, None)], "terms")
+        daemon.touch()
+        with open(open_event(0, PAGE_FAULTS), "rb", buffering=0) as kernel:
+            daemon.text("stat", "--json", "-o", daemon.folder / "out", BUILD / "tests/workload/touch-pages",
+                        str(PAGES), "0")
+            most = int.from_bytes(kernel.read(8), sys.byteorder)
+        values = json.loads((daemon.folder / "out").read_text(encoding="ascii"))["sockets"][0]["metrics"]
+        faults = values["faults"]["value"]
+        assert PAGES <= faults <= most, (PAGES, faults, most)
+        equal(values["faults"]["unit"], "count", "unit")
+        equal(values["dram.read"]["bytes"], faults * 4096, "bytes")
+        equal(values["energy"]["unit"], "nJ", "unit")
+        # Both ends of the difference are rounded down.
+        assert abs(values["energy"]["value"] - faults * 1000000000 / 4294967296) <= 1, values
+        assert 64 * faults / 9 <= values["flits"]["bytes"] + 1 <= 64 * faults / 9 + 8 * faults + 2, values
+
+
 def lists_platforms():
     """--platforms lists every platform file with sources, confidence and absent metrics"""
     with serve(HEAD + metric("dram.read", more="uncalibrated = yes\n")
@@ -219,7 +250,7 @@ def counts_a_check_instead():
                "source: source of check.dram.read")
 
 
-CASES = [explains, lists_platforms, tells_of_broken_files, calibrates,
+CASES = [explains, counts_in_other_units, lists_platforms, tells_of_broken_files, calibrates,
          refuses_what_the_kernel_denies, compares, compares_with_nothing, counts_a_check_instead]
 
 

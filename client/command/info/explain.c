@@ -9,6 +9,8 @@
 #include "client/command/info/quality.h"
 #include "client/records/json.h"
 
+enum { WORTH_MAX = 32 };
+
 /* --- one metric --- */
 
 static struct json_object *find_named(struct json_object *list, const char *name)
@@ -22,16 +24,28 @@ static struct json_object *find_named(struct json_object *list, const char *name
 	return NULL;
 }
 
-static void print_formula(struct json_object *terms)
+/* What a count is worth: "64", or "64/9". */
+static void write_worth(struct json_object *term, char ret[static WORTH_MAX])
 {
+	if (json_has(term, "scale"))
+		snprintf(ret, WORTH_MAX, "%s", json_text(term, "scale", ""));
+	else
+		snprintf(ret, WORTH_MAX, "%" PRIu64, json_number(term, "bytes"));
+}
+
+static void print_formula(struct json_object *terms, const char *unit)
+{
+	char worth[WORTH_MAX];
+
 	for (size_t i = 0; i < json_length(terms); i++) {
 		struct json_object *term = json_object_array_get_idx(terms, i);
 
-		printf("  %s %" PRIu64 " bytes x each count of %s\n",
+		write_worth(term, worth);
+		printf("  %s %s %s x each count of %s\n",
 			json_flag(term, "subtract") ? "less"
 			: i                         ? "plus"
 						    : "is  ",
-			json_number(term, "bytes"), json_text(term, "event", "?"));
+			worth, unit, json_text(term, "event", "?"));
 		printf("       on every PMU named %s\n", json_text(term, "pmu", "?"));
 		if (json_has(term, "optional"))
 			printf("       where there is one; else: %s\n",
@@ -162,7 +176,7 @@ static void print_metric_here(struct json_object *info, struct json_object *metr
 	printf("%s, in %s, on platform %s\n", name, json_text(metric, "unit", "?"),
 		json_text(info, "platform", "?"));
 	quality_print_warnings(info);
-	print_formula(json_list(metric, "terms"));
+	print_formula(json_list(metric, "terms"), json_text(metric, "unit", "?"));
 	print_origin(metric);
 	for (size_t i = 0; i < json_length(states); i++)
 		print_socket(

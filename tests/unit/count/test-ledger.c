@@ -53,7 +53,7 @@ static void make(struct fixture *f)
 			.n_events = 1,
 			.n_uses = 1,
 			.events = { { .code.config = 0x304 } },
-			.uses = { { .bytes = 64, .channel = PLAN_NO_CHANNEL } } };
+			.uses = { { .scale = { 64, 1 }, .channel = PLAN_NO_CHANNEL } } };
 		box_open(&f->boxes[i], &f->plan_boxes[i], &f->perf);
 	}
 	assert_int_equal(
@@ -214,8 +214,49 @@ static void another_worth_is_refused(void **state)
 
 	(void)state;
 	make(&f);
-	f.plan_boxes[0].uses[0].bytes = 128;
+	f.plan_boxes[0].uses[0].scale.n = 128;
 	assert_refused(&f, -ESTALE, "counter box uncore_imc_0 of socket 0");
+}
+
+static void fractions_are_remembered(void **state)
+{
+	struct fixture f, g;
+
+	(void)state;
+	make(&f);
+	make(&g);
+	f.plan_boxes[2].uses[0].scale = (struct scale){ 64, 9 };
+	assert_int_equal(adopt(&f), -ESTALE); /* they were whole */
+	assert_non_null(strstr(f.fault.text, "not worth what they are now"));
+	ledger_done(&f.ledger);
+	assert_int_equal(ledger_init(&f.ledger, &f.plan, f.boxes, &f.publication, &f.fault), 0);
+	ledger_complete(&f.ledger);
+	assert_true(f.ledger.header->bytes > g.ledger.header->bytes);
+	assert_int_equal(adopt(&f), 0);
+	f.plan_boxes[2].uses[0].scale.d = 11;
+	assert_int_equal(adopt(&f), -ESTALE);
+	assert_non_null(strstr(f.fault.text, "counter box uncore_imc_0 of socket 1"));
+	f.plan_boxes[2].uses[0].scale.d = 1;
+	assert_refused(&f, -ESTALE, "not worth what they are now");
+	done(&g);
+}
+
+/* Whatever is behind the books, the books are where releases without fractions look for them. */
+static void fractions_do_not_move_the_books(void **state)
+{
+	struct page_sweep sweep = { .number = 5 };
+	struct fixture f;
+
+	(void)state;
+	make(&f);
+	ledger_done(&f.ledger);
+	f.plan_boxes[0].uses[0].scale.d = 9;
+	assert_int_equal(ledger_init(&f.ledger, &f.plan, f.boxes, &f.publication, &f.fault), 0);
+	ledger_complete(&f.ledger);
+	ledger_commit(ledger_book(&f.ledger, 1), &sweep, &f.boxes[2], 1);
+	ledger_commit(ledger_book(&f.ledger, 1), &sweep, &f.boxes[2], 1);
+	assert_int_equal(adopt(&f), 0); /* the last book ends before the denominators */
+	done(&f);
 }
 
 static void another_version_is_refused(void **state)
@@ -288,6 +329,9 @@ int main(void)
 			boxes_that_moved_are_refused),
 		CASE("other events are refused", other_events_are_refused),
 		CASE("another worth of a count is refused", another_worth_is_refused),
+		CASE("the fractions that counts are worth are remembered",
+			fractions_are_remembered),
+		CASE("fractions do not move the books", fractions_do_not_move_the_books),
 		CASE("another version is refused", another_version_is_refused),
 		CASE("a ledger from which nobody was served is refused",
 			one_that_nobody_was_served_from_is_refused),

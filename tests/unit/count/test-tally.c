@@ -21,20 +21,20 @@ static const struct plan_box channel_boxes[] = {
 	{ .pmu = "uncore_imc_0",
 		.n_events = 2,
 		.n_uses = 2,
-		.uses = { { .event = 0, .metric = DRAM_READ, .bytes = 64, .channel = 0 },
-			{ .event = 1, .metric = DRAM_WRITE, .bytes = 64, .channel = 1 } } },
+		.uses = { { .event = 0, .metric = DRAM_READ, .scale = { 64, 1 }, .channel = 0 },
+			{ .event = 1, .metric = DRAM_WRITE, .scale = { 64, 1 }, .channel = 1 } } },
 	{ .pmu = "uncore_imc_1",
 		.n_events = 2,
 		.n_uses = 2,
-		.uses = { { .event = 0, .metric = DRAM_READ, .bytes = 64, .channel = 2 },
-			{ .event = 1, .metric = DRAM_WRITE, .bytes = 64, .channel = 3 } } },
+		.uses = { { .event = 0, .metric = DRAM_READ, .scale = { 64, 1 }, .channel = 2 },
+			{ .event = 1, .metric = DRAM_WRITE, .scale = { 64, 1 }, .channel = 3 } } },
 	{ .pmu = "uncore_edc_eclk_0",
 		.n_events = 1,
 		.n_uses = 1,
 		.uses = { { .event = 0,
 			.metric = HBM_READ,
 			.term = 0,
-			.bytes = 64,
+			.scale = { 64, 1 },
 			.channel = PLAN_NO_CHANNEL } } },
 	{ .pmu = "uncore_edc_uclk_0",
 		.n_events = 1,
@@ -43,7 +43,7 @@ static const struct plan_box channel_boxes[] = {
 			.metric = HBM_READ,
 			.term = 1,
 			.subtract = true,
-			.bytes = 64,
+			.scale = { 64, 1 },
 			.channel = PLAN_NO_CHANNEL } } },
 };
 
@@ -277,6 +277,29 @@ static void values_and_channels_in_bytes_are_rounded_down(void **state)
 	tally_done(&f.tally);
 }
 
+/* A fraction is applied to the total of an event, so what is lost never reaches 1. */
+static void a_fraction_adds_up_to_no_error(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.plan_boxes[0].uses[0].scale = (struct scale){ 64, 9 };
+	for (uint64_t i = 1; i <= 10000; i++) {
+		uint64_t told;
+
+		f.boxes[0].events[0].count++;
+		told = sum(&f, DRAM_READ)->count;
+		assert_true(told <= i * 64 / 9 && told + 1 > i * 64 / 9);
+		assert_int_equal(f.tally.channels[0].count, told);
+	}
+	/* 10^9 / 2^32 of a count that 64 bits hold and the product does not. */
+	f.plan_boxes[0].uses[0].scale = (struct scale){ 1953125, 8388608 };
+	f.boxes[0].events[0].count = UINT64_C(1) << 62;
+	assert_int_equal(sum(&f, DRAM_READ)->count, (UINT64_C(1) << 39) * 1953125);
+	tally_done(&f.tally);
+}
+
 static void rounding_adds_up_to_no_error(void **state)
 {
 	struct fixture f;
@@ -371,6 +394,8 @@ int main(void)
 		CASE("flags of the platform file are always raised", static_flags_are_always_there),
 		CASE("values and channels in bytes are rounded down to the quantum",
 			values_and_channels_in_bytes_are_rounded_down),
+		CASE("the part that a fraction leaves out never reaches 1",
+			a_fraction_adds_up_to_no_error),
 		CASE("the part that rounding leaves out never reaches a quantum",
 			rounding_adds_up_to_no_error),
 		CASE("a quantum that changes makes nothing go back",

@@ -69,6 +69,8 @@ static struct event_choices one(enum event_kind kind, const char *text)
 	return choices;
 }
 
+static const struct worth of_64 = { { 64, 1 }, "bytes" }, of_32 = { { 32, 1 }, "bytes" };
+
 struct good {
 	enum event_kind kind;
 	const char *text;
@@ -83,10 +85,12 @@ static void check_good(const struct good *cases, size_t n)
 	fixture_init(&fixture, "uncore_imc_3");
 	for (size_t i = 0; i < n; i++) {
 		struct event_choices choices = one(cases[i].kind, cases[i].text);
+		struct worth worth = { { cases[i].bytes, 1 }, "bytes" };
 		char why[PAGE_TEXT_MAX] = "";
 		struct event_code code;
 
-		if (event_encode(&fixture.list.pmus[0], &choices, cases[i].bytes, &code, why) != 0)
+		if (event_encode(&fixture.list.pmus[0], &choices, worth.scale.n ? &worth : NULL,
+			    &code, why) != 0)
 			fail_msg("%s: %s", cases[i].text, why);
 		assert_int_equal(code.config, cases[i].config);
 		assert_int_equal(code.config1, cases[i].config1);
@@ -131,6 +135,46 @@ static void test_aliases(void **state)
 	check_good(cases, sizeof cases / sizeof *cases);
 }
 
+/* An alias states what a count is worth, in a unit of its own, and the platform file does. */
+static void test_worth_of_aliases(void **state)
+{
+	static const struct {
+		const char *alias;
+		struct worth worth;
+		const char *why; /* NULL: they agree */
+	} cases[] = {
+		{ "energy", { { 1953125, 8388608 }, "nJ" }, NULL }, /* 10^9 / 2^32 */
+		{ "energy", { { 1953125, 8388607 }, "nJ" }, NULL }, /* far below 0.1 % */
+		{ "energy", { { 15625, 256 }, "nJ" },
+			"its .scale and .unit say 0.232831 nJ, the platform file 15625/256" },
+		{ "energy", { { 1, 1 }, "count" }, "its .unit \"Joules\" is not a unit of count" },
+		{ "read", { { 64, 1 }, "nJ" }, "its .unit \"MiB\" is not a unit of nJ" },
+		{ "read", { { 64, 9 }, "bytes" },
+			"its .scale and .unit say 64 bytes, the platform file 64/9" },
+		{ "nest", { { 64, 9 }, "bytes" }, NULL }, /* "1" states nothing */
+		{ "prescaled", { { 256, 9 }, "bytes" }, NULL },
+		{ "prescaled", { { 64, 9 }, "bytes" },
+			"its .scale 256, without a .unit, does not divide 64/9 bytes" },
+	};
+	struct fixture fixture;
+
+	(void)state;
+	fixture_init(&fixture, "power");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct event_choices choices = one(EVENT_SYSFS, cases[i].alias);
+		char why[PAGE_TEXT_MAX] = "", expected[PAGE_TEXT_MAX] = "";
+		struct event_code code;
+		int r = event_encode(&fixture.list.pmus[0], &choices, &cases[i].worth, &code, why);
+
+		if (cases[i].why)
+			snprintf(expected, sizeof expected, "sysfs:%s: %s", cases[i].alias,
+				cases[i].why);
+		assert_string_equal(why, expected);
+		assert_int_equal(r, cases[i].why ? -EDOM : 0);
+	}
+	fixture_done(&fixture);
+}
+
 struct bad {
 	enum event_kind kind;
 	const char *text, *why;
@@ -147,7 +191,7 @@ static void check_bad(const char *pmu, const struct bad *cases, size_t n)
 		struct event_code code = { .config = 77 };
 		char why[PAGE_TEXT_MAX] = "";
 
-		r = event_encode(&fixture.list.pmus[0], &choices, 64, &code, why);
+		r = event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why);
 		assert_int_equal(r, strstr(cases[i].why, "its .") ? -EDOM : -ENOENT);
 		assert_string_equal(why, cases[i].why);
 		assert_int_equal(code.config, 77);
@@ -273,7 +317,7 @@ static void test_pfm_covered(void **state)
 	(void)state;
 	tree_write_pmu(&tree, "box", "format/event", "config:0-7\n");
 	assert_int_equal(pmu_list_load(tree.fd, &list), 0);
-	assert_int_equal(event_encode(&list.pmus[0], &choices, 64, &code, why), -ENOENT);
+	assert_int_equal(event_encode(&list.pmus[0], &choices, &of_64, &code, why), -ENOENT);
 	assert_string_equal(
 		why, "pfm:" PFM_WIDE ": " PFM_WIDE_CONFIG " that no field of format/ covers");
 	pmu_list_done(&list);
@@ -291,7 +335,7 @@ static void test_no_format(void **state)
 	(void)state;
 	tree_write_pmu(&tree, "box", "type", "1\n");
 	assert_int_equal(pmu_list_load(tree.fd, &list), 0);
-	assert_int_equal(event_encode(&list.pmus[0], &choices, 64, &code, why), -ENOENT);
+	assert_int_equal(event_encode(&list.pmus[0], &choices, &of_64, &code, why), -ENOENT);
 	assert_string_equal(why, "raw:config=1: format/ cannot be read: No such file or directory");
 	pmu_list_done(&list);
 	tree_free(&tree);
@@ -313,20 +357,22 @@ static void test_alternatives(void **state)
 
 	(void)state;
 	fixture_init(&fixture, "uncore_imc_3");
-	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 64, &code, why), 0);
+	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), 0);
 	assert_int_equal(code.config, 0x3004);
 	assert_string_equal(code.via, "raw:event=0x04,umask=0x30");
 	snprintf(choices.choice[1].text, sizeof choices.choice[1].text, "cmask=1");
 	choices.n = 2;
-	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 64, &code, why), -ENOENT);
+	assert_int_equal(
+		event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), -ENOENT);
 	assert_string_equal(why,
 		"sysfs:write: the PMU has no such event; raw:cmask=1: the PMU has no field "
 		"\"cmask\"");
 	choices = one(EVENT_SYSFS, "box{n}");
-	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 64, &code, why), 0);
+	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), 0);
 	assert_string_equal(code.via, "sysfs:box3");
 	choices.n = 0;
-	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 64, &code, why), -ENOENT);
+	assert_int_equal(
+		event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), -ENOENT);
 	assert_string_equal(why, "no event is given");
 	fixture_done(&fixture);
 }
@@ -344,7 +390,8 @@ static void test_long_reasons(void **state)
 		memset(choices.choice[i].text, 'a' + i, sizeof choices.choice[i].text - 1);
 	}
 	fixture_init(&fixture, "uncore_imc_3");
-	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 64, &code, why), -ENOENT);
+	assert_int_equal(
+		event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), -ENOENT);
 	assert_int_equal(strlen(why), PAGE_TEXT_MAX - 1);
 	fixture_done(&fixture);
 }
@@ -360,12 +407,12 @@ static void test_contradiction(void **state)
 
 	(void)state;
 	fixture_init(&fixture, "uncore_imc_3");
-	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 64, &code, why), -EDOM);
+	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), -EDOM);
 	assert_string_equal(
 		why, "sysfs:half: its .scale and .unit say 32 bytes, the platform file 64");
-	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 32, &code, why), 0);
+	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, &of_32, &code, why), 0);
 	strcpy(choices.choice[0].text, "nonsense");
-	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, 64, &code, why), 0);
+	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), 0);
 	assert_string_equal(code.via, "raw:event=0x04,umask=0x0f");
 	assert_string_equal(code.tried, "sysfs:nonsense: the PMU has no such event");
 	fixture_done(&fixture);
@@ -376,6 +423,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE("raw events are placed as format/ says", test_raw),
 		CASE("aliases are taken if their scale agrees", test_aliases),
+		CASE("aliases agree in each unit, also where a count is worth a fraction",
+			test_worth_of_aliases),
 		CASE("a raw event that format/ does not cover is refused", test_bad_raw),
 		CASE("an alias that is absent, odd or differently scaled is refused",
 			test_bad_aliases),

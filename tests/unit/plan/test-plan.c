@@ -104,7 +104,7 @@ static void assert_code(const struct fixture *fixture, const char *pmu, unsigned
 			continue;
 		assert_int_equal(box->events[box->uses[u].event].code.config, config);
 		assert_int_equal(box->events[box->uses[u].event].code.config1, 0);
-		assert_int_equal(box->uses[u].bytes, bytes);
+		assert_int_equal(box->uses[u].scale.n, bytes);
 		n++;
 	}
 	assert_int_equal(n, 1);
@@ -435,7 +435,7 @@ static void assert_use(const struct plan_box *box, unsigned u, uint64_t config, 
 {
 	assert_int_equal(box->events[box->uses[u].event].code.config, config);
 	assert_int_equal(box->uses[u].subtract, subtract);
-	assert_int_equal(box->uses[u].bytes, 64);
+	assert_int_equal(box->uses[u].scale.n, 64);
 }
 
 static void test_knl_cache(void **state)
@@ -517,7 +517,7 @@ static void test_standin(void **state)
 
 static struct platform_term raw_term(const char *pmu, const char *event)
 {
-	struct platform_term term = { .bytes = 64, .event = { .n = 1 } };
+	struct platform_term term = { .scale = { 64, 1 }, .event = { .n = 1 } };
 
 	snprintf(term.pmu, sizeof term.pmu, "%s", pmu);
 	term.event.choice[0].kind = EVENT_RAW;
@@ -532,6 +532,7 @@ static struct platform *new_platform(const char *metric)
 	assert_non_null(platform);
 	platform->n_metrics = 1;
 	snprintf(platform->metrics[0].name, PAGE_NAME_MAX, "%s", metric);
+	strcpy(platform->metrics[0].unit, "bytes");
 	return platform;
 }
 

@@ -108,12 +108,12 @@ static void reads_every_key(void **state)
 	assert_string_equal(metric->terms[0].event.choice[2].text, "x_{n}::A:B");
 	assert_int_equal(metric->terms[0].clock.n, 1);
 	assert_int_equal(metric->terms[0].clock_ms, 20);
-	assert_int_equal(metric->terms[0].bytes, 32);
+	assert_int_equal(metric->terms[0].scale.n, 32);
 	assert_string_equal(metric->terms[0].channel, "hbm");
 	assert_false(metric->terms[0].subtract);
 	assert_true(metric->terms[1].subtract);
 	assert_false(metric->terms[2].subtract);
-	assert_int_equal(metric->terms[2].bytes, 16777216);
+	assert_int_equal(metric->terms[2].scale.n, 16777216);
 
 	metric = &p->metrics[1];
 	assert_string_equal(metric->name, "itom");
@@ -214,14 +214,14 @@ static void refuses_missing_keys(void **state)
 	(void)state;
 	refuses_metric("\npmu", "", "/x.conf:4: [dram.read] lacks the key pmu.");
 	refuses_metric("\nevent", "", "/x.conf:4: [dram.read] lacks the key event.");
-	refuses_metric("\nbytes", "", "/x.conf:4: [dram.read] lacks the key bytes.");
+	refuses_metric("\nbytes", "", "/x.conf:4: [dram.read] lacks the key bytes, or scale.");
 	refuses_metric("\nsource", "", "/x.conf:4: [dram.read] lacks the key source.");
 	refuses_metric("\nconfidence", "", "/x.conf:4: [dram.read] lacks the key confidence.");
 	refuses_metric(
 		"", "clock = raw:e=1\n", "/x.conf:4: [dram.read] has clock without clock_ms.");
 	refuses_metric("", "clock_ms = 20\n", "/x.conf:4: [dram.read] has clock_ms without clock.");
 	refuses_metric("", "[dram.read/a]\npmu = b\nevent = raw:e=1\n",
-		"/x.conf:10: [dram.read/a] lacks the key bytes.");
+		"/x.conf:10: [dram.read/a] lacks the key bytes, or scale.");
 	refuses_metric("",
 		"[dram.read/a]\npmu = b\nevent = raw:e=1\nbytes = 1\nsubtract = yes\nchannel = b\n",
 		"/x.conf:10: [dram.read/a] is subtracted, so its boxes cannot be channels.");
@@ -237,16 +237,24 @@ static void refuses_bad_metric_keys(void **state)
 	(void)state;
 	refuses_metric("", "subtract = yes\n",
 		"/x.conf:10: unknown key subtract in [dram.read]; known are pmu, event, bytes, "
-		"channel, clock, clock_ms, absent, partial, source, measured, confidence, "
+		"scale, channel, clock, clock_ms, absent, partial, source, measured, confidence, "
 		"uncalibrated, unit.");
 	refuses_metric("", "[dram.read/a]\nsource = b\n",
 		"/x.conf:11: unknown key source in [dram.read/a]; known are pmu, event, bytes, "
-		"channel, clock, clock_ms, subtract, optional.");
+		"scale, channel, clock, clock_ms, subtract, optional.");
 	refuses_metric("\nbytes", "bytes = 0\n",
 		"/x.conf:9: bytes = 0: must be 1 to 16777216 (bytes per count).");
 	refuses_metric("\nconfidence", "confidence = some\n",
 		"/x.conf:9: confidence = some: must be one of high|medium|low.");
-	refuses_metric("", "unit = MiB\n", "/x.conf:10: unit = MiB: must be one of bytes|ns.");
+	refuses_metric(
+		"", "unit = MiB\n", "/x.conf:10: unit = MiB: must be one of bytes|ns|nJ|count.");
+	refuses_metric("\nbytes", "scale = 64/0\n",
+		"/x.conf:9: scale = 64/0: must be a number above 0, or a fraction like 64/9.");
+	refuses_metric("\nbytes", "scale = 1/4294967297\n",
+		"/x.conf:9: scale = 1/4294967297: must have parts of at most 32 bits when it is in "
+		"its lowest terms.");
+	refuses_metric("", "scale = 64\n",
+		"/x.conf:4: [dram.read] has both keys bytes and scale: one is enough.");
 	refuses_metric("", "channel = imc0\n",
 		"/x.conf:10: channel = imc0: must be 1 to 15 letters a to z.");
 	refuses_metric("", "clock_ms = 10001\n",
@@ -430,7 +438,7 @@ static void takes_the_word_of_the_site(void **state)
 
 	(void)state;
 	assert_int_equal(platform_calibrate(platform, "dram.read", 128, &fault), 0);
-	assert_int_equal(platform->metrics[0].terms[0].bytes, 128);
+	assert_int_equal(platform->metrics[0].terms[0].scale.n, 128);
 	assert_false(platform->metrics[0].uncalibrated);
 	assert_true(platform->metrics[0].calibrated);
 	assert_int_equal(platform_calibrate(platform, "itom", 64, &fault), -EINVAL);
@@ -439,6 +447,54 @@ static void takes_the_word_of_the_site(void **state)
 	assert_int_equal(platform_calibrate(platform, "hbm.read", 64, &fault), -EINVAL);
 	assert_int_equal(platform_calibrate(platform, "dram.write", 64, &fault), -EINVAL);
 	assert_non_null(strstr(fault.text, "whose terms are worth 1 and 2 bytes"));
+	platform_free(platform);
+}
+
+static void reads_units_and_scales(void **state)
+{
+	static const struct {
+		const char *unit, *worth;
+		struct scale scale;
+	} cases[] = {
+		{ "bytes", "bytes = 64", { 64, 1 } },
+		{ "bytes", "scale = 64", { 64, 1 } },
+		{ "bytes", "scale = 64/9", { 64, 9 } },
+		{ "ns", "bytes = 1", { 1, 1 } }, /* as files before `scale` say it */
+		{ "nJ", "scale = 1000000000/4294967296", { 1953125, 8388608 } },
+		{ "count", "scale = 6/4", { 3, 2 } },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[512];
+		struct platform *platform;
+
+		snprintf(text, sizeof text,
+			HEADER "[a.b]\npmu = p\nevent = raw:e=1\nsource = s\nconfidence = low\n"
+			       "unit = %s\n%s\n[a.b/more]\npmu = p\nevent = raw:e=2\n%s\n",
+			cases[i].unit, cases[i].worth, cases[i].worth);
+		platform = accepts(text);
+		assert_string_equal(platform->metrics[0].unit, cases[i].unit);
+		for (unsigned t = 0; t < 2; t++)
+			assert_true(
+				scale_is_same(platform->metrics[0].terms[t].scale, cases[i].scale));
+		platform_free(platform);
+	}
+}
+
+static void calibrates_a_fraction(void **state)
+{
+	struct platform *platform = accepts(HEADER
+		"[a]\npmu = p\nevent = raw:e=1\nsource = s\nconfidence = low\nunit = nJ\n"
+		"scale = 1/3\n[a/other]\npmu = b\nevent = raw:e=2\nscale = 2/3\n"
+		"[b]\npmu = p\nevent = raw:e=1\nsource = s\nconfidence = low\nscale = 1/3\n");
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(platform_calibrate(platform, "a", 64, &fault), -EINVAL);
+	assert_non_null(strstr(fault.text, "whose terms are worth 1/3 and 2/3 nJ"));
+	assert_int_equal(platform_calibrate(platform, "b", 64, &fault), 0);
+	assert_true(scale_is_same(platform->metrics[1].terms[0].scale, (struct scale){ 64, 1 }));
 	platform_free(platform);
 }
 
@@ -554,6 +610,8 @@ int main(void)
 			says_why_a_machine_is_unsupported),
 		CASE("All platforms are visited, overridden ones not", visits_all_platforms),
 		CASE("The site says what a count is worth", takes_the_word_of_the_site),
+		CASE("... also where the file says a fraction", calibrates_a_fraction),
+		CASE("Units and scales are read, and fractions reduced", reads_units_and_scales),
 		CASE("A metric's check is found", finds_the_check_of_a_metric),
 		CASE("More metrics than a page can hold are refused", refuses_too_many_metrics),
 		CASE("A missing key is named with its section", refuses_missing_keys),

@@ -49,7 +49,7 @@ static void start_reader(struct fixture *f, uint32_t budget_percent, uint32_t bu
 	f->plan_box = (struct plan_box){ .pmu = "fake_0",
 		.n_events = 1,
 		.n_uses = 1,
-		.uses = { { .bytes = BYTES, .channel = 0 } } };
+		.uses = { { .scale = { BYTES, 1 }, .channel = 0 } } };
 	f->socket = (struct plan_socket){ .n_boxes = 1, .n_channels = 1 };
 	f->channel = (struct page_channel){ .name = "fake0" };
 	f->plan = (struct plan){ .platform = &platform,
