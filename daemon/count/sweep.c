@@ -21,6 +21,7 @@ int sweep_init(
 		return r;
 	sweep_set_page(sweep, generation->publication.header);
 	sweep->tally.quantum = quantum;
+	sweep->tally.why_hidden = generation->publication.why_hidden;
 	tally_resume(&sweep->tally, ledger_sweep(sweep->book), sweep->cell->channels);
 	return 0;
 }

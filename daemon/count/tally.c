@@ -6,19 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/plan/unit.h"
+
 const char *const tally_texts[TALLY_TEXTS] = {
 	[TALLY_TEXT_NONE] = "",
 	[TALLY_TEXT_UNREADABLE] = "none of its counters could be read in this sweep",
 	[TALLY_TEXT_CONTRADICTION] = "its counters contradict each other: the subtracted ones are "
 				     "larger than the rest",
 	[TALLY_TEXT_MORE] = "uncore info says why; the shared page has no room for the reason",
+	[TALLY_TEXT_QUANTUM] = "the site rounds values down to multiples of some bytes (quantum in "
+			       "uncored.conf), and this value is not in bytes",
 };
 
 static const uint32_t PASSING = PAGE_ESTIMATED | PAGE_PARTIAL | PAGE_FROZEN | PAGE_RESET;
 static const uint32_t LASTING = PAGE_UNCALIBRATED | PAGE_STANDIN;
 
 /* Terms of a difference are read one after the other, so they may be this far apart. */
-static const uint64_t SLACK_BYTES = 1 << 20;
+static const uint64_t SLACK = 1 << 20;
 
 /* The sums of a socket's boxes for one metric. */
 struct box_sum {
@@ -28,18 +32,31 @@ struct box_sum {
 	unsigned terms_read; /* bit per term: some box of it could be read */
 };
 
-static bool is_in_bytes(const struct plan *plan, unsigned metric)
+/* --- the quantum --- */
+
+static bool has_quantum(const struct plan *plan, unsigned metric)
 {
-	return !strcmp(plan->platform->metrics[metric].unit, "bytes");
+	const struct unit *unit = unit_find(plan->platform->metrics[metric].unit);
+
+	return unit && unit->has_quantum;
+}
+
+bool tally_hides(const struct plan *plan, unsigned metric, uint32_t quantum)
+{
+	return quantum > 1 && !has_quantum(plan, metric);
+}
+
+static bool is_hidden(const struct tally *tally, unsigned metric)
+{
+	return tally->quantum > 1 && (tally->unroundable >> metric & 1);
 }
 
 static void note_units(struct tally *tally, const struct plan *plan)
 {
 	for (unsigned m = 0; m < tally->n_metrics; m++)
-		tally->in_bytes |= (uint32_t)is_in_bytes(plan, m) << m;
+		tally->unroundable |= (uint32_t)!has_quantum(plan, m) << m;
 	for (unsigned c = 0; c < tally->n_channels; c++)
-		tally->published[c].in_bytes =
-			is_in_bytes(plan, plan->channels[tally->first_channel + c].metric);
+		tally->published[c].metric = plan->channels[tally->first_channel + c].metric;
 }
 
 int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
@@ -55,6 +72,7 @@ int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
 		return -ENOMEM;
 	}
 	tally->quantum = 1;
+	tally->why_hidden = TALLY_TEXT_MORE;
 	tally->n_metrics = plan->platform->n_metrics;
 	tally->n_channels = s->n_channels;
 	tally->first_channel = s->first_channel;
@@ -117,21 +135,23 @@ static void raise_flags(struct page_value *value, uint32_t quality, uint64_t swe
 static bool contradicts_itself(const struct box_sum *sum)
 {
 	return sum->subtracted > sum->added &&
-	       sum->subtracted - sum->added > SLACK_BYTES + sum->added / 64;
+	       sum->subtracted - sum->added > SLACK + sum->added / 64;
 }
 
 /* Why there is no value in this sweep; TALLY_TEXT_NONE: there is one. */
-static uint32_t why_absent(const struct box_sum *sum)
+static uint32_t why_absent(const struct tally *tally, unsigned metric, const struct box_sum *sum)
 {
+	if (is_hidden(tally, metric))
+		return tally->why_hidden;
 	if (sum->terms_read != sum->terms_used)
 		return TALLY_TEXT_UNREADABLE;
 	return contradicts_itself(sum) ? TALLY_TEXT_CONTRADICTION : TALLY_TEXT_NONE;
 }
 
 /* The value to publish for @count, after @last was published. */
-static uint64_t round_down(const struct tally *tally, bool in_bytes, uint64_t count, uint64_t last)
+static uint64_t round_down(const struct tally *tally, uint64_t count, uint64_t last)
 {
-	if (in_bytes && tally->quantum > 1)
+	if (tally->quantum > 1)
 		count -= count % tally->quantum;
 	return (int64_t)(count - last) < 0 ? last : count;
 }
@@ -153,10 +173,9 @@ static void settle(struct tally *tally, unsigned metric, struct box_sum sum)
 	}
 	raise_flags(value, sum.quality & PASSING, tally->sweep.number);
 	value->quality = quality | sum.quality;
-	value->why = why_absent(&sum);
+	value->why = why_absent(tally, metric, &sum);
 	if (value->why == TALLY_TEXT_NONE)
-		value->count =
-			round_down(tally, tally->in_bytes >> metric & 1, count, value->count);
+		value->count = round_down(tally, count, value->count);
 	else
 		value->quality |= PAGE_ABSENT;
 }
@@ -164,11 +183,16 @@ static void settle(struct tally *tally, unsigned metric, struct box_sum sum)
 static void settle_channels(struct tally *tally)
 {
 	for (unsigned c = 0; c < tally->n_channels; c++) {
+		struct page_channel_value *value = &tally->channels[c];
 		struct tally_channel *last = &tally->published[c];
 
-		last->count =
-			round_down(tally, last->in_bytes, tally->channels[c].count, last->count);
-		tally->channels[c].count = last->count;
+		if (is_hidden(tally, last->metric)) {
+			value->quality |= PAGE_ABSENT;
+			value->why = tally->why_hidden;
+		} else {
+			last->count = round_down(tally, value->count, last->count);
+		}
+		value->count = last->count;
 	}
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Turns the counts of one socket's boxes into the published values: sums and differences of counts
- * times bytes per count, and their flags.
+ * Turns the counts of one socket's boxes into the published values: sums and differences of what
+ * the counts are worth, and their flags.
  *
- * Values in bytes are rounded down to the site's quantum. Published values never go back, not even
- * when the quantum is made coarser.
+ * Values are rounded down to the site's quantum. A metric whose unit has no quantum is absent while
+ * there is one. Published values never go back, not even when the quantum is made coarser.
  *
  * A metric is absent where one of its terms has no box left that could be read (a sum without a
  * summand is wrong, not partial), and partial where a term lost some of its boxes.
@@ -24,6 +24,7 @@ enum {
 	TALLY_TEXT_UNREADABLE,
 	TALLY_TEXT_CONTRADICTION, /* the subtracted terms are larger than the rest */
 	TALLY_TEXT_MORE,          /* the page has no room for the reason */
+	TALLY_TEXT_QUANTUM,       /* the unit has no quantum; a page of 0.1 lacks this text */
 	TALLY_TEXTS
 };
 extern const char *const tally_texts[TALLY_TEXTS];
@@ -31,13 +32,14 @@ extern const char *const tally_texts[TALLY_TEXTS];
 /* The last published count of a channel. */
 struct tally_channel {
 	uint64_t count;
-	bool in_bytes;
+	unsigned metric;
 };
 
 struct tally {
 	unsigned n_metrics, n_channels;
-	uint32_t quantum;  /* of values in bytes; 1 at first; may be changed between two sums */
-	uint32_t in_bytes; /* bit per metric: its unit is bytes */
+	uint32_t quantum;                         /* 1 at first; may be changed between two sums */
+	uint32_t unroundable;                     /* bit per metric: its unit has no quantum */
+	uint32_t why_hidden;                      /* text of these while there is a quantum */
 	uint32_t quality[PAGE_METRICS_MAX];       /* flags that never change */
 	uint32_t why[PAGE_METRICS_MAX];           /* texts of always absent metrics */
 	uint8_t substituted_by[PAGE_METRICS_MAX]; /* as in the plan */
@@ -46,6 +48,12 @@ struct tally {
 	struct page_channel_value *channels; /* of this socket; owned */
 	struct tally_channel *published;     /* of this socket; owned */
 };
+
+/*
+ * Is @metric of @plan absent while values are rounded down to @quantum, because its unit has none?
+ * Rounded to something else it would tell what the site hides.
+ */
+bool tally_hides(const struct plan *plan, unsigned metric, uint32_t quantum);
 
 /* @whys: index of the page's text for each metric of @socket. 0, -ENOMEM. */
 int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,

@@ -10,6 +10,7 @@
 #include "common/jsonwriter.h"
 #include "common/macro.h"
 #include "daemon/count/agreement.h"
+#include "daemon/count/tally.h"
 #include "daemon/plan/plan-report.h"
 #include "daemon/plan/platform-report.h"
 
@@ -89,11 +90,15 @@ static void write_metric_of_socket(
 	struct jsonwriter *json, const struct counters *counters, unsigned socket, unsigned metric)
 {
 	const struct plan_socket *planned = &counters->plan.sockets[socket];
+	bool hidden = tally_hides(
+		&counters->plan, metric, reader_state(&counters->readers[socket]).quantum);
 
 	jsonwriter_object(json, NULL);
 	jsonwriter_number(json, "socket", socket);
-	write_quality(json, planned->quality[metric]);
-	if (planned->why[metric][0])
+	write_quality(json, planned->quality[metric] | (hidden ? PAGE_ABSENT : 0));
+	if (hidden)
+		jsonwriter_text(json, "why", tally_texts[TALLY_TEXT_QUANTUM]);
+	else if (planned->why[metric][0])
 		jsonwriter_text(json, "why", planned->why[metric]);
 	write_agreement(json, counters, socket, metric);
 	jsonwriter_close(json);

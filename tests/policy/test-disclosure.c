@@ -5,6 +5,7 @@
 #include "tests/harness/test.h"
 
 #include <errno.h>
+#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,6 +102,76 @@ static void values_are_rounded_down_and_never_go_back(void **state)
 	r = as_nobody(read_while_pages_are_touched, daemon.socket_path);
 	daemon_stop(&daemon);
 	assert_int_equal(r, 0);
+}
+
+/* Reads the stand-in's clock, whose unit is ns: its count where there is one; its reason. */
+static struct uncore_value read_clock(const struct daemon_process *daemon, char ret_why[256])
+{
+	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
+	struct uncore_value value = {};
+	struct uncore *uncore;
+	int metric;
+
+	assert_int_equal(uncore_open(daemon->socket_path, &uncore), 0);
+	metric = uncore_find_metric(uncore, "clock");
+	assert_true(metric >= 0);
+	assert_int_equal(uncore_read(uncore, 0, UNCORE_FRESH, &sample), 0);
+	value = sample.values[metric];
+	snprintf(ret_why, 256, "%s", uncore_why(uncore, value.why));
+	uncore_close(uncore);
+	return value;
+}
+
+/* Does the daemon's own report say that the clock of socket 0 is absent, and @why? */
+static bool report_says(const struct daemon_process *daemon, const char *why)
+{
+	struct json_object *info = daemon_info(daemon), *metrics, *clock, *socket, *found;
+	const char *text = "";
+
+	metrics = json_object_object_get(info, "metrics");
+	clock = json_object_array_get_idx(metrics, json_object_array_length(metrics) - 1);
+	assert_string_equal(json_object_get_string(json_object_object_get(clock, "name")), "clock");
+	socket = json_object_array_get_idx(json_object_object_get(clock, "sockets"), 0);
+	if (json_object_object_get_ex(socket, "why", &found))
+		text = json_object_get_string(found);
+	printf("# %s\n", json_object_get_string(socket));
+	bool same =
+		!strcmp(text, why) && !strstr(json_object_get_string(socket), "absent") == !*why;
+	json_object_put(info);
+	return same;
+}
+
+static void what_cannot_be_rounded_is_absent_while_there_is_a_quantum(void **state)
+{
+	static const char expected[] =
+		"the site rounds values down to multiples of some bytes (quantum in "
+		"uncored.conf), and this value is not in bytes";
+	struct uncore_value begin, hidden, again, end;
+	struct daemon_process daemon = {};
+	char why[4][256];
+	bool told, told_again;
+
+	(void)state;
+	daemon_start(&daemon, "standin", "");
+	begin = read_clock(&daemon, why[0]);
+	daemon_reload(&daemon, "[disclosure]\nquantum = 64\n");
+	hidden = read_clock(&daemon, why[1]);
+	touch_pages(1000);
+	again = read_clock(&daemon, why[2]);
+	told = report_says(&daemon, expected);
+	daemon_reload(&daemon, "");
+	end = read_clock(&daemon, why[3]);
+	told_again = report_says(&daemon, "");
+	daemon_stop(&daemon);
+	assert_false(begin.quality & UNCORE_ABSENT);
+	assert_true(hidden.quality & UNCORE_ABSENT);
+	assert_string_equal(why[1], expected);
+	assert_string_equal(why[2], expected);
+	assert_true(hidden.count == again.count); /* nothing is told */
+	assert_true(told);
+	assert_false(end.quality & UNCORE_ABSENT);
+	assert_true(end.count > again.count); /* nothing is lost */
+	assert_true(told_again);
 }
 
 /* --- intervals --- */
@@ -232,6 +303,8 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		CASE("values and channels are rounded down to the quantum and never go back",
 			values_are_rounded_down_and_never_go_back),
+		CASE("what cannot be rounded is absent while there is a quantum",
+			what_cannot_be_rounded_is_absent_while_there_is_a_quantum),
 		CASE("a batch that reads without pause shares the sweeps that are due",
 			a_batch_shares_the_sweeps_that_are_due),
 		CASE("each user causes no more sweeps than the interval per user allows",

@@ -170,6 +170,32 @@ static void the_same_page_is_gone_on_with(void **state)
 	publication_done(&p);
 }
 
+/* A page of 0.1 has no text for a metric that the quantum hides. */
+static void the_reason_for_hidden_metrics_is_found_by_its_text(void **state)
+{
+	const uint64_t *generation;
+	struct publication p, copy, adopted;
+	struct fault fault;
+
+	(void)state;
+	assert_int_equal(publication_init(&p, &plan, &fault), 0);
+	generation = p.header->generation;
+	assert_int_equal(p.why_hidden, TALLY_TEXT_QUANTUM);
+	assert_int_equal(publication_copy(&p, &copy), 0);
+	assert_int_equal(copy.why_hidden, TALLY_TEXT_QUANTUM);
+	publication_done(&copy);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct publication_origin origin = { generation, p.whys };
+		int fd = fcntl(p.write_fd, F_DUPFD_CLOEXEC, 0);
+
+		assert_int_equal(publication_adopt(&adopted, fd, &plan, &origin, &fault), 0);
+		assert_int_equal(adopted.why_hidden, i ? TALLY_TEXT_MORE : TALLY_TEXT_QUANTUM);
+		publication_done(&adopted);
+		strcpy(page_write_texts(p.header)[TALLY_TEXT_QUANTUM].text, "no such event");
+	}
+	publication_done(&p);
+}
+
 static void another_page_is_refused_and_withdrawn(void **state)
 {
 	const uint64_t other_generation[2] = { 1, 2 };
@@ -251,6 +277,8 @@ int main(void)
 			it_says_how_long_the_site_may_hold_back_a_ring),
 		CASE("more reasons than fit do no harm", more_reasons_than_fit_do_no_harm),
 		CASE("the same page goes on, also on other CPUs", the_same_page_is_gone_on_with),
+		CASE("the reason for hidden metrics is found by its text",
+			the_reason_for_hidden_metrics_is_found_by_its_text),
 		CASE("another page is refused and withdrawn",
 			another_page_is_refused_and_withdrawn),
 		CASE("a page of another version is withdrawn",

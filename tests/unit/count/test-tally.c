@@ -12,7 +12,7 @@ enum { DRAM_READ, DRAM_WRITE, HBM_READ, ITOM, N_METRICS };
 static struct platform platform = {
 	.n_metrics = N_METRICS,
 	.metrics = { { .name = "dram.read", .unit = "bytes", .n_terms = 1 },
-		{ .name = "dram.write", .unit = "ns", .n_terms = 1 },
+		{ .name = "dram.write", .unit = "nJ", .n_terms = 1 },
 		{ .name = "hbm.read", .unit = "bytes", .n_terms = 2 },
 		{ .name = "itom", .absent = "no such event" } },
 };
@@ -267,13 +267,44 @@ static void values_and_channels_in_bytes_are_rounded_down(void **state)
 	f.tally.quantum = 1000;
 	f.boxes[0].events[0].count = 100;
 	f.boxes[1].events[0].count = 10;
-	f.boxes[1].events[1].count = 10;
 	assert_int_equal(sum(&f, DRAM_READ)->count, 7000);
 	assert_int_equal(f.tally.channels[0].count, 6000);
 	assert_int_equal(f.tally.channels[2].count, 0);
-	/* A value in another unit is not rounded. */
-	assert_int_equal(f.tally.sweep.values[DRAM_WRITE].count, 640);
-	assert_int_equal(f.tally.channels[3].count, 640);
+	tally_done(&f.tally);
+}
+
+static void a_unit_without_a_quantum_is_absent_while_there_is_one(void **state)
+{
+	enum { WHY = 9 };
+	const struct page_value *value;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	f.tally.why_hidden = WHY;
+	f.boxes[0].events[1].count = 10;
+	f.boxes[1].events[1].count = 10;
+	assert_int_equal(sum(&f, DRAM_WRITE)->count, 1280);
+	f.tally.quantum = 2;
+	f.boxes[0].events[1].count = 1000;
+	f.boxes[1].quality = PAGE_RESET;
+	value = sum(&f, DRAM_WRITE);
+	assert_int_equal(value->count, 1280); /* what was told before */
+	assert_true(value->quality & PAGE_ABSENT);
+	assert_int_equal(value->why, WHY);
+	assert_int_equal(f.tally.channels[1].count, 640);
+	assert_true(f.tally.channels[1].quality & PAGE_ABSENT);
+	assert_int_equal(f.tally.channels[1].why, WHY);
+	assert_false(f.tally.sweep.values[DRAM_READ].quality & PAGE_ABSENT);
+	assert_false(f.tally.channels[0].quality & PAGE_ABSENT);
+	/* The totals went on meanwhile. A flag was raised in a sweep that showed no value. */
+	f.tally.quantum = 1;
+	f.boxes[1].quality = 0;
+	value = sum(&f, DRAM_WRITE);
+	assert_int_equal(value->count, 1010 * 64);
+	assert_int_equal(value->quality, 0);
+	assert_int_equal(value->raised[3], 2);
+	assert_int_equal(f.tally.channels[1].count, 64000);
 	tally_done(&f.tally);
 }
 
@@ -394,6 +425,8 @@ int main(void)
 		CASE("flags of the platform file are always raised", static_flags_are_always_there),
 		CASE("values and channels in bytes are rounded down to the quantum",
 			values_and_channels_in_bytes_are_rounded_down),
+		CASE("a metric whose unit has no quantum is absent while there is one",
+			a_unit_without_a_quantum_is_absent_while_there_is_one),
 		CASE("the part that a fraction leaves out never reaches 1",
 			a_fraction_adds_up_to_no_error),
 		CASE("the part that rounding leaves out never reaches a quantum",
