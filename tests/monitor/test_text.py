@@ -80,6 +80,25 @@ class Text(Case):
         done = promtool("check", "metrics", text=text)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
+    def test_units(self):
+        """the unit of a metric ends its name: base units, and nothing after a count"""
+        folder = self.node.folder / "platforms"
+        folder.mkdir()
+        (folder / "standin.conf").write_text("[platform]\ntitle = Has all units\nvendor = Standin\nstandin = yes\n" + "".join(
+            f"[{name}]\npmu = uncore_standin_0\nevent = raw:event=0x2\nscale = {scale}\nunit = {unit}\n"
+            "source = a test\nconfidence = low\n" for name, unit, scale in (
+                ("faults", "count", 1), ("energy", "nJ", 1000000000), ("work", "bytes", 4096), ("time", "ns", "1/2"))),
+            encoding="ascii")
+        self.node.start_uncored(platforms=folder)
+        text = self.node.export()
+        faults, energy, work, time_s = (value_of(text, f"uncore_{name}_total", socket="0")
+                                        for name in ("faults", "energy_joules", "work_bytes", "time_seconds"))
+        self.assertGreater(faults, 0)
+        self.assertEqual((energy, work), (faults, 4096 * faults))
+        self.assertAlmostEqual(time_s, faults // 2 / 1e9)
+        done = promtool("check", "metrics", text=text)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
     def test_absent(self):
         """a metric that the machine does not have is no series, and a comment says why"""
         self.node.start_uncored()

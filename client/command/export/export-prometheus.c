@@ -41,16 +41,31 @@ static void begin_of_socket(
 
 /* --- what the sockets moved --- */
 
-/* The end of the counter's name. Prometheus has seconds only. */
-static const char *ending_of(const char *unit)
+/* How Prometheus names a unit: it has base units only. */
+struct ending {
+	const char *unit, *ending;
+	bool is_nano;
+};
+
+static const struct ending *ending_of(const char *unit)
 {
-	return strcmp(unit, "ns") == 0 ? "seconds_total" : "bytes_total";
+	static const struct ending endings[] = {
+		{ "bytes", "bytes_total", false },
+		{ "ns", "seconds_total", true },
+		{ "nJ", "joules_total", true },
+	};
+	static const struct ending other = { "", "total", false };
+
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+		if (strcmp(endings[i].unit, unit) == 0)
+			return &endings[i];
+	return &other;
 }
 
 static void write_value(struct exposition *exposition, const char *unit, uint64_t count)
 {
-	if (strcmp(unit, "ns") == 0)
-		exposition_seconds(exposition, count);
+	if (ending_of(unit)->is_nano)
+		exposition_nano(exposition, count);
 	else
 		exposition_count(exposition, count);
 }
@@ -73,7 +88,7 @@ static void write_metric(
 	const char *unit = uncore_metric_unit(reading->reader.handle, m);
 	char name[EXPOSITION_NAME_MAX], help[UNCORE_TEXT_MAX];
 
-	exposition_name(metric, ending_of(unit), name);
+	exposition_name(metric, ending_of(unit)->ending, name);
 	snprintf(help, sizeof help, "%s of everything that the socket did, for all users.", metric);
 	counter(exposition, name, help);
 	for (uint32_t i = 0; i < reading->reader.machine.n_sockets; i++) {
@@ -123,7 +138,7 @@ static void write_channels_of(
 	char name[EXPOSITION_NAME_MAX], help[UNCORE_TEXT_MAX];
 
 	snprintf(help, sizeof help, "channel_%s", metric);
-	exposition_name(help, ending_of(unit), name);
+	exposition_name(help, ending_of(unit)->ending, name);
 	snprintf(help, sizeof help, "%s of everything that the memory channel did, for all users.",
 		metric);
 	counter(exposition, name, help);
@@ -243,8 +258,7 @@ static void write_sweeps(struct exposition *exposition, const struct export_read
 		"When the socket's counters were read last, since 1970.");
 	for (uint32_t i = 0; i < n; i++) {
 		begin_of_socket(exposition, reading, i);
-		exposition_seconds(
-			exposition, reading->epoch_ns + reading->readout.samples[i].end_ns);
+		exposition_nano(exposition, reading->epoch_ns + reading->readout.samples[i].end_ns);
 	}
 }
 
@@ -270,7 +284,7 @@ static void write_policy(struct exposition *exposition, const struct export_read
 	gauge(exposition, "uncore_min_interval_seconds",
 		"For so long the site may hold back a reading.");
 	exposition_begin(exposition);
-	exposition_seconds(exposition, daemon->min_interval_ns);
+	exposition_nano(exposition, daemon->min_interval_ns);
 }
 
 static void write_refusals(struct exposition *exposition, const struct export_reading *reading)
@@ -299,10 +313,10 @@ static void write_daemon(struct exposition *exposition, const struct export_read
 	counter(exposition, "uncore_reader_cpu_seconds_total",
 		"CPU time of the threads that read the counters.");
 	exposition_begin(exposition);
-	exposition_seconds(exposition, daemon->cpu_ns);
+	exposition_nano(exposition, daemon->cpu_ns);
 	gauge(exposition, "uncore_start_time_seconds", "When uncored was started, since 1970.");
 	exposition_begin(exposition);
-	exposition_seconds(exposition, reading->epoch_ns + daemon->started_ns);
+	exposition_nano(exposition, reading->epoch_ns + daemon->started_ns);
 }
 
 static void write_info(struct exposition *exposition, const struct export_reading *reading)

@@ -82,10 +82,11 @@ void exposition_count(struct exposition *exposition, uint64_t count)
 	fprintf(exposition->out, "%" PRIu64 "\n", count);
 }
 
-void exposition_seconds(struct exposition *exposition, uint64_t ns)
+void exposition_nano(struct exposition *exposition, uint64_t count)
 {
 	end_labels(exposition);
-	fprintf(exposition->out, "%" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000U, ns % 1000000000U);
+	fprintf(exposition->out, "%" PRIu64 ".%09" PRIu64 "\n", count / 1000000000U,
+		count % 1000000000U);
 }
 
 void exposition_comment(struct exposition *exposition, const char *text)

@@ -37,7 +37,8 @@ void exposition_begin(struct exposition *exposition);
 void exposition_label(struct exposition *exposition, const char *name, const char *value);
 void exposition_number(struct exposition *exposition, const char *name, uint32_t value);
 void exposition_count(struct exposition *exposition, uint64_t count);
-void exposition_seconds(struct exposition *exposition, uint64_t ns);
+/* @count billionths: nanoseconds as seconds, nanojoules as joules. */
+void exposition_nano(struct exposition *exposition, uint64_t count);
 
 /* A line for people, between two series: @text is in one line, whatever is in it. */
 void exposition_comment(struct exposition *exposition, const char *text);

@@ -94,9 +94,9 @@ static void values_are_whole_or_nanoseconds(void **state)
 	exposition_begin(&exposition);
 	exposition_count(&exposition, UINT64_MAX);
 	exposition_begin(&exposition);
-	exposition_seconds(&exposition, 1000000001);
+	exposition_nano(&exposition, 1000000001);
 	exposition_begin(&exposition);
-	exposition_seconds(&exposition, 0);
+	exposition_nano(&exposition, 0);
 	expect(HEAD "uncore_sweeps_total 18446744073709551615\n"
 		    "uncore_sweeps_total 1.000000001\nuncore_sweeps_total 0.000000000\n");
 }
