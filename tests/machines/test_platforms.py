@@ -12,7 +12,7 @@ socket               "*": all sockets
 cpus                 where boxes are opened, one of each die: "0+2/4+6" is socket 0, socket 1
 terms                PMU=CONFIG, added (+) or subtracted (-). {0..7} makes many PMUs of one, {a,b,..}
                      gives each of these its own CONFIG. All other words of the event are 0
-bytes, channel       of one count; name of the memory channels
+bytes, channel       of one count, or what else the unit is, maybe a fraction like 64/9; name of the memory channels
 via                  which kind of alternative is taken; "PMU=KIND" where one PMU differs, "KIND,KIND"
                      if its terms do
 quality              uncalibrated, partial, absent; check: counted by the check of the metric
@@ -149,7 +149,7 @@ def expand_terms(terms, worth):
     """[(pmu, (config, config1), bytes, subtracted)] of a whole column; bytes of each or all terms."""
     found = []
     terms = re.findall(r"(^|\+ |- )(\S+)", terms)
-    worth = [int(count) for count in worth.split()]
+    worth = worth.split()
     for (sign, term), count in zip(terms, worth if len(worth) > 1 else worth * len(terms)):
         names, configs = term.split("=")
         pmus = spread(names, 0)
@@ -296,7 +296,7 @@ def events_of(plan, socket, metric):
             check("config2" not in event,
                   f"{plan['platform']} {metric}: {box['pmu']} has a third config word")
             words = (int(event["config"], 16), int(event["config1"], 16))
-            events.append((box["pmu"], box["cpu"], words, event["bytes"],
+            events.append((box["pmu"], box["cpu"], words, str(event.get("scale", event.get("bytes"))),
                            event.get("subtract", False)))
             kinds.setdefault(box["pmu"], set()).add(event["via"].partition(":")[0])
     return sorted(events), kinds

@@ -4,6 +4,7 @@
 The encoder here shares nothing with the daemon's, so that each can find the other wrong.
 """
 import collections
+import fractions
 import json
 import os
 import pathlib
@@ -43,7 +44,8 @@ def uses(plan, metric):
                 if event["metric"] == metric:
                     word = tuple(int(event.get(f, "0"), 16) for f in ("config", "config1", "config2"))
                     sign = -1 if event.get("subtract") else 1
-                    boxes[box["pmu"]].append(Use(sign, event["bytes"], word))
+                    worth = fractions.Fraction(event.get("scale", event.get("bytes")))
+                    boxes[box["pmu"]].append(Use(sign, worth, word))
         sockets.append({pmu: sorted(of_pmu) for pmu, of_pmu in boxes.items()})
     return sockets
 
