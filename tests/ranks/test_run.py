@@ -248,7 +248,7 @@ def run_fails():
         contains(run(uncored, "/nonexistent", status=127).stderr, "cannot run /nonexistent")
         contains(run(uncored, "/etc", status=126).stderr, "cannot run /etc")
         tap.equal(run(uncored, "sh", "-c", "kill -9 $$", status=137).stderr, "", "killed")
-        contains(run(uncored, status=2).stderr, "a command is needed")
+        contains(run(uncored, status=2).stderr, "missing command")
         tap.equal(run(uncored, "true", UNCORE_SOCKET="/nonexistent").stderr, "", "without uncored")
         contains(run(uncored, *script(MOVES), UNCORE_SOCKET="/nonexistent").stderr, "no figures")
 
