@@ -47,7 +47,6 @@ static void stop(void)
 
 static int stop_what_is_left(void **state)
 {
-	(void)state;
 	daemon_stop(&daemon_process);
 	return 0;
 }
@@ -204,7 +203,6 @@ static void an_old_daemon_does_not_know_its_clients(void **state)
 {
 	static struct run run;
 
-	(void)state;
 	start(&old_daemon, NULL);
 	command(&run, &old_daemon, 0, (const char *const[]){ "info", "--clients", NULL });
 	assert_runs(&run, 1, "uncored knows no such request");
@@ -218,7 +216,6 @@ static void a_later_hello_may_be_said_again(void **state)
 	union wire_message hello;
 	int fd;
 
-	(void)state;
 	start(&old_daemon, NULL);
 	fd = connect_raw(&daemon_process);
 	wire_begin(&hello, WIRE_HELLO);
@@ -316,7 +313,6 @@ static void upgraded_and_taken_back(void **state)
 {
 	struct truth truth = {};
 
-	(void)state;
 	begin_with(RELEASE, &truth);
 	for (unsigned i = 0; i < 3; i++) {
 		change_to(NULL, &truth, NULL);
@@ -343,7 +339,6 @@ static void a_team_after_a_downgrade_is_another_run(void **state)
 	struct truth truth = {};
 	uint32_t run, later;
 
-	(void)state;
 	begin_with(NULL, &truth);
 	run = join_team();
 	change_to(NULL, &truth, NULL);
@@ -363,7 +358,6 @@ static void upgraded_and_taken_back_without_the_ledger(void **state)
 	struct truth truth = {};
 	uint64_t first;
 
-	(void)state;
 	begin_with(RELEASE, &truth);
 	for (unsigned i = 0; i < 2; i++) {
 		first = truth.generation[0];

@@ -76,7 +76,6 @@ static void the_daemon_answers_as_then(void **state)
 	struct wire_packet packet;
 	uint32_t n_sockets;
 
-	(void)state;
 	say(fd, "hello.request", "hello.answer", &packet);
 	n_sockets = packet.message.welcome.n_sockets;
 	assert_int_equal(packet.message.welcome.version, 1);
@@ -100,7 +99,6 @@ static void the_daemon_refuses_as_then(void **state)
 	int fd = connect_as(NOBODY);
 	struct wire_packet packet;
 
-	(void)state;
 	say(fd, "hello.request", "hello.answer", &packet);
 	wire_packet_done(&packet);
 	say(fd, "owner.request", "owner-denied.answer", &packet);
@@ -119,7 +117,6 @@ static void the_daemon_keeps_a_client_of_a_later_release(void **state)
 	int fd = connect_as(0);
 	struct wire_packet packet;
 
-	(void)state;
 	hello.message.hello.version = 9;
 	send(fd, hello.bytes, hello.size_bytes, MSG_NOSIGNAL);
 	assert_int_equal(wire_receive(fd, WIRE_FROM_DAEMON, &packet), 1);
@@ -298,7 +295,6 @@ static void the_library_reads_a_page_of_then(void **state)
 {
 	struct replay replay;
 
-	(void)state;
 	begin_open_to_nobody(&replay);
 	assert_reads_as_then(&replay, LIBRARY_HERE);
 }
@@ -308,7 +304,6 @@ static void a_page_that_has_grown_is_read(void **state)
 	static const char *const libraries[] = { LIBRARY_HERE, RELEASE };
 	struct replay replay;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(libraries); i++) {
 		begin_open_to_nobody(&replay);
 		let_page_grow(&replay);
@@ -325,7 +320,6 @@ static void a_flag_of_a_later_release_is_passed_on(void **state)
 	char words[64];
 	pid_t pid;
 
-	(void)state;
 	replay_begin(&replay);
 	page_write_cell(page_of(&replay), 0)->sweep.values[0].quality |= later;
 	pid = replay_start(&replay);
@@ -354,7 +348,6 @@ static void another_version_is_refused_in_words(void **state)
 	static const uint32_t versions[] = { 0, WIRE_VERSION + 1 };
 	struct replay replay;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
 		replay_begin(&replay);
 		replay.welcome.message.welcome.version = versions[i];
@@ -371,7 +364,6 @@ static void the_library_asks_as_then(void **state)
 	char *text;
 	pid_t pid;
 
-	(void)state;
 	replay_begin(&replay);
 	pid = replay_start(&replay);
 	assert_int_equal(uncore_info(replay.path, &text), 0);

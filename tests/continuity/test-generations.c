@@ -27,7 +27,6 @@ static struct truth truth;
 
 static int start(void **state)
 {
-	(void)state;
 	daemon_start_activated(&daemon_process, "standin", NULL, true);
 	truth_begin(&truth, &daemon_process);
 	truth_check(&truth);
@@ -36,7 +35,6 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-	(void)state;
 	daemon_stop(&daemon_process);
 	return 0;
 }
@@ -92,7 +90,6 @@ static void assert_begins_anew(const struct uncore_sample *before, const char *w
 
 static void terminated_and_started(void **state)
 {
-	(void)state;
 	kill(daemon_process.pid, SIGTERM);
 	assert_int_equal(wait_for(daemon_process.pid, 10), 0);
 	touch_pages(PAGES);
@@ -107,7 +104,6 @@ static void an_open_handle_is_told(void **state)
 	struct uncore_delta delta = UNCORE_DELTA_INIT;
 	struct uncore *old, *new;
 
-	(void)state;
 	assert_int_equal(uncore_open(daemon_process.socket_path, &old), 0);
 	pin_to_cpu(0);
 	before = read_with(old, UNCORE_FRESH);
@@ -162,7 +158,6 @@ static void an_open_region_sees_nothing_of_it(void **state)
 	char path[128], byte;
 	pid_t pid;
 
-	(void)state;
 	snprintf(path, sizeof path, "%s/report", daemon_process.directory);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	pid = start_as(0, keep_region_open, ends);
@@ -190,7 +185,6 @@ static void a_half_written_page(void **state)
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct uncore *uncore;
 
-	(void)state;
 	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
 	daemon_kill(&daemon_process);
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -228,7 +222,6 @@ static void assert_refused(bool is_refused)
 
 static void a_bad_configuration_in_between(void **state)
 {
-	(void)state;
 	daemon_reload(&daemon_process, "[reader]\nbudget_percent = 30\n");
 	daemon_kill(&daemon_process);
 	daemon_configure(&daemon_process, "[reader]\nbudget_percent = 300\n");
@@ -254,7 +247,6 @@ static void info_tells_whether_totals_outlive_it(void **state)
 	static struct run run;
 	const char *const arguments[] = { "info", "--socket", daemon_process.socket_path, NULL };
 
-	(void)state;
 	run_uncore(&run, arguments);
 	assert_int_equal(run.status, 0);
 	assert_non_null(strstr(run.output, "Totals outlive a restart of uncored, and continue "
@@ -291,7 +283,6 @@ static void a_page_that_is_kept_twice(void **state)
 {
 	struct uncore *uncore;
 
-	(void)state;
 	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
 	for (unsigned i = 0; i < 2; i++) {
 		daemon_kill(&daemon_process);
@@ -332,7 +323,6 @@ static void counters_that_the_manager_lost(void **state)
 {
 	struct uncore_sample before = read_fresh(), after;
 
-	(void)state;
 	daemon_kill(&daemon_process);
 	manager_lose(&daemon_process.manager, clock_of_socket_0);
 	restart();
@@ -352,7 +342,6 @@ static void counters_that_stand(void **state)
 	struct uncore_sample before = read_fresh(), after;
 	int fd = manager_find(&daemon_process.manager, clock_of_socket_0);
 
-	(void)state;
 	daemon_kill(&daemon_process);
 	assert_int_equal(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	usleep(2000);
@@ -372,7 +361,6 @@ static void counters_that_stop_while_it_runs(void **state)
 	struct uncore *uncore;
 	int r = 0;
 
-	(void)state;
 	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
 	assert_int_equal(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	for (unsigned i = 0; i < 100 && r == 0; i++) {
@@ -393,7 +381,6 @@ static void without_a_store(void **state)
 {
 	struct uncore_sample before = read_fresh();
 
-	(void)state;
 	daemon_kill(&daemon_process);
 	manager_lose(&daemon_process.manager, NULL);
 	restart();
@@ -406,7 +393,6 @@ static void without_its_ledger(void **state)
 	struct uncore_sample before = read_fresh(), sample = UNCORE_SAMPLE_INIT;
 	struct uncore *uncore;
 
-	(void)state;
 	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
 	daemon_kill(&daemon_process);
 	manager_lose(&daemon_process.manager, "ledger");
@@ -421,7 +407,6 @@ static void without_its_page(void **state)
 {
 	struct uncore_sample before = read_fresh();
 
-	(void)state;
 	daemon_kill(&daemon_process);
 	manager_lose(&daemon_process.manager, "page-1");
 	restart();
@@ -435,7 +420,6 @@ static void with_a_page_of_another_version(void **state)
 	struct page_header *page;
 	struct uncore *uncore;
 
-	(void)state;
 	assert_int_equal(uncore_open(daemon_process.socket_path, &uncore), 0);
 	daemon_kill(&daemon_process);
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -454,7 +438,6 @@ static void with_a_ledger_of_another_version(void **state)
 	struct uncore_sample before = read_fresh();
 	struct ledger_header *header;
 
-	(void)state;
 	daemon_kill(&daemon_process);
 	header = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
 		manager_find(&daemon_process.manager, "ledger"), 0);
@@ -469,7 +452,6 @@ static void on_another_machine(void **state)
 {
 	struct uncore_sample before = read_fresh();
 
-	(void)state;
 	daemon_kill(&daemon_process);
 	daemon_restart(&daemon_process, "standin-wide");
 	assert_true(daemon_logged(&daemon_process, "it is about "));
@@ -481,7 +463,6 @@ static void on_another_machine(void **state)
 /* The service manager does not keep descriptors of earlier generations for ever. */
 static void nothing_piles_up(void **state)
 {
-	(void)state;
 	/* Ledger, page, configuration, owners of uids, the stamp of tables; 3 counters and a clock
 	 * for each socket. */
 	assert_int_equal(daemon_process.manager.n_kept, 5 + 4 * standin_sockets());

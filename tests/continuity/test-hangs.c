@@ -109,7 +109,6 @@ static void a_sweep_that_sleeps(void **state)
 	struct ringer ringer;
 	pid_t tid;
 
-	(void)state;
 	begin_watched();
 	tid = hold_in_sweep(&ringer);
 	daemon_abort_when_silent(&daemon_process);
@@ -125,7 +124,6 @@ static void a_sweep_that_loops(void **state)
 {
 	struct ringer ringer;
 
-	(void)state;
 	begin_watched();
 	trace_let_loop(hold_in_sweep(&ringer));
 	daemon_abort_when_silent(&daemon_process);
@@ -141,7 +139,6 @@ static void a_sweep_that_loops_in_real_time(void **state)
 {
 	struct ringer ringer;
 
-	(void)state;
 	begin((struct daemon_process){ .realtime_limit_ms = REALTIME_LIMIT_MS }, NULL);
 	if (!daemon_socket_number(&daemon_process, 0, "realtime")) {
 		daemon_stop(&daemon_process);
@@ -156,7 +153,6 @@ static void a_sweep_that_loops_in_real_time(void **state)
 
 static bool at_once(void *argument)
 {
-	(void)argument;
 	return true;
 }
 
@@ -177,7 +173,6 @@ static void a_reader_that_stands_still_between_sweeps(void **state)
 	struct ringer ringer;
 	pid_t tid;
 
-	(void)state;
 	begin_watched();
 	assert_int_equal(uncore_open(daemon_process.socket_path, &handle), 0);
 	uncore_set_timeout(handle, 50000000);
@@ -198,7 +193,6 @@ static void a_reader_that_stands_still_between_sweeps(void **state)
 
 static void a_process_that_is_stopped(void **state)
 {
-	(void)state;
 	begin_watched();
 	kill(daemon_process.pid, SIGSTOP);
 	daemon_abort_when_silent(&daemon_process);
@@ -239,7 +233,6 @@ static void a_manager_that_stands_still(void **state)
 	struct uncore *handle;
 	unsigned n = 0;
 
-	(void)state;
 	begin_watched();
 	while (n < TABLES)
 		join_team(n++);
@@ -271,7 +264,6 @@ static void fill_notify_socket(void)
 /* The manager would wait for READY=1 without end. */
 static void a_manager_that_has_no_room_for_a_state(void **state)
 {
-	(void)state;
 	begin((struct daemon_process){}, NULL);
 	fill_notify_socket();
 	kill(daemon_process.pid, SIGHUP);
@@ -344,7 +336,6 @@ static void idle_it_sleeps(void **state)
 	struct switches before, after;
 	unsigned n_pings;
 
-	(void)state;
 	begin_watched();
 	for (unsigned i = 0; i < CLIENTS; i++)
 		ringer_connect(&ringers[i]);
@@ -368,7 +359,6 @@ static void unasked_it_says_nothing(void **state)
 {
 	struct switches before;
 
-	(void)state;
 	begin((struct daemon_process){}, NULL);
 	settle();
 	before = count_switches();

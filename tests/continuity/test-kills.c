@@ -78,7 +78,6 @@ static unsigned kill_at_every(unsigned stride, unsigned (*kill_at)(unsigned nth)
 
 static int begin(void **state)
 {
-	(void)state;
 	srandom(1);
 	read_seeds();
 	daemon_start_activated(&daemon_process, "standin", NULL, true);
@@ -89,7 +88,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	print_message("# %u kills, %u readings compared with the kernel's counts, to %" PRIu64
 		      " page faults\n",
 		n_kills, truth.n_checks, truth_resolution(&truth));
@@ -123,7 +121,6 @@ static void killed_at_calls_of_its_start(void **state)
 	unsigned n_all = kill_at_every(EARLY_START_STRIDE, kill_in_whole_start);
 	unsigned n = kill_at_every(START_STRIDE, kill_with_ledger);
 
-	(void)state;
 	print_message(
 		"# a start has %u stops at system calls, %u once the ledger is mapped\n", n_all, n);
 	assert_true(n > 200);
@@ -161,7 +158,6 @@ static void killed_while_a_generation_begins(void **state)
 	unsigned n_all = kill_at_every(EARLY_BIRTH_STRIDE, kill_in_whole_birth);
 	unsigned n = kill_at_every(BIRTH_STRIDE, kill_with_page);
 
-	(void)state;
 	print_message("# a first start has %u stops at system calls, %u once the page is mapped\n",
 		n_all, n);
 	assert_true(n > 300);
@@ -217,7 +213,6 @@ static unsigned kill_at_call(unsigned nth)
 
 static void killed_at_every_call_of_a_sweep(void **state)
 {
-	(void)state;
 	assert_true(kill_at_every(1, kill_at_call) >= 10);
 }
 
@@ -230,7 +225,6 @@ static void killed_between_instructions_of_a_sweep(void **state)
 {
 	unsigned n = kill_at_every(INSTRUCTION_STRIDE, kill_at_instruction);
 
-	(void)state;
 	print_message("# a sweep has %u instructions\n", n);
 	assert_true(n > 1000);
 }
@@ -309,7 +303,6 @@ static void every_instruction_leaves_a_whole_ledger(void **state)
 	struct witness witness;
 	struct ringer ringer;
 
-	(void)state;
 	witness_begin(&witness);
 	ringer_connect(&ringer);
 	trace_looking(&daemon_process, ring, &ringer, look, &witness);
@@ -327,7 +320,6 @@ static void every_instruction_leaves_a_whole_ledger(void **state)
 
 static _Noreturn int read_for_ever(void *argument)
 {
-	(void)argument;
 	for (;;) {
 		struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 		struct uncore *uncore;
@@ -344,7 +336,6 @@ static void killed_at_any_time_while_it_is_read(void **state)
 {
 	pid_t reader = start_as_nobody(read_for_ever, NULL);
 
-	(void)state;
 	for (unsigned i = 0; i < RANDOM_KILLS; i++) {
 		usleep((unsigned)random() % 5000);
 		kill_it();

@@ -459,14 +459,12 @@ int connect_hello(const struct daemon_process *daemon, struct wire_packet *ret)
 
 static int start_the_daemon(void **state)
 {
-	(void)state;
 	daemon_start(&the_daemon, the_machine, the_config);
 	return 0;
 }
 
 static int stop_the_daemon(void **state)
 {
-	(void)state;
 	daemon_stop(&the_daemon);
 	return 0;
 }

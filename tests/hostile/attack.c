@@ -186,7 +186,6 @@ static int come_and_read(void *argument)
 	uint64_t before_ns = clock_now_ns();
 	struct uncore *uncore;
 
-	(void)argument;
 	if (uncore_open(the_daemon.socket_path, &uncore) < 0 ||
 		uncore_read(uncore, 0, UNCORE_FRESH, &sample) < 0) {
 		printf("# newcomer: %s\n", uncore_error_text());
@@ -367,7 +366,6 @@ static void attack_once(const struct attack *attack, struct victim *victim, stru
 
 static void do_nothing(void *argument)
 {
-	(void)argument;
 }
 
 static void rest_once(struct victim *victim, struct outcome *ret)
@@ -559,7 +557,6 @@ void nothing_is_left(void **state)
 {
 	uint64_t rss_kib = daemon_rss_kib(&the_daemon);
 
-	(void)state;
 	printf("# memory: %" PRIu64 " -> %" PRIu64 " KiB\n", rss_before_kib, rss_kib);
 	assert_in_range(rss_kib, 0, rss_before_kib + KEPT_KIB);
 }

@@ -12,7 +12,6 @@ enum { CONNECTS = 1000, STORM = 64, FORKS = 32 };
 
 static _Noreturn int connect_and_close(void *argument)
 {
-	(void)argument;
 	attack_is_on();
 	for (;;) {
 		close(attack_connect());
@@ -29,7 +28,6 @@ static void connecting_without_end(void **state)
 		.deeds = CONNECTS,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -42,13 +40,11 @@ static void connecting_from_64_processes(void **state)
 		.deeds = CONNECTS,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
 static int connect_in_silence(void *argument)
 {
-	(void)argument;
 	for (unsigned i = 0; i < 2 * CONNECTIONS_MAX; i++)
 		attack_connect();
 	attack_is_on();
@@ -65,7 +61,6 @@ static void never_saying_hello(void **state)
 		.busy_percent = 5,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -85,7 +80,6 @@ static _Noreturn int grab_connections(void)
 
 static int fork_bomb(void *argument)
 {
-	(void)argument;
 	for (unsigned i = 0; i < FORKS; i++)
 		if (fork() == 0)
 			grab_connections();
@@ -103,7 +97,6 @@ static void a_fork_bomb_of_connections(void **state)
 		.deeds = 200,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -138,7 +131,6 @@ static void leave_at(unsigned step)
 
 static _Noreturn int leave_at_every_step(void *argument)
 {
-	(void)argument;
 	attack_is_on();
 	for (unsigned i = 0;; i++) {
 		leave_at(i % 8);
@@ -155,7 +147,6 @@ static void closing_at_every_step(void **state)
 		.deeds = 200,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -164,7 +155,6 @@ static int stop_with_all_in_hand(void *argument)
 	int doorbells[CONNECTIONS_MAX];
 	unsigned n = attack_hold(doorbells, CONNECTIONS_MAX);
 
-	(void)argument;
 	for (unsigned i = 0; i < n; i++)
 		attack_ring(doorbells[i]);
 	attack_did(n);
@@ -183,7 +173,6 @@ static void stopping_while_holding(void **state)
 		.busy_percent = 5,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 

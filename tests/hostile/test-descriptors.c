@@ -13,7 +13,6 @@ static _Noreturn int take_all_descriptors(void *argument)
 {
 	int held[DESCRIPTORS];
 
-	(void)argument;
 	for (bool first = true;; first = false) {
 		unsigned n = 0;
 
@@ -47,7 +46,6 @@ static void taking_all_descriptors(void **state)
 		.busy_percent = 50,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 

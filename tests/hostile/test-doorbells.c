@@ -22,7 +22,6 @@ static int ring_from_64_threads(void *argument)
 {
 	static int doorbells[RINGERS];
 
-	(void)argument;
 	if (attack_hold(doorbells, RINGERS) < RINGERS)
 		return 1;
 	attack_start_threads(RINGERS, ring, doorbells, sizeof *doorbells);
@@ -41,7 +40,6 @@ static void ringing_from_64_threads(void **state)
 		.busy_percent = 2,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -51,7 +49,6 @@ static int ring_all_in_turn(void *argument)
 	static int doorbells[CONNECTIONS_MAX];
 	unsigned n = attack_hold(doorbells, CONNECTIONS_MAX);
 
-	(void)argument;
 	attack_is_on();
 	for (unsigned i = 0;; i = (i + 1) % n) {
 		attack_ring(doorbells[i]);
@@ -71,7 +68,6 @@ static void holding_and_ringing_every_doorbell(void **state)
 		.busy_percent = 2,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -100,7 +96,6 @@ static int ring_full_doorbells(void *argument)
 	static int doorbells[RINGERS];
 	unsigned n = attack_hold(doorbells, RINGERS);
 
-	(void)argument;
 	for (unsigned i = 0; i < n; i++)
 		fill(doorbells[i]);
 	for (unsigned i = 0; i < n; i += 2) /* several, although all may be one file */
@@ -121,7 +116,6 @@ static void ringing_full_doorbells(void **state)
 		.busy_percent = 5,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 

@@ -150,13 +150,11 @@ static _Noreturn int go_on(void (*hold)(int doorbell))
 
 static int write_from_held_pages(void *argument)
 {
-	(void)argument;
 	go_on(hold_write);
 }
 
 static int wait_into_held_pages(void *argument)
 {
-	(void)argument;
 	go_on(hold_epoll);
 }
 
@@ -172,7 +170,6 @@ static void writing_from_held_pages(void **state)
 		.deeds = 1,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -186,7 +183,6 @@ static void waiting_into_held_pages(void **state)
 		.deeds = 1,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -225,7 +221,6 @@ static void killed_while_a_fault_is_held(void **state)
 	unsigned ms;
 	bool goes_on;
 
-	(void)state;
 	daemon_start_activated(&daemon, "standin", NULL, false);
 	attacker = start_as(0, attack_that_daemon, &daemon);
 	assert_true(attack_wait_for_deeds(deeds + 1));

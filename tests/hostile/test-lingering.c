@@ -104,7 +104,6 @@ static _Noreturn int leave_lingering(void *argument)
 {
 	struct lingering held[HELD];
 
-	(void)argument;
 	never_wait_long();
 	for (unsigned i = 0; i < HELD; i++)
 		held[i] = (struct lingering){ -1, -1 };
@@ -127,7 +126,6 @@ static void lingering(void **state)
 		.busy_percent = 90,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -150,7 +148,6 @@ static void lingering_over_quota(void **state)
 		.busy_percent = 90,
 	};
 
-	(void)state;
 	daemon_reload(&the_daemon, "[server]\nmax_clients_per_user = 8\n");
 	attack_beside_victim(&attack);
 }
@@ -203,7 +200,6 @@ static void sent_before_the_start(void **state)
 	struct early early;
 	const int on = 1;
 
-	(void)state;
 	daemon_start_activated(&daemon, "standin", "[server]\nmax_clients_per_user = 4\n", false);
 	daemon_kill(&daemon);
 	setsockopt(daemon.manager.listen_fd, SOL_SOCKET, SO_PASSRIGHTS, &on, sizeof on);
@@ -221,7 +217,6 @@ static void sent_before_the_end(void **state)
 	struct daemon_process daemon = {};
 	struct early accepted, waiting;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[server]\nrequests_per_second = 1\n");
 	connect_early(&daemon, &accepted);
 	assert_int_equal(wait_for(start_as(NOBODY, come_once, &daemon), 5), 0);

@@ -51,7 +51,6 @@ static _Noreturn int ask_and_never_read(void *argument)
 {
 	union wire_message info;
 
-	(void)argument;
 	wire_begin(&info, WIRE_INFO);
 	come_all();
 	for (unsigned i = 0;; i = (i + 1) % CLIENTS)
@@ -68,7 +67,6 @@ static void never_reading_the_answers(void **state)
 		.busy_percent = 90,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -105,7 +103,6 @@ static _Noreturn int send_nonsense(void *argument)
 {
 	char bytes[WIRE_MESSAGE_MAX * 4] __attribute__((aligned(8))) = "";
 
-	(void)argument;
 	come_all();
 	for (unsigned k = 0;; k++) {
 		size_t size = make_nonsense(k % 8, bytes, sizeof bytes);
@@ -124,7 +121,6 @@ static void nonsense(void **state)
 		.busy_percent = 90,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -157,7 +153,6 @@ static _Noreturn int pass_descriptors(void *argument)
 	static const unsigned counts[] = { 1, WIRE_FDS_MAX, WIRE_FDS_MAX + 1, SENT_FDS_MAX };
 	union wire_message info;
 
-	(void)argument;
 	wire_begin(&info, WIRE_INFO);
 	come_all();
 	for (unsigned k = 0;; k++) {
@@ -182,7 +177,6 @@ static void passing_descriptors(void **state)
 		.busy_percent = 90,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 

@@ -38,7 +38,6 @@ static _Noreturn int ask_on_every_connection(void *argument)
 	struct wire_packet packet;
 	unsigned n = 0;
 
-	(void)argument;
 	while (n < CONNECTIONS_MAX && attack_hello(fds[n] = attack_connect(), &packet)) {
 		wire_packet_done(&packet);
 		n++;
@@ -70,7 +69,6 @@ static void asking_on_every_connection(void **state)
 		.deeds = CONNECTIONS_MAX,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -79,7 +77,6 @@ static _Noreturn int keep_reports(void *argument)
 	struct wire_packet packet;
 	int fd = attack_greet(&packet);
 
-	(void)argument;
 	attack_is_on();
 	for (;;) {
 		usleep(1000000 / REQUESTS_PER_SECOND + 1);
@@ -100,7 +97,6 @@ static void keeping_every_report(void **state)
 		.busy_percent = 5,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -109,7 +105,6 @@ static int keep_greetings(void *argument)
 {
 	struct wire_packet packet;
 
-	(void)argument;
 	attack_is_on();
 	for (unsigned i = 0; i < KEPT_GREETINGS; i++) {
 		int fd = attack_connect();
@@ -132,7 +127,6 @@ static void keeping_every_greeting(void **state)
 		.deeds = KEPT_GREETINGS / 10,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 

@@ -37,7 +37,6 @@ static void take_place(void)
 /* Takes all places, and each place that becomes free. */
 static _Noreturn int take_all_places(void *argument)
 {
-	(void)argument;
 	for (unsigned i = 0; i < PLACES + PLACES / 4; i++)
 		take_place();
 	attack_is_on();
@@ -56,14 +55,12 @@ static void taking_all_places(void **state)
 		.kept = KEPT_DESCRIPTORS,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
 /* A new user for each read; none of them has spent anything. */
 static _Noreturn int read_as_many(void *argument)
 {
-	(void)argument;
 	attack_is_on();
 	for (;;) {
 		struct uncore_sample sample = UNCORE_SAMPLE_INIT;
@@ -89,7 +86,6 @@ static void reading_as_many(void **state)
 		.kept = KEPT_DESCRIPTORS,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 

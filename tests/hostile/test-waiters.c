@@ -42,7 +42,6 @@ static int wait_at_the_cell(void *argument)
 	struct wire_packet packet;
 	const struct page_header *page;
 
-	(void)argument;
 	attack_greet(&packet);
 	page = map(packet.fds[0], packet.message.welcome.page_bytes);
 	attack_start_threads(
@@ -62,7 +61,6 @@ static void waiting_without_ringing(void **state)
 		.busy_percent = 5,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -72,7 +70,6 @@ static int wait_and_ring(void *argument)
 	struct wire_packet packet;
 	const uint32_t *wakeup;
 
-	(void)argument;
 	attack_greet(&packet);
 	wakeup = attack_wakeup(&packet);
 	attack_start_threads(WAITERS / PROCESSES, wait_for_ever, (void *)(uintptr_t)wakeup, 0);
@@ -94,7 +91,6 @@ static void waiting_and_ringing(void **state)
 		.busy_percent = 5,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -115,7 +111,6 @@ static _Noreturn int wait_without_threads(void *argument)
 	const uint32_t *wakeup;
 	struct uring uring;
 
-	(void)argument;
 	attack_greet(&packet);
 	wakeup = attack_wakeup(&packet);
 	if (!uring_open(&uring) || !uring_wait_for_word(&uring, wakeup, n_waiting))
@@ -145,7 +140,6 @@ static void waiting_without_threads(void **state)
 		.busy_percent = 5,
 	};
 
-	(void)state;
 	if (!uring_can_wait())
 		skip();
 	attack_beside_victim(&attack);

@@ -86,7 +86,6 @@ static _Noreturn int watch_own_end(void *argument)
 	union wire_message info;
 	int fd = attack_greet(&packet);
 
-	(void)argument;
 	say(watch(&watchers, fd, epolls_that_fit(OWN_EPOLLS)));
 	attack_is_on();
 	wire_begin(&info, WIRE_INFO);
@@ -109,7 +108,6 @@ static void watching_own_end(void **state)
 		.deeds = 1,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 
@@ -136,7 +134,6 @@ static unsigned ring_and_leave(unsigned n_epolls, bool first)
 /* Uses as many watchers as possible once, and then fewer again and again. */
 static _Noreturn int watch_doorbells(void *argument)
 {
-	(void)argument;
 	say(ring_and_leave(epolls_that_fit(FIRST_EPOLLS), true));
 	for (;;)
 		ring_and_leave(epolls_that_fit(ROUND_EPOLLS), false);
@@ -151,7 +148,6 @@ static void watching_doorbells(void **state)
 		.deeds = 3,
 	};
 
-	(void)state;
 	attack_beside_victim(&attack);
 }
 

@@ -205,7 +205,6 @@ void victim_measure(
 
 static void do_nothing(void *argument)
 {
-	(void)argument;
 }
 
 void victim_warm(struct victim *victim)

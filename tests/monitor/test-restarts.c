@@ -47,7 +47,6 @@ static void with_a_store_the_counters_go_on(void **state)
 	struct daemon_process daemon = { .pid = 0 };
 	struct scrape before, after;
 
-	(void)state;
 	begin(&daemon, true, &before);
 	daemon_kill(&daemon);
 	touch_pages(PAGES);
@@ -64,7 +63,6 @@ static void without_a_store_they_begin_at_zero_with_another_generation(void **st
 	struct scrape before, after;
 	int since;
 
-	(void)state;
 	begin(&daemon, false, &before);
 	daemon_kill(&daemon);
 	since = kernel_open(0);

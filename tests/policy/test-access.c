@@ -95,7 +95,6 @@ static void only_those_who_are_listed_are_served(void **state)
 	struct daemon_process daemon = {};
 	int listed, unlisted, root;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[access]\nusers = root 65534\n");
 	listed = run_as(NOBODY, is_served, &daemon);
 	unlisted = run_as(SOMEBODY, is_not_listed, &daemon);
@@ -112,7 +111,6 @@ static void only_members_of_the_group_are_served(void **state)
 	int primary, further, outside, root;
 	struct stat st;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[access]\ngroup = 65533\n");
 	assert_int_equal(stat(daemon.socket_path, &st), 0);
 	primary = run_as(SOMEBODY, is_served, &daemon);
@@ -132,7 +130,6 @@ static void the_permissions_of_the_socket_shut_out_with_a_hint(void **state)
 	struct daemon_process daemon = {};
 	int member, outside;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[access]\nmode = 0660\ngroup = 65533\n");
 	member = run_as(SOMEBODY, is_served, &daemon);
 	outside = run_as(NOBODY, is_shut_out, &daemon);
@@ -147,7 +144,6 @@ static void lists_hold_for_a_socket_that_systemd_made(void **state)
 	int before, after, listed;
 	struct stat st;
 
-	(void)state;
 	daemon_start_activated(&daemon, "standin", NULL, false);
 	before = run_as(SOMEBODY, is_served, &daemon);
 	daemon_reload(&daemon, "[access]\nmode = 0600\nusers = 65534\n");
@@ -214,7 +210,6 @@ static void refusals_are_counted_by_rule_and_logged_once_a_minute_per_user(void 
 	struct json_object *info;
 	unsigned lines[3];
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[access]\nusers = 65534\n");
 	somebody = run_as(SOMEBODY, come_again_and_again, &daemon);
 	another = run_as(ANOTHER, come_again_and_again, &daemon);
@@ -243,7 +238,6 @@ static void info_says_whether_anything_is_restricted(void **state)
 	struct daemon_process daemon = {};
 	struct run run;
 
-	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	run_uncore(&run, (const char *const[]){ "info", "--socket", daemon.socket_path, NULL });
 	assert_non_null(strstr(run.output, "Nothing is restricted: everybody on this node"));

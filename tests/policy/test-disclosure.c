@@ -96,7 +96,6 @@ static void values_are_rounded_down_and_never_go_back(void **state)
 	struct daemon_process daemon = {};
 	int r;
 
-	(void)state;
 	snprintf(config, sizeof config, "[disclosure]\nquantum = %d\n", QUANTUM);
 	daemon_start(&daemon, "standin", config);
 	r = as_nobody(read_while_pages_are_touched, daemon.socket_path);
@@ -244,7 +243,6 @@ static void a_batch_shares_the_sweeps_that_are_due(void **state)
 {
 	struct flood result = flood_with("min_interval_ms", 2);
 
-	(void)state;
 	assert_int_equal(result.failed, 0);
 	assert_in_range(result.n_sweeps, 2, result.took_ns / INTERVAL_NS + 1);
 }
@@ -254,7 +252,6 @@ static void each_user_causes_no_more_sweeps_than_his_interval_allows(void **stat
 	struct flood one = flood_with("min_interval_per_user_ms", 1);
 	struct flood three = flood_with("min_interval_per_user_ms", 3);
 
-	(void)state;
 	assert_int_equal(one.failed, 0);
 	assert_int_equal(three.failed, 0);
 	assert_in_range(one.n_sweeps, 2, one.took_ns / INTERVAL_NS + 1);
@@ -291,7 +288,6 @@ static void a_limit_that_a_program_sets_is_strict(void **state)
 	struct daemon_process daemon = {};
 	int r;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[disclosure]\nmin_interval_per_user_ms = 60000\n");
 	r = as_nobody(set_a_short_limit, daemon.socket_path);
 	daemon_stop(&daemon);

@@ -83,7 +83,6 @@ static void a_killed_daemon_comes_back(void **state)
 	struct uncore_machine was = UNCORE_MACHINE_INIT, is = UNCORE_MACHINE_INIT;
 	unsigned n_told;
 
-	(void)state;
 	daemon_start_activated(&daemon, "standin", CONFIG, true);
 	assert_int_equal(uncore_open(daemon.socket_path, &before), 0);
 	uncore_describe(before, &was);
@@ -117,7 +116,6 @@ static void a_reload_keeps_the_numbers(void **state)
 	int nobody;
 	unsigned n_read, n_wrong;
 
-	(void)state;
 	daemon_start_activated(&daemon, "standin", CONFIG, true);
 	service_is(&daemon, false);
 	daemon_reload(&daemon, CONFIG "[disclosure]\nquantum = 64\n");
@@ -139,7 +137,6 @@ static void a_first_start_tells_that_it_does_not_know_the_name(void **state)
 	struct uncore *uncore;
 	int r;
 
-	(void)state;
 	daemon_start_activated(&daemon, "standin", "[access]\nusers = stranger-of-test\n", true);
 	r = uncore_open(daemon.socket_path, &uncore);
 	remove_files(&daemon);

@@ -136,7 +136,6 @@ static void only_the_owner_is_served(void **state)
 	static struct daemon_process daemon;
 	struct user first, second;
 
-	(void)state;
 	begin(&daemon, &first, &second);
 	assert_not_the_owner(&first);
 	assert_not_the_owner(&second);
@@ -155,7 +154,6 @@ static void a_former_owner_is_cut_off(void **state)
 	struct answer answer;
 	uint64_t generation;
 
-	(void)state;
 	begin(&daemon, &first, &second);
 	set_owner(&daemon, NOBODY);
 	assert_served(&first);
@@ -183,7 +181,6 @@ static void a_withdrawn_page_stands_still(void **state)
 	uint64_t sweep;
 	int fd;
 
-	(void)state;
 	begin(&daemon, &first, &second);
 	fd = connect_hello(&daemon, &packet);
 	page = mmap(
@@ -209,7 +206,6 @@ static void a_restart_gives_nothing_back(void **state)
 	struct user first, second;
 	uint64_t generation;
 
-	(void)state;
 	begin(&daemon, &first, &second);
 	set_owner(&daemon, NOBODY);
 	assert_served(&first);
@@ -233,7 +229,6 @@ static void pages_do_not_pile_up(void **state)
 	struct user first, second;
 	unsigned n_kept;
 
-	(void)state;
 	begin(&daemon, &first, &second);
 	n_kept = daemon.manager.n_kept;
 	for (unsigned i = 0; i < 10; i++)
@@ -251,7 +246,6 @@ static void an_owner_means_nothing_without_the_key(void **state)
 	static struct daemon_process daemon;
 	struct user first, second;
 
-	(void)state;
 	begin(&daemon, &first, &second);
 	daemon_reload(&daemon, "");
 	assert_served(&first);
@@ -270,7 +264,6 @@ static void a_shorter_list_of_users_withdraws_the_page(void **state)
 	static struct daemon_process daemon;
 	struct user first, second;
 
-	(void)state;
 	begin(&daemon, &first, &second);
 	daemon_reload(&daemon, "[access]\nusers = 65534 65533\n");
 	assert_served(&first);
@@ -308,7 +301,6 @@ static void the_command_sets_and_shows_the_owner(void **state)
 	static struct run run;
 	struct user first, second;
 
-	(void)state;
 	begin(&daemon, &first, &second);
 	run_as(&run, 0, &daemon, NULL);
 	assert_says(&run, 0, "none\n");

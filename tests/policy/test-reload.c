@@ -86,7 +86,6 @@ static void who_may_not_connect_any_more_is_disconnected(void **state)
 	uint64_t n_clients;
 	unsigned n_told;
 
-	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	nobody = start_client(&daemon, NOBODY);
 	somebody = start_client(&daemon, SOMEBODY);
@@ -122,7 +121,6 @@ static void a_wrong_configuration_changes_nothing(void **state)
 	int before, after;
 	unsigned n_told;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[access]\nusers = 65534\n");
 	somebody = start_client(&daemon, SOMEBODY);
 	before = let_read(&somebody);
@@ -153,7 +151,6 @@ static void a_wrong_configuration_is_seen_until_it_is_right(void **state)
 	char wrong[512], right[512], wrong_status[1024];
 	struct run info;
 
-	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	daemon_reload(&daemon, "[access]\nusers = root, pcp\n");
 	read_refused(&daemon, wrong);
@@ -179,7 +176,6 @@ static void a_start_with_a_wrong_configuration_is_seen(void **state)
 	struct daemon_process daemon = {};
 	struct run info;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[access]\nusers = root, pcp\n");
 	run_uncore(&info, (const char *[]){ "info", "--socket", daemon.socket_path, NULL });
 	daemon_stop(&daemon);
@@ -212,7 +208,6 @@ static void everything_else_changes_at_once(void **state)
 	int metric, quota, outside;
 	unsigned n_told;
 
-	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	before = daemon_info(&daemon);
 	assert_int_equal(uncore_open(daemon.socket_path, &handle), 0);
@@ -268,7 +263,6 @@ static void quotas_may_grow_and_shrink(void **state)
 	struct uncore *handles[6] = {};
 	int r[6], reads[6] = {}, narrow;
 
-	(void)state;
 	daemon_start(&daemon, "standin", "[server]\nmax_clients = 2\n");
 	for (unsigned i = 0; i < 6; i++) {
 		if (i == 3)
@@ -302,7 +296,6 @@ static void what_needs_a_restart_is_named_and_stays(void **state)
 	unsigned n_told[ARRAY_SIZE(keys)];
 	struct json_object *info;
 
-	(void)state;
 	daemon_start(&daemon, "standin", NULL);
 	daemon_reload(&daemon, "[server]\nsocket = /nowhere\n[reader]\nrealtime = no\n"
 			       "[platform]\nname = icelake-sp\n[calibration]\ndram.read = 128\n");

@@ -60,7 +60,6 @@ static int join(void *argument)
 	const struct team_wish wish = { .name = name, .layout = LAYOUT, .bytes = BYTES };
 	struct team_table table;
 
-	(void)argument;
 	return note(team_join(path, &wish, &table), &table);
 }
 
@@ -79,7 +78,6 @@ static int collect(void *argument)
 	struct team_table table;
 	int r = team_look(path, &choice, NULL, &table);
 
-	(void)argument;
 	if (r >= 0)
 		r = team_forget(path, &table);
 	return note(r, &table);
@@ -100,7 +98,6 @@ static int open_handle(void *argument)
 {
 	struct uncore *handle;
 
-	(void)argument;
 	shared->r = uncore_open(path, &handle);
 	if (shared->r >= 0)
 		uncore_close(handle);
@@ -126,7 +123,6 @@ static void processes_of_a_user_share_a_table_and_no_other_user_does(void **stat
 	struct daemon_process daemon = {};
 	struct seen first, second, other;
 
-	(void)state;
 	begin(&daemon, NULL);
 	first = see(NOBODY, join, NULL);
 	second = see(NOBODY, join, NULL);
@@ -145,7 +141,6 @@ static void only_root_looks_at_tables_of_others(void **state)
 	uint32_t nobody = NOBODY, own = TEAM_OWN;
 	struct seen joined, by_root, by_somebody, by_itself, roots_own;
 
-	(void)state;
 	begin(&daemon, NULL);
 	joined = see(NOBODY, join, NULL);
 	by_itself = see(NOBODY, look, &nobody);
@@ -167,7 +162,6 @@ static void only_root_has_tables_of_others_forgotten(void **state)
 	uint32_t nobody = NOBODY, own = TEAM_OWN;
 	struct seen by_somebody, looked, by_root, again, after;
 
-	(void)state;
 	begin(&daemon, NULL);
 	run = see(NOBODY, join, NULL).run;
 	by_somebody = see(SOMEBODY, forget, &nobody);
@@ -191,7 +185,6 @@ static void a_user_who_is_refused_by_now_may_collect_its_tables_and_nothing_else
 	struct seen joined, looked, joined_again, opened, collected, after;
 	uint64_t refused, refused_after;
 
-	(void)state;
 	begin(&daemon, NULL);
 	joined = see(SOMEBODY, join, NULL);
 	daemon_reload(&daemon, only_nobody);
@@ -251,7 +244,6 @@ static void whatever_else_it_sends_is_refused_and_ends_the_connection(void **sta
 	struct daemon_process daemon = {};
 	int r;
 
-	(void)state;
 	begin(&daemon, NULL);
 	see(SOMEBODY, join, NULL);
 	daemon_reload(&daemon, only_nobody);
@@ -267,7 +259,6 @@ static void a_table_needs_a_hello_to_join_it(void **state)
 	union wire_message message;
 	int fd;
 
-	(void)state;
 	begin(&daemon, NULL);
 	fd = connect_raw(&daemon);
 	wire_begin(&message, WIRE_TEAM);
@@ -290,7 +281,6 @@ static void tables_outlive_uncored_where_a_manager_keeps_them(void **state)
 	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
 	ino_t inode;
 
-	(void)state;
 	daemon_start_activated(&daemon, "standin", NULL, true);
 	assert_int_equal(team_join(daemon.socket_path, &wish, &before), 0);
 	assert_int_equal(fcntl(before.fd, F_SETLK, &lock), 0);
@@ -323,7 +313,6 @@ static void without_a_manager_a_restart_begins_with_another_table(void **state)
 	struct daemon_process daemon = {};
 	struct team_table before, after;
 
-	(void)state;
 	daemon_start_activated(&daemon, "standin", NULL, false);
 	assert_int_equal(team_join(daemon.socket_path, &wish, &before), 0);
 	daemon_kill(&daemon);
@@ -347,7 +336,6 @@ static void info_says_how_many_tables_there_are(void **state)
 	struct team_table table;
 	struct run none, one;
 
-	(void)state;
 	begin(&daemon, NULL);
 	run_uncore(&none, (const char *const[]){ "info", "--socket", path, NULL });
 	see(NOBODY, join, NULL);
@@ -369,7 +357,6 @@ static void wrong_wishes_are_explained(void **state)
 	struct daemon_process daemon = {};
 	struct team_table table;
 
-	(void)state;
 	begin(&daemon, NULL);
 	assert_int_equal(team_join(path, &half, &table), -EINVAL);
 	assert_non_null(strstr(uncore_error_text(), "whole pages"));

@@ -243,7 +243,6 @@ static void it_stays_what_it_is(void **state)
 	uint64_t duration_ns = (seconds ? strtoull(seconds, NULL, 10) : 10) * SECOND_NS;
 	struct size before, after;
 
-	(void)state;
 	clients_start(&clients);
 	let_happen(duration_ns / 2, true, hotplug);
 	warm_up();
@@ -267,7 +266,6 @@ static void it_stays_what_it_is(void **state)
 
 static int begin(void **state)
 {
-	(void)state;
 	srandom(1);
 	daemon_start_activated(&daemon_process, "standin", NULL, true);
 	clients_init(&clients, &daemon_process);
@@ -278,7 +276,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	daemon_stop(&daemon_process);
 	return 0;
 }

@@ -131,7 +131,6 @@ static void reads_and_their_cost_are_the_users(void **state)
 	struct json_object *before, *after, *was, *is;
 	uint64_t sweeps, reader_ns;
 
-	(void)state;
 	await_lookup(NOBODY);
 	sweeps = daemon_socket_number(&the_daemon, 0, "sweeps");
 	reader_ns = daemon_socket_number(&the_daemon, 0, "cpu_ns") +
@@ -160,7 +159,6 @@ static void processes_are_named(void **state)
 	struct json_object *object, *processes, *process;
 	struct run run;
 
-	(void)state;
 	await_lookup(NOBODY);
 	object = report();
 	run_program(&run, 0,
@@ -183,7 +181,6 @@ static int ask_for_clients(void *argument)
 {
 	char *text = NULL;
 
-	(void)argument;
 	return uncore_clients(the_daemon.socket_path, &text) == -EPERM && !text &&
 			       strstr(uncore_error_text(), "Only root is told who the clients are.")
 		       ? 0
@@ -194,7 +191,6 @@ static int open_in_vain(void *argument)
 {
 	struct uncore *uncore;
 
-	(void)argument;
 	return uncore_open(the_daemon.socket_path, &uncore) == -EACCES ? 0 : 1;
 }
 
@@ -203,7 +199,6 @@ static void refusals_are_the_users_by_rule(void **state)
 	struct json_object *object, *user;
 	struct run run;
 
-	(void)state;
 	assert_int_equal(wait_for(start_as(SOMEBODY, ask_for_clients, NULL), 10), 0);
 	run_uncore(&run,
 		(const char *[]){ "info", "--clients", "--socket", the_daemon.socket_path, NULL });
@@ -226,7 +221,6 @@ static void who_waits_for_the_budget_is_seen(void **state)
 	struct json_object *object;
 	struct client client;
 
-	(void)state;
 	daemon_reload(&the_daemon, "[disclosure]\nmin_interval_per_user_ms = 5\n");
 	client = start_client(NOBODY);
 	await_lookup(NOBODY);
@@ -245,7 +239,6 @@ static int make_table(void *argument)
 	union wire_message request;
 	int fd = connect_hello(&the_daemon, &packet);
 
-	(void)argument;
 	wire_begin(&request, WIRE_TEAM);
 	request.team.wish = TEAM_JOIN;
 	request.team.uid = TEAM_OWN;
@@ -261,7 +254,6 @@ static void tables_are_their_users(void **state)
 	struct client client = start_client(NOBODY);
 	struct json_object *before, *after;
 
-	(void)state;
 	await_lookup(NOBODY);
 	before = report();
 	assert_int_equal(as_nobody(make_table, NULL), 0);
@@ -283,7 +275,6 @@ static void who_costs_most_comes_first(void **state)
 	struct client client;
 	struct run run;
 
-	(void)state;
 	memset(flood, UINT8_MAX, sizeof flood);
 	client = start_client(NOBODY);
 	await_lookup(NOBODY);
@@ -304,7 +295,6 @@ static void a_first_client_is_in_the_log_once_an_hour(void **state)
 {
 	char line[96];
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		struct client client = start_client(NOBODY);
 

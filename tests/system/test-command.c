@@ -29,7 +29,6 @@ static void assert_says(const char *words)
 
 static void stat_prints_what_a_reader_must_know(void **state)
 {
-	(void)state;
 	UNCORE("stat", "--", "true");
 	assert_int_equal(run.status, 0);
 	assert_says("socket 0");
@@ -43,7 +42,6 @@ static void stat_prints_what_a_reader_must_know(void **state)
 
 static void stat_ends_as_its_command_did(void **state)
 {
-	(void)state;
 	UNCORE("stat", "--", "sh", "-c", "exit 7");
 	assert_int_equal(run.status, 7);
 	UNCORE("stat", "--", "sh", "-c", "kill -TERM $$");
@@ -56,7 +54,6 @@ static void stat_prints_intervals_while_the_command_runs(void **state)
 {
 	unsigned n = 0;
 
-	(void)state;
 	UNCORE("stat", "--json", "-I", "50", "--", "sleep", "0.3");
 	assert_int_equal(run.status, 0);
 	for (const char *c = run.output; (c = strstr(c, "\"interval\"")); c++)
@@ -77,7 +74,6 @@ static void stat_json_has_the_promised_keys(void **state)
 {
 	struct json_object *report, *socket, *metrics;
 
-	(void)state;
 	UNCORE("stat", "--json", "-r", "3", "--", "true");
 	assert_int_equal(run.status, 0);
 	report = json_tokener_parse(run.output);
@@ -102,7 +98,6 @@ static void stat_json_has_the_promised_keys(void **state)
 
 static void info_shows_the_whole_state(void **state)
 {
-	(void)state;
 	UNCORE("info");
 	assert_int_equal(run.status, 0);
 	assert_says("platform standin");
@@ -119,7 +114,6 @@ static void info_json_is_json(void **state)
 		"metrics", "missing", "policy", "clients", "refused", "warnings" };
 	struct json_object *report;
 
-	(void)state;
 	UNCORE("info", "--json");
 	assert_int_equal(run.status, 0);
 	report = json_tokener_parse(run.output);
@@ -131,7 +125,6 @@ static void info_json_is_json(void **state)
 
 static void without_a_daemon_it_says_what_to_do(void **state)
 {
-	(void)state;
 	run_uncore(&run, (const char *const[]){ "info", "--socket", "/tmp/no/such/socket", NULL });
 	assert_int_equal(run.status, 1);
 	assert_says("Cannot connect to uncored at /tmp/no/such/socket");

@@ -43,7 +43,6 @@ static void each_thread_has_given_up_privilege_and_calls(void **state)
 	char path[64];
 	DIR *directory;
 
-	(void)state;
 	snprintf(path, sizeof path, "/proc/%d/task", pid);
 	directory = opendir(path);
 	assert_non_null(directory);
@@ -91,7 +90,6 @@ static unsigned fill_queue(const struct daemon_process *daemon)
 
 static void its_own_socket_has_a_short_queue(void **state)
 {
-	(void)state;
 	/* The kernel lets one more in (net/unix/af_unix.c, unix_recvq_full). */
 	assert_int_equal(fill_queue(&the_daemon), BACKLOG + 1);
 }
@@ -100,7 +98,6 @@ static void a_passed_socket_has_a_short_queue(void **state)
 {
 	struct daemon_process activated = {};
 
-	(void)state;
 	daemon_start_activated(&activated, "standin", NULL, false);
 	assert_int_equal(fill_queue(&activated), BACKLOG + 1);
 	daemon_stop(&activated);

@@ -78,7 +78,6 @@ static int read_from_many_threads(void *argument)
 	struct uncore *uncore;
 	int bad = 0;
 
-	(void)argument;
 	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return 1;
 	uncore_set_timeout(uncore, 5000000000U); /* the machine may be busy; late is not stale */
@@ -108,7 +107,6 @@ static int read_from_many_threads(void *argument)
 
 static void eight_threads_never_see_an_old_sweep(void **state)
 {
-	(void)state;
 	assert_int_equal(as_nobody(read_from_many_threads, NULL), 0);
 }
 
@@ -118,7 +116,6 @@ static int count_cached_sweeps(void *argument)
 	struct uncore *uncore;
 	uint64_t first;
 
-	(void)argument;
 	if (uncore_open(the_daemon.socket_path, &uncore) < 0 ||
 		uncore_read(uncore, 0, UNCORE_CACHED, &sample) < 0)
 		return 1;
@@ -132,7 +129,6 @@ static int count_cached_sweeps(void *argument)
 
 static void cached_reads_cost_no_sweep(void **state)
 {
-	(void)state;
 	assert_int_equal(as_nobody(count_cached_sweeps, NULL), 0);
 }
 
@@ -145,7 +141,6 @@ static int read_cached_without_system_calls(void *argument)
 	struct uncore *uncore;
 	int failed = 0;
 
-	(void)argument;
 	if (uncore_open(the_daemon.socket_path, &uncore) < 0 ||
 		uncore_read(uncore, 0, UNCORE_CACHED, &sample) < 0)
 		return 1;
@@ -159,7 +154,6 @@ static int read_cached_without_system_calls(void *argument)
 
 static void cached_reads_make_no_system_call(void **state)
 {
-	(void)state;
 	assert_int_equal(as_nobody(read_cached_without_system_calls, NULL), 0);
 }
 

@@ -40,7 +40,6 @@ static int try_to_write_the_page(void *argument)
 	char path[64];
 	void *map;
 
-	(void)argument;
 	(void)connection;
 	if (mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0) != MAP_FAILED)
 		return complain("mmap for writing succeeded", 0);
@@ -68,7 +67,6 @@ static int try_to_write_the_page(void *argument)
 
 static void a_client_cannot_write_the_page(void **state)
 {
-	(void)state;
 	assert_int_equal(as_nobody(try_to_write_the_page, NULL), 0);
 }
 
@@ -81,7 +79,6 @@ static int read_undisturbed(void *argument)
 	struct uncore *uncore;
 	int r;
 
-	(void)argument;
 	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return complain(uncore_error_text(), 0);
 	for (unsigned i = 0; i < 200; i++) {
@@ -98,7 +95,6 @@ static _Noreturn int flood_doorbell(void *argument)
 {
 	struct wire_packet packet;
 
-	(void)argument;
 	connect_hello(&the_daemon, &packet);
 	for (;;)
 		for (unsigned i = 1; i < packet.n_fds; i++)
@@ -110,7 +106,6 @@ static _Noreturn int flood_and_reconnect(void *argument)
 {
 	struct wire_packet packet;
 
-	(void)argument;
 	for (;;) {
 		int fd = connect_hello(&the_daemon, &packet);
 
@@ -138,7 +133,6 @@ static void a_flooded_doorbell_delays_nobody(void **state)
 {
 	uint64_t throttled;
 
-	(void)state;
 	read_beside(flood_doorbell);
 	throttled = daemon_socket_number(&the_daemon, 0, "throttled");
 	assert_true(throttled > 0);
@@ -150,7 +144,6 @@ static void reconnecting_buys_no_budget(void **state)
 	uint64_t before_ns = daemon_socket_number(&the_daemon, 0, "cpu_ns"), used_ns;
 	pid_t attacker = start_as(SOMEBODY, flood_and_reconnect, NULL);
 
-	(void)state;
 	sleep(2);
 	kill(attacker, SIGKILL);
 	wait_for(attacker, 5);
@@ -169,7 +162,6 @@ static int exceed_the_quota(void *argument)
 	struct uncore *handles[QUOTA + 1] = {};
 	int r;
 
-	(void)argument;
 	for (unsigned i = 0; i < QUOTA; i++)
 		if (uncore_open(the_daemon.socket_path, &handles[i]) < 0)
 			return complain(uncore_error_text(), 0);
@@ -204,7 +196,6 @@ static void quotas_hold_and_death_frees_everything(void **state)
 {
 	long before, after = 0;
 
-	(void)state;
 	wait_until_alone();
 	before = daemon_descriptors(&the_daemon);
 	assert_int_equal(as_nobody(exceed_the_quota, NULL), 128 + SIGKILL);

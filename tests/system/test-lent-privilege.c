@@ -73,7 +73,6 @@ static int find_place(void **state)
 {
 	static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm", "/run" };
 
-	(void)state;
 	snprintf(root, sizeof root, "%s", build_path("tests/machines/standin"));
 	snprintf(platforms, sizeof platforms, "%s", source_path("conf/platforms"));
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
@@ -85,7 +84,6 @@ static int find_place(void **state)
 
 static int leave_place(void **state)
 {
-	(void)state;
 	unlink(program);
 	return rmdir(directory);
 }
@@ -106,7 +104,6 @@ static void assert_refused(void)
 
 static void file_capabilities_are_refused(void **state)
 {
-	(void)state;
 	assert_int_equal(lend_capability(program), 0);
 	run_it(NOBODY, "--check");
 	assert_refused();
@@ -116,7 +113,6 @@ static void file_capabilities_are_refused(void **state)
 
 static void set_user_id_is_refused(void **state)
 {
-	(void)state;
 	removexattr(program, "security.capability");
 	assert_int_equal(chmod(program, 04755), 0);
 	run_it(NOBODY, "--check");
@@ -146,7 +142,6 @@ static int check_with_ambient_capability(void *argument)
 
 static void what_a_service_manager_hands_down_is_accepted(void **state)
 {
-	(void)state;
 	removexattr(program, "security.capability");
 	assert_int_equal(wait_for(start_as(0, check_with_ambient_capability, NULL), 60), 0);
 	run_it(NOBODY, "--check");

@@ -43,7 +43,6 @@ static void malformed_messages_end_the_connection(void **state)
 	char large[WIRE_MESSAGE_MAX * 4] = "";
 	union wire_message message;
 
-	(void)state;
 	expect_error("x", 1, -EBADMSG, true);
 	expect_error(large, sizeof large, -EBADMSG, true);
 	wire_begin(&message, WIRE_HELLO);
@@ -73,7 +72,6 @@ static uint32_t version_answered_to(uint32_t version)
 
 static void a_newer_client_is_answered_the_lower_version(void **state)
 {
-	(void)state;
 	assert_int_equal(version_answered_to(1), 1);
 	assert_int_equal(version_answered_to(WIRE_VERSION + 1), WIRE_VERSION);
 	assert_int_equal(version_answered_to(UINT32_MAX), WIRE_VERSION);
@@ -83,7 +81,6 @@ static void version_0_is_refused_in_words(void **state)
 {
 	union wire_message message;
 
-	(void)state;
 	wire_begin(&message, WIRE_HELLO);
 	expect_error(&message, sizeof message.hello, -EPROTONOSUPPORT, false);
 	assert_still_served();
@@ -93,7 +90,6 @@ static void unknown_and_untimely_requests_get_an_error(void **state)
 {
 	union wire_message message = { .header = { .opcode = 77, .size = sizeof message.header } };
 
-	(void)state;
 	expect_error(&message, sizeof message.header, -EOPNOTSUPP, false);
 	wire_begin(&message, WIRE_INFO);
 	expect_error(&message, sizeof message.info, -EPROTO, false);
@@ -111,7 +107,6 @@ static void requests_with_descriptors_are_refused(void **state)
 	int fds[] = { STDIN_FILENO, STDIN_FILENO, STDIN_FILENO };
 	int r;
 
-	(void)state;
 	wire_begin(&message, WIRE_HELLO);
 	message.hello.version = WIRE_VERSION;
 	r = wire_send(fd, &message, fds, 3);

@@ -73,7 +73,6 @@ static int ring_together(void *argument)
 	uint64_t most;
 	int bad = 0;
 
-	(void)argument;
 	pthread_barrier_init(&barrier, NULL, CLIENTS);
 	if (open_clients(clients, &barrier) < 0)
 		return 1;
@@ -103,7 +102,6 @@ static void sixty_four_clients_share_sweeps(void **state)
 {
 	int result = TORN_APART;
 
-	(void)state;
 	for (unsigned i = 0; i < BATCHES && result == TORN_APART; i++)
 		result = as_nobody(ring_together, NULL);
 	assert_int_equal(result, SHARED);

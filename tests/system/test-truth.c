@@ -93,7 +93,6 @@ static int read_around_work(void *argument)
 	struct uncore *uncore;
 	int metric;
 
-	(void)argument;
 	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return complain(uncore_error_text(), 0);
 	metric = uncore_find_metric(uncore, "dram.read");
@@ -117,7 +116,6 @@ static int read_around_work(void *argument)
 
 static void a_delta_shows_the_pages(void **state)
 {
-	(void)state;
 	open_kernel();
 	assert_int_equal(as_nobody(read_around_work, NULL), 0);
 	close_kernel();
@@ -132,7 +130,6 @@ static int compare_clock(void *argument)
 	double off_ns;
 	int metric;
 
-	(void)argument;
 	if (uncore_open(the_daemon.socket_path, &uncore) < 0)
 		return complain(uncore_error_text(), 0);
 	metric = uncore_find_metric(uncore, "clock");
@@ -156,7 +153,6 @@ static int compare_clock(void *argument)
 
 static void the_clock_equals_the_window(void **state)
 {
-	(void)state;
 	assert_int_equal(as_nobody(compare_clock, NULL), 0);
 }
 
@@ -195,7 +191,6 @@ static void stat_shows_the_pages(void **state)
 	static struct run run;
 	struct json_object *report;
 
-	(void)state;
 	assert_non_null(mkdtemp(directory));
 	assert_int_equal(chown(directory, NOBODY, NOBODY), 0);
 	snprintf(output, sizeof output, "%s/report", directory);
@@ -256,7 +251,6 @@ static void a_region_shows_the_pages(void **state)
 	char directory[] = "/tmp/uncore-region-XXXXXX", path[64];
 	struct json_object *report, *region;
 
-	(void)state;
 	assert_non_null(mkdtemp(directory));
 	assert_int_equal(chown(directory, NOBODY, NOBODY), 0);
 	snprintf(path, sizeof path, "%s/report", directory);

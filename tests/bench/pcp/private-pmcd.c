@@ -183,7 +183,6 @@ static int exec_perfevent(void *argument)
 	const char *const arguments[] = { perfevent_program(), "-U", "nobody", "-u",
 		in_folder("run/perfevent"), "-l", in_folder("log/perfevent"), NULL };
 
-	(void)argument;
 	snprintf(tree, sizeof tree, "%s/", build_path("tests/machines/standin-wide/sys"));
 	setenv("SYSFS_PREFIX", tree, 1);
 	setenv("SYSFS_MOUNT_POINT", tree, 1);
@@ -198,7 +197,6 @@ static int exec_pmcd(void *argument)
 		"-s", getenv("PMCD_SOCKET"), "-l", in_folder("log/pmcd/pmcd.log"), "-x",
 		in_folder("log/fatal"), NULL };
 
-	(void)argument;
 	snprintf(program, sizeof program, "%s/pmcd", pmGetConfig("PCP_BINADM_DIR"));
 	snprintf(conf, sizeof conf, "%s/pmcd.conf", the.folder);
 	snprintf(names, sizeof names, "%s/root", the.folder);

@@ -52,7 +52,6 @@ static void each_id_has_a_number_of_its_own(void **state)
 {
 	unsigned of_zero = find_new(0), of_block = find_new(UINT64_C(1) << 32);
 
-	(void)state;
 	assert_int_not_equal(of_zero, of_block);
 	assert_int_equal(find_known(0), of_zero);
 	assert_int_equal(find_known(UINT64_C(1) << 32), of_block);
@@ -62,7 +61,6 @@ static void it_keeps_its_number_when_the_last_one_left(void **state)
 {
 	unsigned number = find_new(1000);
 
-	(void)state;
 	accounts_enter(&accounts, number);
 	accounts_leave(&accounts, number, 5);
 	for (unsigned i = 1; i < ACCOUNTS_MAX; i++)
@@ -72,7 +70,6 @@ static void it_keeps_its_number_when_the_last_one_left(void **state)
 
 static void the_number_that_was_left_first_is_given_away(void **state)
 {
-	(void)state;
 	take_all();
 	accounts_leave(&accounts, find_known(1007), 30);
 	accounts_leave(&accounts, find_known(1003), 10);
@@ -90,7 +87,6 @@ static void numbers_in_use_are_not_given_away(void **state)
 {
 	bool is_new;
 
-	(void)state;
 	take_all();
 	accounts_enter(&accounts, 8);
 	accounts_leave(&accounts, 8, 10);
@@ -105,7 +101,6 @@ static void the_largest_is_found(void **state)
 {
 	unsigned a = find_new(1), b = find_new(2), c = find_new(3);
 
-	(void)state;
 	accounts_enter(&accounts, c);
 	assert_int_equal(accounts_largest(&accounts), c);
 	accounts_enter(&accounts, a);

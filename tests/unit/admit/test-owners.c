@@ -153,7 +153,6 @@ static void root_needs_no_lookup(void **state)
 {
 	uint32_t uid;
 
-	(void)state;
 	assert_int_equal(owners_account_of(owners, 0), 0);
 	usleep(10000);
 	assert_false(owners_take_answer(owners, &uid));
@@ -164,7 +163,6 @@ static void a_user_of_passwd_is_itself(void **state)
 	struct passwd *passwd;
 	uint32_t uid;
 
-	(void)state;
 	setpwent();
 	while ((passwd = getpwent()) && !passwd->pw_uid)
 		;
@@ -178,7 +176,6 @@ static void a_user_of_passwd_is_itself(void **state)
 
 static void a_stranger_is_its_block(void **state)
 {
-	(void)state;
 	assert_int_equal(owners_account_of(owners, STRANGER), block_of(STRANGER));
 	assert_int_equal(take_answer(), STRANGER);
 	assert_int_equal(owners_account_of(owners, STRANGER), block_of(STRANGER));
@@ -190,7 +187,6 @@ static void what_is_known_is_not_asked_again(void **state)
 {
 	uint32_t uid;
 
-	(void)state;
 	owners_account_of(owners, STRANGER);
 	owners_account_of(owners, STRANGER);
 	take_answer();
@@ -201,7 +197,6 @@ static void what_is_known_is_not_asked_again(void **state)
 
 static void few_threads_look_up(void **state)
 {
-	(void)state;
 	hold_directory(true);
 	for (unsigned i = 0; i < 200; i++)
 		owners_account_of(owners, STRANGER + i);
@@ -215,7 +210,6 @@ static void few_threads_look_up(void **state)
 
 static void it_ends_while_lookups_wait(void **state)
 {
-	(void)state;
 	hold_directory(true);
 	owners_account_of(owners, STRANGER);
 	owners_account_of(owners, STRANGER + 1);
@@ -260,7 +254,6 @@ static void nobody_who_asks_is_forgotten(void **state)
 	unsigned n_before = count_made();
 	static bool answered[N + MORE];
 
-	(void)state;
 	hold_directory(true);
 	ask_for(0, OWNERS_LOOKUPS_MAX);
 	wait_for_lookups(OWNERS_LOOKUPS_MAX);
@@ -285,7 +278,6 @@ static void what_could_not_be_asked_is_asked_again(void **state)
 	unsigned n = 0;
 	uint32_t uid;
 
-	(void)state;
 	while (n < N && clock_now_ns() < deadline_ns) {
 		for (unsigned i = 0; i < N; i++)
 			owners_account_of(owners, STRANGER + i);
@@ -311,7 +303,6 @@ static void who_asked_first_is_answered_first(void **state)
 	enum { N = 20 };
 	unsigned n_before = count_made();
 
-	(void)state;
 	hold_directory(true);
 	ask_for(0, OWNERS_LOOKUPS_MAX);
 	wait_for_lookups(OWNERS_LOOKUPS_MAX);
@@ -341,7 +332,6 @@ static void what_was_found_first_is_told_first(void **state)
 {
 	enum { N = 10 };
 
-	(void)state;
 	for (unsigned i = 0; i < N; i++) {
 		ask_for(i, 1);
 		wait_for_answer();
@@ -359,7 +349,6 @@ static void who_cannot_be_asked_for_takes_no_place(void **state)
 	enum { PLACES = 8, APART = 4096, ROOM = 256 + OWNERS_LOOKUPS_MAX };
 	unsigned n_made;
 
-	(void)state;
 	for (unsigned i = 0; i < PLACES; i++) {
 		owners_account_of(owners, STRANGER + i * APART);
 		assert_int_equal(take_answer(), STRANGER + i * APART);

@@ -18,7 +18,6 @@ static void each_is_counted_under_its_rule(void **state)
 {
 	struct refusals refusals = {};
 
-	(void)state;
 	for (unsigned rule = 0; rule < POLICY_RULES; rule++)
 		for (unsigned i = 0; i <= rule; i++)
 			refusals_note(&refusals, rule, ALICE, START, &n_silent);
@@ -31,7 +30,6 @@ static void a_user_has_one_line_a_minute(void **state)
 {
 	struct refusals refusals = {};
 
-	(void)state;
 	assert_true(note(&refusals, ALICE, START));
 	assert_int_equal(n_silent, 0);
 	for (unsigned i = 0; i < 1000; i++)
@@ -47,7 +45,6 @@ static void a_flood_of_one_user_silences_no_other(void **state)
 {
 	struct refusals refusals = {};
 
-	(void)state;
 	for (unsigned i = 0; i < 1000; i++)
 		note(&refusals, ALICE, START);
 	assert_true(note(&refusals, BOB, START));
@@ -59,7 +56,6 @@ static void users_beyond_the_table_share_a_line(void **state)
 	struct refusals refusals = {};
 	unsigned n_lines = 0;
 
-	(void)state;
 	for (uint32_t uid = 0; uid < 10000; uid++)
 		n_lines += note(&refusals, uid, START);
 	assert_int_equal(n_lines, LOG_USERS + 1);

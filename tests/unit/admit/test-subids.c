@@ -58,7 +58,6 @@ static void a_range_has_one_owner(void **state)
 {
 	static const char text[] = "ann:100000:65536\nbob:165536:65536\n";
 
-	(void)state;
 	assert_nobody(text, 99999);
 	assert_owner(text, 100000, 1000);
 	assert_owner(text, 165535, 1000);
@@ -72,7 +71,6 @@ static void overlapping_ranges_have_several(void **state)
 {
 	static const char text[] = "ann:100000:65536\nbob:150000:65536\n";
 
-	(void)state;
 	assert_owner(text, 149999, 1000);
 	assert_several(text, 150000);
 	assert_several(text, 165535);
@@ -81,7 +79,6 @@ static void overlapping_ranges_have_several(void **state)
 
 static void two_ranges_of_one_owner_have_one(void **state)
 {
-	(void)state;
 	assert_owner("ann:100000:10\nann:100005:10\n", 100007, 1000);
 	assert_owner("ann:100000:10\nalso-ann:100005:10\n1000:100000:20\n", 100007, 1000);
 	assert_several("ann:100000:10\nann:100000:10\nbob:100000:10\n", 100007);
@@ -89,7 +86,6 @@ static void two_ranges_of_one_owner_have_one(void **state)
 
 static void an_owner_may_be_a_number(void **state)
 {
-	(void)state;
 	assert_owner("1234:100000:10\n", 100000, 1234);
 	assert_owner("4294967294:100000:10\n", 100000, 4294967294);
 	assert_owner("0:100000:10\n", 100000, 0);
@@ -100,7 +96,6 @@ static void an_owner_may_be_a_number(void **state)
 /* It may be a known user: nobody can say. */
 static void a_name_that_nobody_knows_settles_nothing(void **state)
 {
-	(void)state;
 	assert_several("carol:100000:10\n", 100000);
 	assert_several("ann:100000:10\ncarol:100000:10\n", 100000);
 	assert_several("carol:100000:10\nann:100000:10\n", 100000);
@@ -131,7 +126,6 @@ static void lines_that_are_none_are_passed_over(void **state)
 	};
 	char text[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		snprintf(text, sizeof text, "%s\n", bad[i]);
 		assert_nobody(text, 100000);
@@ -143,7 +137,6 @@ static void lines_that_are_none_are_passed_over(void **state)
 /* The end of the line is not taken for a line of its own. */
 static void a_line_that_is_too_long_is_passed_over(void **state)
 {
-	(void)state;
 	for (size_t length = 400; length < 700; length++) {
 		char text[800];
 
@@ -157,14 +150,12 @@ static void a_line_that_is_too_long_is_passed_over(void **state)
 
 static void the_last_line_may_lack_its_end(void **state)
 {
-	(void)state;
 	assert_owner("bob:1:1\nann:100000:10", 100009, 1000);
 	assert_nobody("ann:100000:", 100000);
 }
 
 static void counts_may_be_huge(void **state)
 {
-	(void)state;
 	assert_owner("ann:100000:18446744073709551615\n", 4294967294, 1000);
 	assert_nobody("ann:100000:18446744073709551615\n", 99999);
 	assert_owner("ann:0:4294967296\n", 4294967295, 1000);

@@ -111,7 +111,6 @@ static const struct call refused[] = {
 
 static void what_only_the_start_needs_is_refused(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		int error = in_child(error_after_filter, &refused[i]);
 
@@ -126,7 +125,6 @@ static void the_kernel_refuses_few_of_them_itself(void **state)
 {
 	unsigned n = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		n += in_child(error_without_filter, &refused[i]) != refused[i].error;
 	assert_true(n > ARRAY_SIZE(refused) / 2);
@@ -144,7 +142,6 @@ static int work(const void *argument)
 	int ends[2], unshared = -1;
 	void *map;
 
-	(void)argument;
 	set_filter();
 	map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED || memfd_create("text", MFD_CLOEXEC) < 0)
@@ -158,7 +155,6 @@ static int work(const void *argument)
 
 static void what_serving_needs_works(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(work, NULL), 0);
 }
 
@@ -183,7 +179,6 @@ static int filter_beside_a_thread(const void *argument)
 	struct early early = {};
 	pthread_t thread;
 
-	(void)argument;
 	pthread_barrier_init(&early.barrier, NULL, 2);
 	if (pthread_create(&thread, NULL, try_late, &early))
 		return 98;
@@ -195,7 +190,6 @@ static int filter_beside_a_thread(const void *argument)
 
 static void it_holds_for_threads_that_run_already(void **state)
 {
-	(void)state;
 	assert_int_equal(in_child(filter_beside_a_thread, NULL), EPERM);
 }
 

@@ -39,7 +39,6 @@ static void keeps_lines(void **state)
 	struct fault fault;
 	const struct inifile_section *section;
 
-	(void)state;
 	assert_int_equal(load("# one\n\n[a]\nx = 1\n; two\n  \n\t# three\ny =\n[b]\r\n"
 			      "\tx=a = b ; c|d \r",
 				 &ini, &fault),
@@ -59,7 +58,6 @@ static void keeps_lines(void **state)
 
 static void refuses_what_cannot_be_meant(void **state)
 {
-	(void)state;
 	refuses("x = 1\n", ":1: x stands before any section: put it below a [section].");
 	refuses("[a]\nx = 1\ny = 1\nx = 2\n", ":4: second x in [a], the first is on line 2.");
 	refuses("[a]\n[b]\n[a]\n", ":3: second section [a], the first is on line 1.");
@@ -81,7 +79,6 @@ static void has_long_lines(void **state)
 	struct inifile other = {};
 	struct fault fault;
 
-	(void)state;
 	memset(text, 'y', sizeof text);
 	memcpy(text, "[a]\nx = ", 8);
 	text[1 << 20] = '\0';
@@ -98,7 +95,6 @@ static void says_what_cannot_be_opened(void **state)
 	struct inifile ini = {};
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(inifile_load("/nonexistent/file", &ini, &fault), -ENOENT);
 	assert_string_equal(
 		fault.text, "Cannot open /nonexistent/file: No such file or directory.");
@@ -114,7 +110,6 @@ static void knows_numbers(void **state)
 	struct fault why;
 	uint32_t number = 77;
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(inifile_number(&key, bad[i], &number, &why), -EINVAL);
 		assert_string_equal(why.text, "must be 1 to 10 (fingers)");
@@ -135,7 +130,6 @@ static void knows_words(void **state)
 	struct fault why;
 	char word[16] = "old";
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(inifile_word(&key, bad[i], word, &why), -EINVAL);
 		assert_string_equal(word, "old");

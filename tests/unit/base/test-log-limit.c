@@ -10,7 +10,6 @@ static void there_is_one_line_a_minute(void **state)
 	struct log_limit limit = {};
 	uint64_t n_silent = 99;
 
-	(void)state;
 	assert_true(log_limit_permits(&limit, START, &n_silent));
 	assert_int_equal(n_silent, 0);
 	for (unsigned i = 0; i < 1000; i++)
@@ -27,7 +26,6 @@ static void each_user_has_a_limit_of_its_own(void **state)
 	struct log_limits limits = {};
 	uint64_t n_silent = 99;
 
-	(void)state;
 	assert_true(log_limits_permit(&limits, hour, 1000, START, &n_silent));
 	assert_true(log_limits_permit(&limits, hour, 1001, START, &n_silent));
 	assert_int_equal(n_silent, 0);
@@ -42,7 +40,6 @@ static void users_beyond_the_table_share_a_limit(void **state)
 	uint64_t n_silent = 99;
 	unsigned n_lines = 0;
 
-	(void)state;
 	for (uint64_t user = 0; user < 1000; user++)
 		n_lines += log_limits_permit(&limits, MINUTE, user, START, &n_silent);
 	assert_int_equal(n_lines, LOG_USERS + 1);

@@ -40,7 +40,6 @@ static void descriptors_reach_the_manager(void **state)
 {
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(notify_send("FDSTORE=1\nFDPOLL=0\nFDNAME=pipe", fds, 2), 0);
 	assert_false(manager_dispatch(&manager));
@@ -56,7 +55,6 @@ static void a_name_without_a_file_is_a_manager_too(void **state)
 	char name[64], text[64];
 	ssize_t n;
 
-	(void)state;
 	n = snprintf(name, sizeof name, "@uncore-notify-%d", getpid());
 	memcpy(address.sun_path + 1, name + 1, (size_t)n - 1);
 	assert_int_equal(bind(fd, (const void *)&address,
@@ -71,7 +69,6 @@ static void a_name_without_a_file_is_a_manager_too(void **state)
 
 static void without_a_manager_nothing_is_sent(void **state)
 {
-	(void)state;
 	setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1);
 	assert_int_equal(notify_send("READY=1", NULL, 0), -ENOENT);
 	unsetenv("NOTIFY_SOCKET");
@@ -81,7 +78,6 @@ static void without_a_manager_nothing_is_sent(void **state)
 /* Where a message waited, this case would never end: so it has a time limit of its own. */
 static void a_manager_that_does_not_read_holds_nobody_up(void **state)
 {
-	(void)state;
 	alarm(60);
 	notify_ready("Serving.");
 	for (unsigned i = 0; i < MESSAGES; i++)
@@ -96,7 +92,6 @@ static void a_manager_that_does_not_read_holds_nobody_up(void **state)
 
 static void a_state_without_room_comes_with_a_later_sign_of_life(void **state)
 {
-	(void)state;
 	alarm(60);
 	while (notify_send("FDSTOREREMOVE=1\nFDNAME=none", NULL, 0) == 0)
 		;

@@ -17,14 +17,12 @@ static void assert_says(bool has_perfmon, int paranoid, const char *words, const
 
 static void without_the_capability_it_is_named(void **state)
 {
-	(void)state;
 	assert_says(false, 2, "it lacks CAP_PERFMON", "through its systemd unit");
 	assert_says(false, 4, "it lacks CAP_PERFMON", "perf_event_paranoid is 4");
 }
 
 static void above_two_there_are_two_remedies(void **state)
 {
-	(void)state;
 	for (int paranoid = 3; paranoid <= 4; paranoid++)
 		assert_says(true, paranoid, "sysctl kernel.perf_event_paranoid=2",
 			"drop-in uncored-paranoid.conf");
@@ -32,7 +30,6 @@ static void above_two_there_are_two_remedies(void **state)
 
 static void else_something_other_forbids_it(void **state)
 {
-	(void)state;
 	assert_says(true, 2, "seccomp filter", "Permission denied");
 	assert_says(true, -1, "security module", "Permission denied");
 }
@@ -43,7 +40,6 @@ static void lockdown_is_not_suspected(void **state)
 {
 	struct fault fault = {};
 
-	(void)state;
 	privilege_sentence(-EPERM, true, 2, &fault);
 	assert_null(strstr(fault.text, "lockdown"));
 }
@@ -64,7 +60,6 @@ static int start_with(const struct privilege_start *start)
 
 static void a_file_that_lends_privilege_is_refused(void **state)
 {
-	(void)state;
 	assert_int_equal(start_with(&(struct privilege_start){
 				 .secure = true, .uid = USER, .euid = USER, .permitted = PERFMON }),
 		-EPERM);
@@ -83,7 +78,6 @@ static void a_file_that_lends_privilege_is_refused(void **state)
 
 static void a_security_modules_distrust_alone_is_no_obstacle(void **state)
 {
-	(void)state;
 	assert_int_equal(start_with(&(struct privilege_start){ .secure = true,
 				 .uid = USER,
 				 .euid = USER,
@@ -96,7 +90,6 @@ static void a_security_modules_distrust_alone_is_no_obstacle(void **state)
 
 static void inherited_privilege_is_accepted(void **state)
 {
-	(void)state;
 	assert_int_equal(start_with(&(struct privilege_start){ .permitted = PERFMON }), 0);
 	assert_int_equal(start_with(&(struct privilege_start){ .uid = USER, .euid = USER }), 0);
 }

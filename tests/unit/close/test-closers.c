@@ -136,7 +136,6 @@ static void a_connection_is_closed(void **state)
 {
 	int none = -1;
 
-	(void)state;
 	close_connection_of(OTHER);
 	closers_close_connection(closers, OTHER, &none);
 	closers_close_doorbell(closers, OTHER, epoll_fd, &none);
@@ -149,7 +148,6 @@ static void a_doorbell_is_unwatched_and_closed(void **state)
 	int fd = make_doorbell(), clients = dup(fd);
 	struct epoll_event event;
 
-	(void)state;
 	eventfd_write(clients, 1);
 	assert_int_equal(epoll_wait(epoll_fd, &event, 1, 0), 1);
 	closers_close_doorbell(closers, OTHER, epoll_fd, &fd);
@@ -165,7 +163,6 @@ static void one_that_hangs_keeps_nobody_else(void **state)
 {
 	struct lingering lingering;
 
-	(void)state;
 	hang(HANGING, &lingering);
 	close_connection_of(OTHER);
 	close_connection_of(OTHER + 1);
@@ -180,7 +177,6 @@ static void one_that_becomes_slow_is_seen(void **state)
 {
 	struct lingering lingering;
 
-	(void)state;
 	stop_clock();
 	hang(HANGING, &lingering);
 	while (!n_asked) /* when it begins */
@@ -198,7 +194,6 @@ static void connections_do_not_wait_behind_doorbells(void **state)
 {
 	struct lingering lingering;
 
-	(void)state;
 	hang(HANGING, &lingering);
 	close_connection_of(HANGING);
 	wait_until_pending(1);
@@ -212,7 +207,6 @@ static void doorbells_of_one_account_keep_one_thread(void **state)
 	struct lingering lingering[3];
 	int doorbells[100];
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		hang(HANGING, &lingering[i]);
 	for (unsigned i = 0; i < ARRAY_SIZE(doorbells); i++) {
@@ -232,7 +226,6 @@ static void many_that_hang_keep_nobody_else(void **state)
 	enum { N = 20 };
 	struct lingering lingering[N];
 
-	(void)state;
 	for (unsigned i = 0; i < N; i++)
 		hang(100 + i, &lingering[i]);
 	close_connection_of(OTHER);
@@ -247,7 +240,6 @@ static void it_is_told_whose_close_hangs(void **state)
 	uint64_t deadline_ns = clock_deadline_ns(PATIENCE_S * UINT64_C(1000000000));
 	struct lingering lingering;
 
-	(void)state;
 	assert_false(closers_hang(closers, HANGING));
 	hang(HANGING, &lingering);
 	while (!closers_hang(closers, HANGING) && clock_now_ns() < deadline_ns)
@@ -265,7 +257,6 @@ static void one_that_heaps_doorbells_up_is_told_of(void **state)
 	struct lingering lingering;
 	int doorbell;
 
-	(void)state;
 	hang(HANGING, &lingering);
 	for (unsigned i = 0; i < 300; i++) {
 		assert_false(i < 100 && closers_hang(closers, HANGING));
@@ -296,7 +287,6 @@ static void a_crowd_is_told_from_others(void **state)
 	struct lingering lingering;
 	int doorbell;
 
-	(void)state;
 	heap_up(&lingering, HANDOVER_CROWD - 1);
 	assert_false(closers_has_crowd(closers, HANGING));
 	doorbell = make_doorbell();
@@ -314,7 +304,6 @@ static void clients_that_were_served_make_no_crowd(void **state)
 	struct lingering lingering;
 	int client, fd;
 
-	(void)state;
 	heap_up(&lingering, HANDOVER_CROWD - 1);
 	fd = connect_client(&client);
 	closers_close_served(closers, HANGING, &fd);
@@ -349,7 +338,6 @@ static void an_empty_one_is_turned_away_at_once(void **state)
 {
 	int client, fd = connect_client(&client);
 
-	(void)state;
 	closers_turn_away(closers, OTHER, &fd);
 	assert_int_equal(fd, -1);
 	assert_int_equal(closers_pending(closers), 0);
@@ -374,7 +362,6 @@ static void beyond_the_bound_none_waits(void **state)
 	struct lingering lingering, attached[2];
 	int fd;
 
-	(void)state;
 	heap_up(&lingering, HANDOVER_FULL - 1);
 	for (unsigned i = 0; i < ARRAY_SIZE(attached); i++) {
 		fd = connect_with_lingering(&attached[i]);
@@ -414,7 +401,6 @@ static void costs_are_charged_once(void **state)
 	struct budget budget;
 	int64_t left_ns;
 
-	(void)state;
 	begin_to_charge(&budget);
 	close_connection_of(OTHER);
 	left_ns = charge(&budget, OTHER);
@@ -477,7 +463,6 @@ static void what_is_nobodys_is_charged_to_nobody(void **state)
 	const struct budget_rules rules = { .percent = 1, .burst_ms = 10 };
 	struct budget budget;
 
-	(void)state;
 	assert_int_equal(budget_init(&budget, &rules, ACCOUNTS_MAX), 0);
 	close_connection_of(ACCOUNTS_NONE);
 	wait_until_pending(0);
@@ -490,7 +475,6 @@ static void it_ends_when_all_is_closed(void **state)
 {
 	int clients[300], fd;
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(clients); i++) {
 		fd = connect_client(&clients[i]);
 		closers_close_connection(closers, i, &fd);
@@ -524,7 +508,6 @@ static void it_ends_although_one_hangs(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0)

@@ -54,7 +54,6 @@ static void finds_what_is_attached(void **state)
 	int pair[2];
 	char byte;
 
-	(void)state;
 	make_pair(pair);
 	assert_int_equal(socket_has_descriptors(pair[1]), -EAGAIN);
 	send(pair[0], "a", 1, 0);
@@ -73,7 +72,6 @@ static void closes_what_is_harmless(void **state)
 {
 	int pair[2];
 
-	(void)state;
 	make_pair(pair);
 	send(pair[0], "a", 1, 0);
 	send(pair[0], "b", 1, 0);
@@ -104,13 +102,11 @@ static void close_with(unsigned n, size_t size, size_t last_size)
 
 static void does_not_linger(void **state)
 {
-	(void)state;
 	close_with(0, 0, 3);
 }
 
 static void looks_behind_other_messages(void **state)
 {
-	(void)state;
 	close_with(3, 3, 3);
 }
 
@@ -122,7 +118,6 @@ static void looks_behind_many_messages(void **state)
 
 static void looks_behind_empty_messages(void **state)
 {
-	(void)state;
 	close_with(2, 0, 0);
 }
 
@@ -133,7 +128,6 @@ static void looks_behind_an_error(void **state)
 	struct lingering lingering;
 	int pair[2];
 
-	(void)state;
 	make_pair(pair);
 	send(pair[1], "answer", 6, 0);
 	assert_true(lingering_open(&lingering));

@@ -11,7 +11,6 @@ static void stat_prints_a_table_after_the_command(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "stat -- echo hello");
 	expect(&outcome, 0, "hello\n");
 	expect(&outcome, 0, "dram.write                    4,000 bytes");
@@ -26,7 +25,6 @@ static void the_stand_in_is_never_called_memory_traffic(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &(struct fake_options){ .platform = "standin" }, "stat true");
 	expect(&outcome, 0, "STAND-IN: nothing here is memory traffic");
 	run_with(&outcome, &(struct fake_options){ .platform = "simulated" }, "stat true");
@@ -40,7 +38,6 @@ static void stat_prints_json(void **state)
 	struct json_object *document, *metrics;
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "stat --json true");
 	document = json_tokener_parse(outcome.text);
 	assert_non_null(document);
@@ -73,7 +70,6 @@ static void stat_repeats_with_mean_and_spread(void **state)
 	struct json_object *document, *metric;
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "stat -r 3 --json -- true");
 	document = json_tokener_parse(outcome.text);
 	assert_non_null(document);
@@ -93,7 +89,6 @@ static void stat_shows_median_minimum_and_maximum(void **state)
 	struct json_object *document, *metric;
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &growing, "stat -r 3 true");
 	expect(&outcome, 0, "dram.read                     7,000 bytes      0.0");
 	expect(&outcome, 0, "+-  57.14 %\n     median 7,000, minimum 3,000, maximum 11,000\n");
@@ -131,7 +126,6 @@ static void a_spread_around_nothing_is_no_share_of_it(void **state)
 		.name = "itom", .unit = "bytes", .count = 200, .rate = 2, .deviation = 1
 	};
 
-	(void)state;
 	expect_row(
 		&value, "itom                            200 bytes      2.000 GB/s  +-   0.50 %\n");
 	value.count = 0;
@@ -148,7 +142,6 @@ static void sockets_are_added_up(void **state)
 	struct outcome outcome;
 	char *all;
 
-	(void)state;
 	run_with(&outcome, NULL, "stat true");
 	expect(&outcome, 0, " all sockets\n   dram.read                     3,000 bytes");
 	all = strstr(outcome.text, "all sockets");
@@ -166,7 +159,6 @@ static void stat_prints_intervals_while_the_command_runs(void **state)
 	char *rest = outcome.text, *line;
 	uint64_t n_intervals = 0, sum = 0, total = 0, time_ns = 0;
 
-	(void)state;
 	run_with(&outcome, NULL, "stat -I 50 --json sleep 0.3");
 	while ((line = strsep(&rest, "\n")) && *line) {
 		struct json_object *document = json_tokener_parse(line);
@@ -200,7 +192,6 @@ static void the_status_is_the_commands(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "stat -- sh -c 'exit 7'");
 	expect(&outcome, 7, "dram.read");
 	run_with(&outcome, NULL, "stat -- sh -c 'kill -TERM $$'");
@@ -211,7 +202,6 @@ static void a_command_that_cannot_run_is_told(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "stat -- /nonexistent/command");
 	expect(&outcome, 127, "cannot run /nonexistent/command: No such file");
 	run_with(&outcome, NULL, "stat -- /dev/null");
@@ -222,7 +212,6 @@ static void the_commands_options_are_left_alone(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "stat echo --json -r x");
 	expect(&outcome, 0, "--json -r x\n");
 }
@@ -232,7 +221,6 @@ static void the_command_gets_the_signals_we_got(void **state)
 	struct outcome outcome;
 	uint64_t ignored;
 
-	(void)state;
 	run_with(&outcome, NULL,
 		"stat -- grep -E '^Sig(Blk|Ign)' /proc/self/status"); /* dash unblocks all */
 	expect(&outcome, 0, "SigBlk:\t0000000000000000");
@@ -249,7 +237,6 @@ static void a_signal_ends_the_repetition(void **state)
 	struct outcome outcome;
 	char line[128];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		snprintf(line, sizeof line,
 			"stat -r 3 -- sh -c 'trap : %s; kill -%s $PPID; sleep 0.1; echo once'",
@@ -266,7 +253,6 @@ static void a_signal_that_we_were_told_to_ignore_ends_nothing(void **state)
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 	struct outcome outcome;
 
-	(void)state;
 	sigaction(SIGHUP, &ignore, &before);
 	run_with(&outcome, NULL, "stat -r 2 -- sh -c 'kill -HUP $PPID; echo twice'");
 	sigaction(SIGHUP, &before, NULL);
@@ -279,7 +265,6 @@ static void signals_for_the_command_are_passed_on(void **state)
 	struct outcome outcome;
 	char line[160];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		snprintf(line, sizeof line,
 			"stat -- sh -c 'trap \"exit 9\" %s; kill -%s $PPID; "
@@ -294,7 +279,6 @@ static void figures_can_go_to_a_file(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "stat -o /dev/null echo only");
 	assert_string_equal(outcome.text, "only\n");
 	run_with(&outcome, NULL, "stat -o /nonexistent/file echo never");
@@ -317,7 +301,6 @@ static void what_cannot_be_written_is_told(void **state)
 	};
 	struct outcome outcome;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		run_with(&outcome, NULL, cases[i].line);
 		expect(&outcome, cases[i].status, ": No space left on device.\n");
@@ -346,7 +329,6 @@ static void figures_that_nobody_reads_cost_no_status(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	setenv("UNCORE_SOCKET", daemon.path, 1);
 	pid = fork();
@@ -365,7 +347,6 @@ static void a_failed_measurement_is_told_in_the_last_object(void **state)
 	struct json_object *document;
 	struct outcome outcome;
 
-	(void)state;
 	run_with(
 		&outcome, &(struct fake_options){ .deaf_after = FAKE_SOCKETS }, "stat --json true");
 	assert_int_equal(outcome.status, 125);
@@ -385,7 +366,6 @@ static void what_was_measured_before_a_failure_is_shown(void **state)
 	struct json_object *document;
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &(struct fake_options){ .deaf_after = 3 * FAKE_SOCKETS },
 		"stat -r 3 --json true");
 	assert_int_equal(outcome.status, 0);
@@ -402,7 +382,6 @@ static void a_page_that_was_withdrawn_is_replaced(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(
 		&outcome, &(struct fake_options){ .retire_after = FAKE_SOCKETS }, "stat sleep 0.1");
 	expect(&outcome, 0, "dram.read                     1,000 bytes");
@@ -412,7 +391,6 @@ static void without_a_daemon_nothing_is_run(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run(&outcome, "stat --socket /nonexistent/socket -- echo never");
 	expect(&outcome, 125, "Start it with `systemctl start uncored.socket`");
 	assert_null(strstr(outcome.text, "never"));
@@ -425,7 +403,6 @@ static void a_daemon_that_dies_meanwhile_costs_the_figures_only(void **state)
 	char line[256];
 	pid_t pid;
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	snprintf(line, sizeof line, "stat --socket %s -- sh -c 'mv %s %s.gone; sleep 1; exit 3'",
 		daemon.path, daemon.path, daemon.path);
@@ -451,7 +428,6 @@ static void wrong_options_are_refused(void **state)
 		"stat --nonsense true", "info extra", "info --nonsense", "--nonsense", "" };
 	struct outcome outcome;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		run(&outcome, lines[i]);
 		expect(&outcome, 2, "ncore");
@@ -508,7 +484,6 @@ static void help_and_version_are_there(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run(&outcome, "--help");
 	expect(&outcome, 0, "stat");
 	run(&outcome, "stat --help");
@@ -578,7 +553,6 @@ static void info_writes_the_numbers_of_boxes_as_the_kernel_does(void **state)
 				     "{\"pmu\":\"uncore_imc_10\",\"cpu\":0,\"events\":[]}]}]}";
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &(struct fake_options){ .report = report }, "info");
 	expect(&outcome, 0, "socket 0: nest_mcs01..02,05_imc on CPU 0");
 	expect(&outcome, 0, "socket 0: uncore_imc_9..10 on CPU 0");
@@ -588,7 +562,6 @@ static void info_lays_out_the_whole_state(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &(struct fake_options){ .report = whole_state }, "info");
 	expect(&outcome, 0, "uncored 0.1.0, platform icelake-sp (Ice Lake-SP)\n");
 	expect(&outcome, 0, "up 1 d 01:01:01\n");
@@ -613,7 +586,6 @@ static void info_says_that_a_stand_in_counts_no_memory_traffic(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome,
 		&(struct fake_options){ .report = "{\"platform\":\"simulated\",\"standin\":true}" },
 		"info");
@@ -629,7 +601,6 @@ static void info_passes_json_on(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &(struct fake_options){ .report = whole_state }, "info --json");
 	assert_int_equal(strncmp(outcome.text, whole_state, sizeof whole_state - 1), 0);
 	assert_string_equal(outcome.text + sizeof whole_state - 1, "\n");
@@ -643,7 +614,6 @@ static void info_bears_with_what_is_missing(void **state)
 		"{\"sockets\":[{\"boxes\":[{},{\"pmu\":\"x\",\"events\":[{}]}]}]}" };
 	struct outcome outcome;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(reports); i++) {
 		run_with(&outcome, &(struct fake_options){ .report = reports[i] }, "info");
 		expect(&outcome, 0, "Policy and limits");
@@ -656,7 +626,6 @@ static void info_without_a_daemon_says_what_to_do(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run(&outcome, "info --socket /nonexistent/socket");
 	expect(&outcome, 1, "Start it with `systemctl start uncored.socket`");
 }

@@ -11,7 +11,6 @@ static void every_value_is_a_series(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "export");
 	expect(&outcome, 0, "\nuncore_up 1\n");
 	expect(&outcome, 0, "\nuncore_dram_read_bytes_total{socket=\"0\",package=\"0\"} 1000\n");
@@ -29,7 +28,6 @@ static void channels_are_series_only_where_somebody_wants_them(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "export");
 	assert_null(strstr(outcome.text, "channel"));
 	run_with(&outcome, NULL, "export --channels");
@@ -47,7 +45,6 @@ static void an_absent_value_is_a_comment_and_no_series(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, NULL, "export");
 	expect(&outcome, 0, "\n# itom of socket 1 is absent: this machine has no such event\n");
 	assert_null(strstr(outcome.text, "uncore_itom"));
@@ -60,7 +57,6 @@ static void flags_of_a_newer_uncored_have_one_series(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome,
 		&(struct fake_options){ .quality = UNCORE_PARTIAL | 0x300000 | UNCORE_STANDIN },
 		"export");
@@ -80,7 +76,6 @@ static void a_refused_user_gets_the_reason(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &(struct fake_options){ .refuse = -EACCES }, "export");
 	expect(&outcome, 0, "\nuncore_up 0\n");
 	expect(&outcome, 0, "\nuncore_down_info{reason=\"refused\"} 1\n");
@@ -93,7 +88,6 @@ static void without_uncored_there_is_no_answer(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run(&outcome, "export --socket /nonexistent/socket");
 	expect(&outcome, 0, "\nuncore_down_info{reason=\"no_answer\"} 1\n");
 	run(&outcome, "export --clustercockpit --socket /nonexistent/socket");
@@ -105,7 +99,6 @@ static void refusals_are_told_by_rule(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome,
 		&(struct fake_options){
 			.report = "{\"refusals\":{\"access.group\":2,\"protocol.message\":0}}" },
@@ -124,7 +117,6 @@ static void an_older_uncored_tells_no_quantum(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &(struct fake_options){ .is_0_1 = true }, "export");
 	expect(&outcome, 0, "\nuncore_up 1\n");
 	assert_null(strstr(outcome.text, "uncore_quantum_bytes"));
@@ -134,7 +126,6 @@ static void a_restart_is_gone_through(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &(struct fake_options){ .deaf_after = 0, .retire_after = 1 }, "export");
 	expect(&outcome, 0, "\nuncore_up 1\n");
 }
@@ -146,7 +137,6 @@ static void clustercockpit_gets_read_and_write_in_megabytes_a_second(void **stat
 	double first, second;
 	char *line;
 
-	(void)state;
 	run_with(&outcome, NULL, "export --clustercockpit");
 	line = strstr(outcome.text, "mem_bw,hostname=");
 	assert_non_null(line);
@@ -174,7 +164,6 @@ static void clustercockpit_gets_no_bandwidth_of_counters_that_lost_counts(void *
 	};
 	struct outcome outcome;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		run_with(&outcome, &(struct fake_options){ .quality = cases[i].quality },
 			"export --clustercockpit");
@@ -191,7 +180,6 @@ static void options_that_make_no_sense_are_refused(void **state)
 		"export --nonsense", "export --http </dev/null" };
 	struct outcome outcome;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		run(&outcome, bad[i]);
 		expect(&outcome, 2, "uncore export:");
@@ -214,7 +202,6 @@ static void a_file_is_replaced_and_nothing_else(void **state)
 	char folder[] = "/tmp/uncore-export-XXXXXX", path[64], line[96];
 	struct outcome outcome;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof path, "%s/x.prom", folder);
 	snprintf(line, sizeof line, "export -o %s", path);
@@ -234,7 +221,6 @@ static void output_that_cannot_be_written_is_an_error(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run(&outcome, "export -o /dev/null");
 	expect(&outcome, 1, "cannot write /dev/null: it is no regular file.");
 	run(&outcome, "export -o /nonexistent/x.prom");

@@ -13,7 +13,6 @@ static struct exposition exposition;
 
 static int begin(void **state)
 {
-	(void)state;
 	exposition = (struct exposition){ .out = fmemopen(text, sizeof text, "w") };
 	assert_non_null(exposition.out);
 	return 0;
@@ -27,7 +26,6 @@ static void expect(const char *wanted)
 
 static void a_family_without_series_is_not_named(void **state)
 {
-	(void)state;
 	exposition_family(&exposition, &SWEEPS);
 	exposition_comment(&exposition, "nothing");
 	expect("# nothing\n");
@@ -35,7 +33,6 @@ static void a_family_without_series_is_not_named(void **state)
 
 static void help_and_type_come_once_for_all_series(void **state)
 {
-	(void)state;
 	exposition_family(&exposition, &SWEEPS);
 	for (uint32_t i = 0; i < 2; i++) {
 		exposition_begin(&exposition);
@@ -47,7 +44,6 @@ static void help_and_type_come_once_for_all_series(void **state)
 
 static void each_family_has_its_own_help_and_type(void **state)
 {
-	(void)state;
 	exposition_family(&exposition, &SWEEPS);
 	exposition_begin(&exposition);
 	exposition_count(&exposition, 1);
@@ -60,7 +56,6 @@ static void each_family_has_its_own_help_and_type(void **state)
 
 static void labels_are_escaped(void **state)
 {
-	(void)state;
 	exposition_family(&exposition, &SWEEPS);
 	exposition_begin(&exposition);
 	exposition_label(&exposition, "a", "back\\slash \"quoted\"\nline");
@@ -72,7 +67,6 @@ static void labels_are_escaped(void **state)
 
 static void help_is_escaped(void **state)
 {
-	(void)state;
 	exposition_family(&exposition,
 		&(struct exposition_family){ "uncore_up", "gauge", "a \"b\"\\\nuncore_up 7" });
 	exposition_begin(&exposition);
@@ -82,14 +76,12 @@ static void help_is_escaped(void **state)
 
 static void a_comment_never_becomes_a_series(void **state)
 {
-	(void)state;
 	exposition_comment(&exposition, "gone\nuncore_up 1\r\n");
 	expect("# gone?uncore_up 1??\n");
 }
 
 static void values_are_whole_or_nanoseconds(void **state)
 {
-	(void)state;
 	exposition_family(&exposition, &SWEEPS);
 	exposition_begin(&exposition);
 	exposition_count(&exposition, UINT64_MAX);
@@ -105,7 +97,6 @@ static void names_have_letters_digits_and_underscores_only(void **state)
 {
 	char name[EXPOSITION_NAME_MAX];
 
-	(void)state;
 	exposition_name("dram.read", "bytes_total", name);
 	assert_string_equal(name, "uncore_dram_read_bytes_total");
 	exposition_name("a-b c{\"\xff\n", "total", name);

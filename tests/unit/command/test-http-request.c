@@ -35,7 +35,6 @@ static void the_metrics_are_got(void **state)
 		{ "GET http://a:9617/metrics?x HTTP/1.1\r\n\r\n", HTTP_OK },
 	};
 
-	(void)state;
 	judge_all(good, ARRAY_SIZE(good));
 }
 
@@ -62,7 +61,6 @@ static void everything_else_has_its_refusal(void **state)
 		{ "\x16\x03\x01\n\n", HTTP_BAD_REQUEST }, /* TLS */
 	};
 
-	(void)state;
 	judge_all(bad, ARRAY_SIZE(bad));
 }
 
@@ -70,7 +68,6 @@ static void only_head_is_answered_without_a_body(void **state)
 {
 	bool without_body;
 
-	(void)state;
 	http_request_judge("HEAD /metrics HTTP/1.1\r\n\r\n", 26, &without_body);
 	assert_true(without_body);
 	http_request_judge("GET /metrics HTTP/1.1\r\n\r\n", 25, &without_body);
@@ -82,14 +79,12 @@ static void a_nul_ends_nothing(void **state)
 	static const char head[] = "GET /metrics\0 HTTP/1.1\r\n\r\n";
 	bool without_body;
 
-	(void)state;
 	assert_int_equal(http_request_judge(head, sizeof head - 1, &without_body), HTTP_NOT_FOUND);
 	assert_true(http_request_is_whole(head, sizeof head - 1));
 }
 
 static void a_head_ends_with_an_empty_line(void **state)
 {
-	(void)state;
 	assert_false(http_request_is_whole("", 0));
 	assert_false(http_request_is_whole("GET / HTTP/1.1\r\n", 16));
 	assert_false(http_request_is_whole("GET / HTTP/1.1\r\n\r", 17));

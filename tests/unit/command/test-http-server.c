@@ -138,7 +138,6 @@ static void a_newcomer_takes_the_place_of_the_oldest_incomplete_request(void **s
 	struct service service;
 	int silent[HTTP_CONNECTIONS_MAX], newcomer;
 
-	(void)state;
 	listen_at_any_port(&service, NEVER_NS);
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
 		silent[i] = connect_to(&service);
@@ -159,7 +158,6 @@ static void who_asks_for_the_metrics_keeps_its_place(void **state)
 	struct service service;
 	int asking[3 * HTTP_CONNECTIONS_MAX];
 
-	(void)state;
 	listen_at_any_port(&service, NEVER_NS);
 	for (size_t i = 0; i < ARRAY_SIZE(asking); i++) {
 		asking[i] = connect_to(&service);
@@ -176,7 +174,6 @@ static void a_request_that_is_not_ended_in_time_is_told_so(void **state)
 	struct service service;
 	int slow;
 
-	(void)state;
 	listen_at_any_port(&service, NEVER_NS);
 	start(&service);
 	slow = connect_to(&service);
@@ -191,7 +188,6 @@ static void a_queue_of_silent_clients_is_passed_through(void **state)
 	struct service service;
 	static int silent[SILENT];
 
-	(void)state;
 	listen_at_any_port(&service, NEVER_NS);
 	for (size_t i = 0; i < SILENT; i++)
 		silent[i] = connect_to(&service);
@@ -216,7 +212,6 @@ static void who_came_before_it_started_is_served(void **state)
 	struct service service;
 	int fd;
 
-	(void)state;
 	listen_at_any_port(&service, 0);
 	fd = connect_to(&service);
 	say(fd, GET);
@@ -233,7 +228,6 @@ static void nobody_is_lost_when_it_ends(void **state)
 	struct service service;
 	int fd;
 
-	(void)state;
 	listen_at_any_port(&service, SHORT_NS);
 	for (unsigned i = 0; i < ENDS; i++) {
 		start(&service);

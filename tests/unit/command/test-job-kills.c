@@ -99,7 +99,6 @@ static bool kill_begin(struct scene *scene, const char *id)
 
 static void a_begin(void **state)
 {
-	(void)state;
 	at_each_stop(kill_begin);
 }
 
@@ -151,7 +150,6 @@ static bool kill_end(struct scene *scene, const char *id)
 
 static void an_end(void **state)
 {
-	(void)state;
 	at_each_stop(kill_end);
 }
 
@@ -202,7 +200,6 @@ static bool kill_refused_end(struct scene *scene, const char *id)
 
 static void a_refused_end(void **state)
 {
-	(void)state;
 	at_each_stop(kill_refused_end);
 }
 
@@ -247,7 +244,6 @@ static bool kill_second_begin(struct scene *scene, const char *id)
 
 static void a_second_begin(void **state)
 {
-	(void)state;
 	at_each_stop(kill_second_begin);
 }
 
@@ -276,7 +272,6 @@ static void at_once(void **state)
 	char id[32];
 	pid_t pids[PROCESSES];
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	for (int i = 0; i < PROCESSES; i++) {
 		pids[i] = fork();

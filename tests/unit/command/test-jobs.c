@@ -17,7 +17,6 @@ static void an_id_is_a_file_name(void **state)
 		"01234567890123456789012345678901234567890123456789012345678901234" };
 	char *long_one = calloc(1, 10241);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		assert_true(job_id_is_valid(good[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -31,7 +30,6 @@ static void cpus_say_packages(void **state)
 {
 	struct packages packages = { .n = 7 };
 
-	(void)state;
 	assert_int_equal(packages_parse("", &packages), -EINVAL);
 	assert_int_equal(packages_parse("0-", &packages), -EINVAL);
 	assert_int_equal(packages_parse("0,", &packages), -EINVAL);
@@ -53,7 +51,6 @@ static void a_record_is_the_difference_of_two_readings(void **state)
 	struct scene scene;
 	struct json_object *record, *metrics, *value;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin_run(&scene, "12", "s9N"), 0);
 	record = end_of(&scene, "12");
@@ -82,7 +79,6 @@ static void an_end_without_a_begin_leaves_a_record(void **state)
 	struct scene scene;
 	struct json_object *record;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	record = end_of(&scene, "1");
 	assert_false(flag(record, "complete"));
@@ -100,7 +96,6 @@ static void a_repeated_end_gives_the_same_record(void **state)
 	struct scene scene;
 	struct json_object *first, *second;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "counts"), 0);
 	first = end_of(&scene, "counts");
@@ -118,7 +113,6 @@ static void without_a_reading_the_record_says_why(void **state)
 	struct json_object *record;
 	struct job_wish wish;
 
-	(void)state;
 	for (int at_end = 0; at_end <= 1; at_end++) {
 		scene_begin(&scene, NULL);
 		wish = wish_of(&scene, "1");
@@ -141,7 +135,6 @@ static void another_generation_is_no_difference(void **state)
 	struct scene scene;
 	struct json_object *record;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
 	fake_daemon_stop(&scene.daemon);
@@ -158,7 +151,6 @@ static void a_restart_without_loss_is_noted(void **state)
 	struct scene scene;
 	struct json_object *record;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
 	fake_daemon_stop(&scene.daemon);
@@ -178,7 +170,6 @@ static void a_site_may_hold_readings_back(void **state)
 	struct scene scene;
 	struct json_object *record;
 
-	(void)state;
 	scene_begin(&scene, &options);
 	assert_int_equal(begin(&scene, "before"), 0);
 	atomic_store(&scene.daemon.deaf, true);
@@ -206,7 +197,6 @@ static void the_same_key_keeps_the_first_begin(void **state)
 	struct scene scene;
 	struct json_object *record, *value;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin_run(&scene, "1", "a"), 0);
 	assert_int_equal(begin_run(&scene, "1", "a"), 0);
@@ -244,7 +234,6 @@ static void begin_again(const char *first, const char *second)
 
 static void another_key_ends_the_run_before(void **state)
 {
-	(void)state;
 	begin_again("a", "b");
 	begin_again(NULL, NULL);
 	begin_again("a", NULL);
@@ -260,7 +249,6 @@ static void files_of_one_name_are_of_one_run(void **state)
 	char path[PATH_BYTES], stamp[64];
 	FILE *file;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
 	record = end_of(&scene, "1");
@@ -314,7 +302,6 @@ static void the_name_stays_with_figures(void **state)
 	struct scene scene;
 	struct records records;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(end(&scene, "1"), 0); /* there is no begin */
 	check_named(&scene, false, NULL);
@@ -342,7 +329,6 @@ static void jobs_that_meet_are_counted(void **state)
 	struct scene scene;
 	struct json_object *record;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "first"), 0);
 	assert_int_equal(begin(&scene, "second"), 0);
@@ -366,7 +352,6 @@ static void jobs_meet_on_sockets(void **state)
 	struct scene scene;
 	struct json_object *record;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin_on(&scene, "left", FIRST), 0);
 	assert_int_equal(begin_on(&scene, "right", SECOND), 0);
@@ -395,7 +380,6 @@ static void others_are_unknown_without_the_counts(void **state)
 	struct json_object *record;
 	char path[PATH_BYTES];
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
 	snprintf(path, sizeof path, "%s/..counts", scene.folder);
@@ -414,7 +398,6 @@ static void so_many_jobs_are_open_at_most(void **state)
 	struct job_wish wish;
 	char id[16];
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	wish = wish_of(&scene, id);
 	for (int i = 0; i < FOLDER_RUNS_MAX; i++) {
@@ -437,7 +420,6 @@ static void few_runs_that_were_written_are_kept(void **state)
 	char id[16];
 	int n;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	for (int i = 0; i < 2 * FOLDER_WRITTEN_MAX; i++) {
 		snprintf(id, sizeof id, "%d", i);
@@ -459,7 +441,6 @@ static void a_later_run_is_kept_as_long(void **state)
 	struct json_object *record;
 	char id[16];
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	end_run(&scene, "a", true);
 	for (int i = 0; i < FOLDER_WRITTEN_MAX; i++) {
@@ -484,7 +465,6 @@ static void nobody_waits_for_long(void **state)
 	int folder, file;
 	char path[PATH_BYTES];
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
 	folder = open(scene.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -510,7 +490,6 @@ static void a_run_of_another_release_is_no_guess(void **state)
 	char path[PATH_BYTES];
 	int fd;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
 	snprintf(path, sizeof path, "%s/1", scene.folder);

@@ -87,7 +87,6 @@ static void every_kernel_stays_in_its_arrays(void **state)
 	static const uint64_t numbers[] = { 0, 16, 100, 217 };
 	const struct kernel *kernel;
 
-	(void)state;
 	for (size_t i = 0; (kernel = kernel_nth(i)); i++)
 		for (size_t k = 0; k < ARRAY_SIZE(numbers); k++) {
 			struct kernel_size size = size_of(kernel, numbers[k], k);
@@ -103,7 +102,6 @@ static void the_default_arrays_are_four_times_the_cache(void **state)
 {
 	const struct kernel *kernel;
 
-	(void)state;
 	for (size_t i = 0; (kernel = kernel_nth(i)); i++) {
 		struct kernel_size size = size_of(kernel, 0, 0);
 		size_t bytes = 0;
@@ -122,7 +120,6 @@ static void a_product_of_matrices_is_right(void **state)
 	const double *a = arrays.array[0], *b = arrays.array[1], *c = arrays.array[2];
 	double sum = 0;
 
-	(void)state;
 	for (size_t k = 0; k < 16; k++)
 		sum += a[3 * 16 + k] * b[k * 16 + 5];
 	assert_true(c[3 * 16 + 5] == sum);
@@ -134,7 +131,6 @@ static void resorting_twice_is_resorting_once(void **state)
 	struct kernel_size size;
 	struct arrays two = run("s1cf2", 20, &size), one = run("s1cf", 20, &size);
 
-	(void)state;
 	assert_memory_equal(two.array[1], one.array[1], one.n_bytes[1]);
 	arrays_done(&one);
 	arrays_done(&two);
@@ -145,7 +141,6 @@ static void fill_clears_the_whole_array(void **state)
 	struct kernel_size size;
 	struct arrays arrays = run("fill", 100, &size);
 
-	(void)state;
 	for (size_t i = 0; i < size.n; i++)
 		assert_true(arrays.array[0][i] == 0);
 	arrays_done(&arrays);
@@ -163,7 +158,6 @@ static void streams_move_eight_bytes_for_each_element(void **state)
 {
 	struct kernel_traffic traffic;
 
-	(void)state;
 	predict("triad", 3200, 0, &traffic);
 	assert_true(traffic.read == 2 * 8 * 3200.0);
 	assert_true(traffic.allocated == 8 * 3200.0);
@@ -183,7 +177,6 @@ static void a_halo_of_a_line_breaks_no_line(void **state)
 	} rows[] = { { 216, 0, 1 }, { 216, 8, 1 }, { 216, 16, 1 }, { 1920, 8, 1 },
 		{ 216, 4, 1.036 }, { 1920, 4, 1.004 } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct kernel_traffic traffic;
 
@@ -201,7 +194,6 @@ static void a_matrix_that_fits_is_read_once(void **state)
 	struct kernel_traffic fits, does_not;
 	struct kernel_size size;
 
-	(void)state;
 	predict("gemm", 44, 0, &fits);
 	size = size_of(kernel_find("gemm"), 44, 0);
 	assert_true(fits.read == 2 * 8.0 * 44 * 44 * (double)size.sets);

@@ -47,7 +47,6 @@ static void a_file_that_cannot_be_written_stays_as_it_was_and_the_reason_is_the_
 {
 	char folder[] = "/tmp/uncore-replacement-XXXXXX", path[64];
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof path, "%s/x", folder);
 	limit_files();

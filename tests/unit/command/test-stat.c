@@ -35,7 +35,6 @@ static void the_first_rank_of_a_node_measures(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	assert_int_equal(
 		run_as_rank(&outcome, "SLURM_LOCALID", "0", "stat --first-of-node -- echo hello"),
 		1);
@@ -48,7 +47,6 @@ static void the_others_do_not_even_connect(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	assert_int_equal(
 		run_as_rank(&outcome, "SLURM_LOCALID", "3",
 			"stat --first-of-node -o /nonexistent/file -- sh -c 'echo $$; echo "
@@ -69,7 +67,6 @@ static void without_a_launcher_the_process_measures(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	assert_int_equal(
 		run_as_rank(&outcome, NULL, NULL, "stat --first-of-node -- echo hello"), 1);
 	expect(&outcome, 0,
@@ -82,7 +79,6 @@ static void anyway_runs_without_a_daemon(void **state)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run(&outcome, "stat --anyway --socket /nonexistent/s -r 3 -- sh -c 'echo once; exit 4'");
 	expect(&outcome, 4, "once\n");
 	assert_int_equal(count(&outcome, "once"), 1);
@@ -112,7 +108,6 @@ static void anyway_no_older_figures_stay_in_the_file(void **state)
 	struct json_object *document;
 	struct outcome outcome;
 
-	(void)state;
 	snprintf(path, sizeof path, "/tmp/uncore-test-%d.json", (int)getpid());
 	for (unsigned i = 0; i < 3; i++) {
 		static const char *const forms[] = { "--csv", "", "--json" };
@@ -137,7 +132,6 @@ static void anyway_runs_when_refused(void **state)
 	struct fake_options refusing = { .refuse = -EACCES };
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &refusing, "stat --anyway echo hello");
 	expect(&outcome, 0, "hello\n");
 	expect(&outcome, 0, "because it was told to.");
@@ -155,7 +149,6 @@ static void anyway_runs_when_the_first_reading_fails(void **state)
 	struct outcome outcome;
 	uint64_t ignored;
 
-	(void)state;
 	fake_daemon_start(&daemon, &deaf, 1);
 	setenv("UNCORE_SOCKET", daemon.path, 1);
 	run(&outcome, "stat true");
@@ -177,7 +170,6 @@ static void a_daemon_that_is_late_is_waited_for(void **state)
 	struct fake_options late = { .delay_ms = 1500 };
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &late, "stat true");
 	expect(&outcome, 0, "dram.read");
 }
@@ -187,7 +179,6 @@ static void anyway_no_failure_costs_the_status(void **state)
 	struct fake_options deaf = { .deaf_after = FAKE_SOCKETS };
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &deaf, "stat --anyway true");
 	expect(&outcome, 0, "No counts of 'true'");
 	run_with(&outcome, NULL, "stat --anyway -o /dev/full true");
@@ -202,7 +193,6 @@ static void runs_go_on_until_the_error_is_small(void **state)
 	struct json_object *document;
 	struct outcome outcome;
 
-	(void)state;
 	/* Counts of 3, 7, 11, 15 ...: errors of 33 % after three runs, 29 % after four. */
 	run_with(&outcome, &growing, "stat --until 30 echo run");
 	assert_int_equal(count(&outcome, "run\n"), 4);
@@ -224,7 +214,6 @@ static void a_goal_that_was_missed_is_told(void **state)
 	struct json_object *document;
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &growing, "stat --until 30 -r 3 sh -c 'echo run; exit 5'");
 	assert_int_equal(count(&outcome, "run\n"), 3);
 	expect(&outcome, 5,
@@ -250,7 +239,6 @@ static void the_json_says_what_was_run(void **state)
 	struct outcome outcome;
 	char host[256] = "";
 
-	(void)state;
 	run_with(&outcome, NULL, "stat -r 2 --json -- sh -c 'exit 0' '' 'a b'");
 	assert_int_equal(outcome.status, 0);
 	document = json_tokener_parse(outcome.text);
@@ -294,7 +282,6 @@ static void csv_has_a_row_for_each_metric(void **state)
 		"quality,absent,run,interval,time_ns,package\n";
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &growing, "stat --csv -r 3 true");
 	assert_int_equal(outcome.status, 0);
 	assert_int_equal(strncmp(outcome.text, header, strlen(header)), 0);
@@ -314,7 +301,6 @@ static void csv_quotes_a_reason_with_a_comma(void **state)
 	struct fake_options options = { .why = "no, \"none\"" };
 	struct outcome outcome;
 
-	(void)state;
 	run_with(&outcome, &options, "stat --csv true");
 	expect(&outcome, 0, ",absent,\"no, \"\"none\"\"\",,,,0\n");
 }
@@ -324,7 +310,6 @@ static void csv_has_intervals_too(void **state)
 	struct outcome outcome;
 	char *row;
 
-	(void)state;
 	run_with(&outcome, NULL, "stat --csv -I 50 sleep 0.12");
 	assert_int_equal(count(&outcome, "socket,metric"), 1);
 	assert_true(count(&outcome, "\n0,dram.read,") >= 3);
@@ -340,7 +325,6 @@ static void the_file_may_be_named_after_the_job(void **state)
 	struct outcome outcome;
 	struct stat file;
 
-	(void)state;
 	gethostname(host, sizeof host - 1);
 	setenv("SLURM_JOB_ID", "4711", 1);
 	setenv("PMI_RANK", "5", 1);
@@ -373,7 +357,6 @@ static void options_that_exclude_each_other_are_refused(void **state)
 	};
 	struct outcome outcome;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		run(&outcome, cases[i].line);
 		expect(&outcome, 2, cases[i].why);

@@ -15,7 +15,6 @@ static void the_median_is_the_middle_value(void **state)
 {
 	double odd[] = { 9, 1, 5 }, even[] = { 4, 1, 3, 2 }, one[] = { 7 };
 
-	(void)state;
 	assert_near(statistics_median(odd, 3, NULL), 5);
 	assert_near(statistics_median(even, 4, NULL), 2.5);
 	assert_near(statistics_median(one, 1, NULL), 7);
@@ -25,7 +24,6 @@ static void equal_values_have_no_error(void **state)
 {
 	double values[] = { 3, 3, 3, 3, 3 }, error = 1;
 
-	(void)state;
 	assert_near(statistics_median(values, 5, &error), 3);
 	assert_near(error, 0);
 }
@@ -35,7 +33,6 @@ static void an_outlier_moves_neither_median_nor_error(void **state)
 	double tight[] = { 99, 100, 101, 100, 102 }, outlier[] = { 99, 100, 101, 100, 1e9 };
 	double error_tight, error_outlier;
 
-	(void)state;
 	assert_near(statistics_median(tight, 5, &error_tight), 100);
 	assert_near(statistics_median(outlier, 5, &error_outlier), 100);
 	assert_near(error_outlier, error_tight);
@@ -46,7 +43,6 @@ static void the_error_follows_the_median_distance(void **state)
 {
 	double values[] = { 10, 50, 30, 20, 40 }, error;
 
-	(void)state;
 	statistics_median(values, 5, &error);
 	assert_near(error, 1.4826 * 1.2533 * 10 / sqrt(5));
 }
@@ -55,7 +51,6 @@ static void a_spread_on_one_side_counts(void **state)
 {
 	double values[] = { 0, 0, 0, 100, 100, 100, 100 }, error;
 
-	(void)state;
 	assert_near(statistics_median(values, 7, &error), 100);
 	assert_near(error, 0); /* four of seven are equal */
 	values[3] = 50;

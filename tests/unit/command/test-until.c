@@ -51,7 +51,6 @@ static void two_runs_are_never_enough(void **state)
 {
 	struct runs runs;
 
-	(void)state;
 	set_up(&runs, 1);
 	assert_false(until_judge(&runs.until, &runs.total));
 	assert_null(until_worst(&runs.until));
@@ -72,7 +71,6 @@ static void the_error_is_that_of_the_mean(void **state)
 {
 	struct runs runs;
 
-	(void)state;
 	set_up(&runs, 1);
 	runs.total.runs = 100;
 	set(&runs, READ, 1000, 99); /* its mean: +- 9.9 */
@@ -90,7 +88,6 @@ static void every_metric_must_reach_it(void **state)
 {
 	struct runs runs;
 
-	(void)state;
 	set_up(&runs, 5);
 	runs.total.runs = 4;
 	set(&runs, READ, 1000, 20);
@@ -108,7 +105,6 @@ static void a_metric_that_hardly_moves_is_left_out(void **state)
 {
 	struct runs runs;
 
-	(void)state;
 	set_up(&runs, 5);
 	runs.total.runs = 4;
 	set(&runs, READ, 1000, 20);
@@ -126,7 +122,6 @@ static void times_checks_and_absent_metrics_are_not_judged(void **state)
 {
 	struct runs runs;
 
-	(void)state;
 	set_up(&runs, 5);
 	runs.total.runs = 4;
 	set(&runs, READ, 1000, 20);
@@ -144,7 +139,6 @@ static void counts_that_are_all_0_have_no_error(void **state)
 {
 	struct runs runs;
 
-	(void)state;
 	set_up(&runs, 5);
 	runs.total.runs = 3;
 	assert_true(until_judge(&runs.until, &runs.total));
@@ -156,7 +150,6 @@ static void the_median_is_the_middle_or_between_two(void **state)
 	uint64_t odd[] = { 9, 1, 5 }, large[] = { UINT64_MAX, UINT64_MAX - 2 };
 	struct range range;
 
-	(void)state;
 	range_of(odd, 3, &range);
 	assert_true(range.median == 5 && range.min == 1 && range.max == 9);
 	range_of(large, 2, &range);

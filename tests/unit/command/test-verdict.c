@@ -449,7 +449,6 @@ static void each_defect_is_named(void **state)
 		{ "no simple factor", slow, BOXES, OUTCOME_DEFECT, "which no known defect has" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct scene scene = { 0 };
 
@@ -467,7 +466,6 @@ static void a_node_of_several_is_named_where_nothing_shows(void **state)
 {
 	struct scene scene = { .place = { .node = 1, .n_nodes_of_package = 2 } };
 
-	(void)state;
 	judge(&scene, nothing, BOXES);
 	assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
 	assert_true(says(&scene, "Half of the socket is not seen"));
@@ -480,7 +478,6 @@ static void a_residue_that_is_not_known_is_nothing(void **state)
 		double unknown;
 	} rows[] = { { residue, 0.002 }, { thrown_out, 0 } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct scene scene = { .unknown = rows[i].unknown,
 			.place = { .node = 1, .n_nodes_of_package = 2 } };
@@ -496,7 +493,6 @@ static void noise_is_no_defect(void **state)
 {
 	struct scene spread = { 0 }, busy = { 0 }, moved = { 0 };
 
-	(void)state;
 	spread.measured[1].error = 0.08;
 	judge(&spread, swapped, BOXES);
 	assert_int_equal(spread.findings.outcome, OUTCOME_UNCLEAR);
@@ -532,7 +528,6 @@ static void stores_past_the_caches_may_read(void **state)
 {
 	struct scene reads = { 0 }, lost = { 0 };
 
-	(void)state;
 	judge(&reads, nt_stores_read_too, BOXES);
 	assert_int_equal(reads.findings.outcome, OUTCOME_RIGHT);
 	assert_true(says(&reads, "Remark: storent1 also reads 0.17 of what it writes."));
@@ -554,7 +549,6 @@ static void stores_past_the_caches_read_no_whole_array(void **state)
 {
 	struct scene scene = { 0 };
 
-	(void)state;
 	judge(&scene, nt_stores_read_all, BOXES);
 	assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
 	assert_int_equal(scene.findings.n, 1);
@@ -577,7 +571,6 @@ static void a_total_is_judged(void **state)
 		{ nothing, "Nothing is counted" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct scene scene = { .tier = BY_TOTAL };
 
@@ -592,7 +585,6 @@ static void other_memory_with_a_node_is_a_defect(void **state)
 {
 	struct scene scene = { .has_memory_nodes = true };
 
-	(void)state;
 	judge(&scene, other_memory, BOXES);
 	assert_int_equal(scene.findings.outcome, OUTCOME_DEFECT);
 	assert_true(says(&scene, "shows on the counters of other memory: in hbm.read and "));
@@ -603,7 +595,6 @@ static void flags_of_uncored_leave_no_verdict(void **state)
 {
 	struct scene scene = { 0 };
 
-	(void)state;
 	scene.flags = UNCORE_FROZEN;
 	judge(&scene, half, BOXES);
 	assert_int_equal(scene.findings.outcome, OUTCOME_UNCLEAR);
@@ -619,7 +610,6 @@ static void a_platform_without_the_metric_is_absent(void **state)
 		.tier = *tier_nth(PMM),
 	};
 
-	(void)state;
 	set_meter(&scene, BOXES);
 	verdict(&evidence, &scene.findings);
 	assert_int_equal(scene.findings.outcome, OUTCOME_ABSENT);

@@ -35,7 +35,6 @@ static void a_document_in_one_line_has_no_space(void **state)
 {
 	_cleanup_free_ char *text = write_document(false);
 
-	(void)state;
 	assert_string_equal(text, "{\"name\":\"a/b\",\"rank\":null,\"none\":[],"
 				  "\"list\":[18446744073709551615,{}],\"last\":0}");
 }
@@ -44,7 +43,6 @@ static void a_document_for_people_has_a_line_for_each_member(void **state)
 {
 	_cleanup_free_ char *text = write_document(true);
 
-	(void)state;
 	assert_string_equal(text, "{\n"
 				  "  \"name\":\"a/b\",\n"
 				  "  \"rank\":null,\n"
@@ -90,7 +88,6 @@ static void reals_come_back_the_same_in_any_locale(void **state)
 {
 	static const char *const locales[] = { "C", "de_DE.UTF-8", "fa_IR.UTF-8", "ps_AF.UTF-8" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(locales); i++) {
 		if (!setlocale(LC_NUMERIC, locales[i]))
 			continue; /* not installed here */
@@ -111,7 +108,6 @@ static void signs_and_flags(void **state)
 	_cleanup_(jsonwriter_done) struct jsonwriter json;
 	_cleanup_free_ char *found = NULL;
 
-	(void)state;
 	assert_int_equal(jsonwriter_init(&json, false), 0);
 	jsonwriter_array(&json, NULL);
 	jsonwriter_signed(&json, NULL, INT64_MIN);
@@ -124,7 +120,6 @@ static void signs_and_flags(void **state)
 
 static void texts_are_escaped(void **state)
 {
-	(void)state;
 	expect("", "\"\"");
 	expect("\"\\/", "\"\\\"\\\\/\"");
 	expect("\b\f\n\r\t\1\x1f\x7f", "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\"");
@@ -134,7 +129,6 @@ static void texts_are_escaped(void **state)
 
 static void what_is_no_utf_8_is_replaced(void **state)
 {
-	(void)state;
 	expect("\xff", "\"\\ufffd\"");
 	expect("\xc3", "\"\\ufffd\"");                       /* cut */
 	expect("\xc2", "\"\\ufffd\"");                       /* cut where C1 could follow */
@@ -149,7 +143,6 @@ static void a_reader_gets_back_what_was_written(void **state)
 {
 	struct json_object *read;
 
-	(void)state;
 	for (uint32_t c = 1; c < 0x110000; c += c < 0x900 ? 1 : 0x35) {
 		char text[5] = "";
 		_cleanup_free_ char *written = NULL;
@@ -184,7 +177,6 @@ static void without_memory_there_is_no_document(void **state)
 	struct jsonwriter json = { .out = NULL };
 	char *text = NULL;
 
-	(void)state;
 	jsonwriter_object(&json, NULL);
 	jsonwriter_number(&json, "n", 1);
 	jsonwriter_text(&json, "t", "x");

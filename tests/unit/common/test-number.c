@@ -12,7 +12,6 @@ static void digits_are_read_up_to_what_follows(void **state)
 	const char *text = "12-34";
 	uint64_t number = 0;
 
-	(void)state;
 	assert_ptr_equal(number_parse(text, 10, 99, &number), text + 2);
 	assert_int_equal(number, 12);
 	assert_string_equal(number_parse("0x1fg", 0, 99, &number), "g");
@@ -39,7 +38,6 @@ static void signs_blanks_and_large_numbers_are_refused(void **state)
 	};
 	uint64_t number = 7;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_null(number_parse(texts[i], 10, 99, &number));
 	assert_null(number_parse("a", 10, 99, &number));
@@ -50,7 +48,6 @@ static void a_whole_text_holds_nothing_else(void **state)
 {
 	uint64_t number = 7;
 
-	(void)state;
 	assert_false(number_parse_whole("12 ", 10, 99, &number));
 	assert_false(number_parse_whole("0x", 0, 99, &number));
 	assert_false(number_parse_whole("1.5", 10, 99, &number));
@@ -64,7 +61,6 @@ static void a_range_has_two_ends(void **state)
 {
 	uint64_t first = 7, last = 7;
 
-	(void)state;
 	assert_string_equal(number_parse_range("0-7,9", 63, &first, &last), ",9");
 	assert_true(first == 0 && last == 7);
 	assert_string_equal(number_parse_range("9", 63, &first, &last), "");
@@ -82,7 +78,6 @@ static void a_percentage_may_have_a_point(void **state)
 		"0.1000000", "1.-5", "1,5" };
 	double number = 7;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		assert_false(number_parse_percent(refused[i], &number));
 	assert_true(number == 7);

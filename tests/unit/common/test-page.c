@@ -73,7 +73,6 @@ static void a_page_that_was_laid_out_passes(void **state)
 {
 	struct page_header *page = new_page();
 
-	(void)state;
 	assert_int_equal(page_check(page, page->page_bytes), 0);
 	assert_int_equal(page->cells_at % PAGE_CACHE_LINE, 0);
 	assert_int_equal(page->cell_stride % PAGE_CACHE_LINE, 0);
@@ -86,7 +85,6 @@ static void a_page_that_has_grown_passes(void **state)
 	struct page_header *page = new_page();
 	uint64_t grown_bytes = page->page_bytes + PAGE_CACHE_LINE;
 
-	(void)state;
 	page = realloc(page, grown_bytes);
 	assert_non_null(page);
 	memset((char *)page + page->page_bytes, 0xff, PAGE_CACHE_LINE);
@@ -101,7 +99,6 @@ static void a_page_of_any_version_is_known_as_one(void **state)
 {
 	struct page_header page = { .magic = PAGE_MAGIC, .version = 77, .n_metrics = UINT32_MAX };
 
-	(void)state;
 	assert_true(page_is_any(&page, 16));
 	assert_false(page_is_any(&page, 15));
 	page.magic++;
@@ -112,7 +109,6 @@ static void tables_do_not_overlap(void **state)
 {
 	struct page_header *page = new_page();
 
-	(void)state;
 	assert_true(page->metrics_at >= sizeof *page);
 	assert_ptr_equal(page_metrics(page) + METRICS, page_sockets(page));
 	assert_ptr_equal(page_sockets(page) + SOCKETS, page_channels(page));
@@ -125,7 +121,6 @@ static void another_version_is_told_apart(void **state)
 {
 	struct page_header *page = new_page();
 
-	(void)state;
 	page->version++;
 	assert_int_equal(page_check(page, page->page_bytes), -EPROTONOSUPPORT);
 	free(page);
@@ -135,7 +130,6 @@ static void a_short_page_or_wrong_magic_is_refused(void **state)
 {
 	struct page_header *page = new_page();
 
-	(void)state;
 	assert_int_equal(page_check(page, sizeof *page - 1), -EBADMSG);
 	assert_int_equal(page_check(page, page->page_bytes - 1), -EBADMSG);
 	page->magic ^= 1;
@@ -159,7 +153,6 @@ static void every_corrupted_count_and_offset_is_refused(void **state)
 	};
 	static const uint32_t values[] = { 0x7ffffff8, 0xfffffff8, 0xffffffff };
 
-	(void)state;
 	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
 		for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
 			struct page_header *page = new_page();
@@ -175,7 +168,6 @@ static void tables_inside_the_header_or_misaligned_are_refused(void **state)
 {
 	struct page_header *page = new_page();
 
-	(void)state;
 	page->metrics_at = 0;
 	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
 	page->metrics_at = sizeof *page + 4;
@@ -187,7 +179,6 @@ static void a_cell_too_small_for_its_channels_is_refused(void **state)
 {
 	struct page_header *page = new_page();
 
-	(void)state;
 	page->cell_stride = sizeof(struct page_cell) - 8;
 	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
 	free(page);
@@ -199,7 +190,6 @@ static void wrong_indexes_in_tables_are_refused(void **state)
 	struct page_channel *channel = page_write_channels(page);
 	struct page_socket *socket = page_write_sockets(page);
 
-	(void)state;
 	channel->socket = SOCKETS;
 	assert_int_equal(page_check(page, page->page_bytes), -EBADMSG);
 	channel->socket = 0;
@@ -215,7 +205,6 @@ static void wrong_indexes_in_tables_are_refused(void **state)
 
 static void strings_without_end_are_refused(void **state)
 {
-	(void)state;
 	for (int which = 0; which < 5; which++) {
 		struct page_header *page = new_page();
 		const struct {
@@ -240,7 +229,6 @@ static void random_headers_never_lead_outside(void **state)
 	struct page_header *page = new_page();
 	struct page_header good = *page;
 
-	(void)state;
 	srandom(1);
 	for (int i = 0; i < 20000; i++) {
 		size_t at = offsetof(struct page_header, page_bytes) +
@@ -260,7 +248,6 @@ static void a_copy_has_what_was_published(void **state)
 	struct page_channel_value channels[CHANNELS];
 	struct page_sweep sweep;
 
-	(void)state;
 	publish(cell_of(page, 1), 42);
 	assert_int_equal(page_copy(page_cell(page, 1), &sweep, METRICS, channels, CHANNELS), 0);
 	assert_int_equal(sweep.number, 42);
@@ -276,7 +263,6 @@ static void a_writer_that_died_is_told_and_taken_over(void **state)
 	struct page_header *page = new_page();
 	struct page_sweep sweep;
 
-	(void)state;
 	publish(cell_of(page, 0), 1);
 	cell_of(page, 0)->lock |= 1; /* as a writer that is killed half-way leaves it */
 	assert_int_equal(page_copy(page_cell(page, 0), &sweep, METRICS, NULL, 0), -EAGAIN);
@@ -292,7 +278,6 @@ static void a_wait_for_a_later_sweep_ends_at_its_deadline(void **state)
 	const struct page_cell *cell = page_cell(page, 0);
 	uint64_t deadline_ns = now_ns() + 5000000;
 
-	(void)state;
 	publish(cell_of(page, 0), 1);
 	assert_int_equal(page_wait(cell, &wakeup, page_started(cell), deadline_ns), -ETIMEDOUT);
 	assert_true(now_ns() >= deadline_ns);
@@ -308,7 +293,6 @@ static void a_sweep_under_way_is_not_fresh(void **state)
 	uint32_t under_way = page_sweep_begin(cell);
 	uint32_t started = page_started(cell);
 
-	(void)state;
 	page_sweep_end(cell, under_way, &(struct page_result){ &sweep, METRICS, NULL, 0 });
 	assert_int_equal(page_wait(cell, &wakeup, started, now_ns() + 1000000), -ETIMEDOUT);
 	publish(cell, 2);
@@ -322,7 +306,6 @@ static void sweep_numbers_wrap(void **state)
 	struct page_cell *cell = cell_of(page, 0);
 	uint32_t started;
 
-	(void)state;
 	cell->started = cell->finished = 0xffffffff;
 	started = page_started(cell);
 	assert_int_equal(page_wait(cell, &wakeup, started, 0), -ETIMEDOUT);
@@ -347,7 +330,6 @@ static void a_publishing_thread_wakes_the_waiter(void **state)
 	uint32_t started = page_started(cell);
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, publish_later, cell_of(page, 0)), 0);
 	assert_int_equal(page_wait(cell, &wakeup, started, begin_ns + 30000000000), 0);
 	assert_true(now_ns() - begin_ns < 20000000000);
@@ -383,7 +365,6 @@ static void no_wake_up_is_lost(void **state)
 	uint64_t begin_ns = now_ns();
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, publish_what_is_asked, &race), 0);
 	for (unsigned i = 0; i < RACES; i++) {
 		uint32_t started = page_started(race.cell);
@@ -417,7 +398,6 @@ static void a_copy_is_never_torn(void **state)
 	int n_copies = 0;
 	pthread_t thread;
 
-	(void)state;
 	atomic_store(&writer_stops, false);
 	assert_int_equal(pthread_create(&thread, NULL, publish_always, cell_of(page, 0)), 0);
 	for (int i = 0; i < 100000; i++) {

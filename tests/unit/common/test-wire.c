@@ -69,7 +69,6 @@ static void close_pair(void)
 
 static void every_message_passes_from_its_sender_only(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		make(kinds[i].opcode);
 		assert_int_equal(check(kinds[i].sender), 0);
@@ -79,7 +78,6 @@ static void every_message_passes_from_its_sender_only(void **state)
 
 static void every_wrong_size_is_refused(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		make(kinds[i].opcode);
 		for (size_t n = 0; n <= WIRE_MESSAGE_MAX + 1; n++) {
@@ -126,7 +124,6 @@ static enum wire_sender sender_of(enum wire_opcode opcode)
 
 static void a_wrong_field_is_refused(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong_fields); i++) {
 		make(wrong_fields[i].opcode);
 		memset((char *)&message + wrong_fields[i].offset, wrong_fields[i].byte,
@@ -166,7 +163,6 @@ static void a_wish_for_a_table_has_its_own_fields_only(void **state)
 		{ .wish = TEAM_FORGET + 1, .name = "a" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(right); i++)
 		assert_int_equal(check_team(&right[i]), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
@@ -178,7 +174,6 @@ static void a_name_of_a_team_is_printable_and_ends(void **state)
 	static const char *const wrong[] = { " ", "a b", "a:b", "a\n", "\x7f", "\xe4", "\x1b[0m" };
 	struct wire_team team = { .uid = TEAM_OWN, .bytes = 1, .name = "!~[]{}/-_.,;%\\" };
 
-	(void)state;
 	assert_int_equal(check_team(&team), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		strcpy(team.name, wrong[i]);
@@ -194,7 +189,6 @@ static void a_long_sentence_is_cut(void **state)
 {
 	char sentence[2 * WIRE_TEXT_MAX];
 
-	(void)state;
 	memset(sentence, 'x', sizeof sentence - 1);
 	sentence[sizeof sentence - 1] = '\0';
 	wire_error(&message, -EPERM, "%s", sentence);
@@ -206,7 +200,6 @@ static void messages_and_descriptors_arrive(void **state)
 {
 	int fds[WIRE_FDS_MAX];
 
-	(void)state;
 	make_pair();
 	for (int i = 0; i < WIRE_FDS_MAX; i++)
 		fds[i] = pair[0];
@@ -227,7 +220,6 @@ static void a_message_can_be_looked_at_before_its_descriptors_come(void **state)
 	const int fds[] = { STDERR_FILENO };
 	int next;
 
-	(void)state;
 	make_pair();
 	make(WIRE_TABLE);
 	message.table.run = 7;
@@ -256,7 +248,6 @@ static void a_message_can_be_looked_at_before_its_descriptors_come(void **state)
 
 static void a_peer_that_closed_is_no_error(void **state)
 {
-	(void)state;
 	make_pair();
 	close(pair[0]);
 	assert_int_equal(wire_receive(pair[1], WIRE_FROM_DAEMON, &packet), 0);
@@ -267,7 +258,6 @@ static void sending_never_blocks(void **state)
 {
 	int r = 0;
 
-	(void)state;
 	make_pair();
 	make(WIRE_INFO);
 	for (int i = 0; i < 100000 && r == 0; i++)
@@ -308,7 +298,6 @@ static void descriptors_of_bad_packets_are_closed(void **state)
 {
 	static const unsigned counts[] = { 1, 2, 33, 34, 35, 200 };
 
-	(void)state;
 	make_pair();
 	make(WIRE_HELLO);
 	message.header.reserved = 1;
@@ -322,7 +311,6 @@ static void descriptors_of_bad_packets_are_closed(void **state)
 
 static void more_descriptors_than_there_is_room_for_are_refused(void **state)
 {
-	(void)state;
 	make_pair();
 	make(WIRE_HELLO);
 	for (unsigned n = WIRE_FDS_MAX + 1; n < WIRE_FDS_MAX + 4; n++) {
@@ -336,7 +324,6 @@ static void a_process_out_of_descriptors_is_told(void **state)
 {
 	struct rlimit limit, low;
 
-	(void)state;
 	make_pair();
 	make(WIRE_HELLO);
 	send_raw(pair[0], &message, message.header.size, pair[0], 3);
@@ -352,7 +339,6 @@ static void an_oversized_packet_is_refused(void **state)
 {
 	char bytes[WIRE_MESSAGE_MAX + 1] = {};
 
-	(void)state;
 	make_pair();
 	make(WIRE_HELLO);
 	memcpy(bytes, &message, message.header.size);
@@ -382,7 +368,6 @@ static void random_messages_are_checked_alike_everywhere(void **state)
 	unsigned char bytes[WIRE_MESSAGE_MAX + 64];
 	int n_good = 0;
 
-	(void)state;
 	srandom(1);
 	make_pair();
 	for (int i = 0; i < 100000; i++) {

@@ -146,7 +146,6 @@ static void follow_script(void **state)
 
 static void opens_one_pinned_group(void **state)
 {
-	(void)state;
 	open_box((struct fake_kernel){}, BOX_PINNED);
 	assert_true(kernel.events[0].pinned);
 	assert_int_equal(kernel.events[1].group_fd, 0);
@@ -159,7 +158,6 @@ static void says_why_the_kernel_refused(void **state)
 {
 	static const int errors[] = { -EACCES, -ENODEV, -EINVAL, -EMFILE, -ENOENT };
 
-	(void)state;
 	perf = fake_perf(&kernel);
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
 		kernel = (struct fake_kernel){ .open_error = errors[i] };
@@ -176,7 +174,6 @@ static void says_why_the_kernel_refused(void **state)
 /* As AMD's driver does: it takes a group that can never be on the PMU. */
 static void opens_single_events_where_a_group_never_runs(void **state)
 {
-	(void)state;
 	open_box((struct fake_kernel){ .pinned_fails = true }, BOX_FLEXIBLE);
 	play_one(
 		&box, (struct turn){ .quality = PAGE_PARTIAL | PAGE_ESTIMATED, .error = -ENODATA });
@@ -192,7 +189,6 @@ static void opens_single_events_where_a_group_never_runs(void **state)
 
 static void leaves_a_group_that_runs_alone(void **state)
 {
-	(void)state;
 	open_box((struct fake_kernel){ .pinned_fails = true }, BOX_FLEXIBLE);
 	fake_pass(&kernel, SECOND, 1);
 	assert_int_equal(box_settle(&box), 0);
@@ -203,7 +199,6 @@ static void leaves_a_group_that_runs_alone(void **state)
 /* Its leader ran while it was alone, and since its sibling came the group does not fit. */
 static void opens_single_events_where_only_the_leader_ran(void **state)
 {
-	(void)state;
 	open_box(
 		(struct fake_kernel){
 			.pinned_fails = true, .enabled_ns = 1000, .running_ns = 1000 },
@@ -216,7 +211,6 @@ static void opens_single_events_where_only_the_leader_ran(void **state)
 
 static void is_enabled_again_when_it_lost_its_counters(void **state)
 {
-	(void)state;
 	open_box((struct fake_kernel){}, BOX_PINNED);
 	play_one(&box, (struct turn){ 0, 0, SECOND, PINNED_FAILS, { 0 }, PAGE_PARTIAL, -EBUSY });
 	assert_int_equal(kernel.n_enabled, 1);
@@ -225,7 +219,6 @@ static void is_enabled_again_when_it_lost_its_counters(void **state)
 
 static void notices_that_the_clock_of_a_box_stands_still(void **state)
 {
-	(void)state;
 	kernel = (struct fake_kernel){};
 	perf = fake_perf(&kernel);
 	box = (struct box){};
@@ -277,7 +270,6 @@ static void hand_over(struct turn turn)
 
 static void goes_on_counting_after_it_was_handed_over(void **state)
 {
-	(void)state;
 	open_box((struct fake_kernel){}, BOX_PINNED);
 	play_one(&box, (struct turn){ 10, 0, SECOND, .counts = { 10 } });
 	hand_over((struct turn){ 30, 0, SECOND, .counts = { 30 } });
@@ -286,7 +278,6 @@ static void goes_on_counting_after_it_was_handed_over(void **state)
 /* Half of the time on the PMU, before and after. */
 static void goes_on_estimating_after_it_was_handed_over(void **state)
 {
-	(void)state;
 	open_box((struct fake_kernel){}, BOX_PINNED);
 	play_one(&box, (struct turn){ 10, 0, HALF, NONE, { 20 }, PAGE_ESTIMATED });
 	hand_over((struct turn){ 15, 0, QUARTER, NONE, { 20 + 20 }, PAGE_ESTIMATED });
@@ -314,13 +305,11 @@ static void assert_opened_anew(uint64_t passed_ns, bool group_shrinks)
 
 static void is_opened_anew_if_it_stood_still(void **state)
 {
-	(void)state;
 	assert_opened_anew(0, false);
 }
 
 static void is_opened_anew_if_its_group_fell_apart(void **state)
 {
-	(void)state;
 	assert_opened_anew(SECOND, true);
 }
 
@@ -329,7 +318,6 @@ static void says_what_was_lost_once_it_is_open_again(void **state)
 {
 	struct box next;
 
-	(void)state;
 	open_box((struct fake_kernel){}, BOX_PINNED);
 	play_one(&box, (struct turn){ 10, 0, SECOND, .counts = { 10 } });
 	next = inherit();
@@ -351,7 +339,6 @@ static void is_handed_over_without_the_error_of_its_last_read(void **state)
 {
 	struct box next;
 
-	(void)state;
 	open_box((struct fake_kernel){}, BOX_PINNED);
 	play_one(&box, (struct turn){ 0, 0, SECOND, PINNED_FAILS, { 0 }, PAGE_PARTIAL, -EBUSY });
 	kernel.pinned_fails = true;
@@ -366,7 +353,6 @@ static void says_what_was_lost_though_it_did_not_run_yet(void **state)
 {
 	struct box next;
 
-	(void)state;
 	open_box((struct fake_kernel){ .sibling_error = -EINVAL }, BOX_SINGLES);
 	next = inherit();
 	box_close(&box);

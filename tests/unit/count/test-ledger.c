@@ -97,7 +97,6 @@ static void what_is_committed_is_restored(void **state)
 	struct box restored[2] = {};
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	assert_int_equal(ledger_sweep(ledger_book(&f.ledger, 0))->number, 0);
 	f.kernel.events[1].value = 10;
@@ -123,7 +122,6 @@ static void the_same_counters_are_gone_on_with(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	assert_int_equal(adopt(&f), 0);
 	/* The kernel moves events to another CPU of the socket when theirs goes offline. */
@@ -139,7 +137,6 @@ static void an_unknown_mode_is_closed(void **state)
 	struct box restored[1] = {};
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	f.boxes[2].mode = 77;
 	ledger_commit(ledger_book(&f.ledger, 1), &sweep, &f.boxes[2], 1);
@@ -154,7 +151,6 @@ static void what_was_refused_then_is_remembered(void **state)
 	struct fixture f;
 	struct ledger other;
 
-	(void)state;
 	make(&f);
 	f.boxes[1].error = -ENODEV;
 	assert_int_equal(ledger_init(&other, &f.plan, f.boxes, &f.publication, &f.fault), 0);
@@ -168,7 +164,6 @@ static void another_platform_is_refused(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	strcpy(f.platform.name, "power9");
 	assert_refused(&f, -ESTALE, "it is about platform icelake-sp, this is power9");
@@ -178,7 +173,6 @@ static void other_boxes_are_refused(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	f.plan.n_boxes = 2;
 	f.sockets[1].n_boxes = 0;
@@ -190,7 +184,6 @@ static void boxes_that_moved_are_refused(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	f.sockets[0].n_boxes = 1;
 	f.sockets[1].n_boxes = 2;
@@ -201,7 +194,6 @@ static void other_events_are_refused(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	f.plan_boxes[2].events[0].code.config1 = 1;
 	assert_refused(&f, -ESTALE, "counter box uncore_imc_0 of socket 1 now has other events");
@@ -212,7 +204,6 @@ static void another_worth_is_refused(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	f.plan_boxes[0].uses[0].scale.n = 128;
 	assert_refused(&f, -ESTALE, "counter box uncore_imc_0 of socket 0");
@@ -263,7 +254,6 @@ static void another_version_is_refused(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	f.ledger.header->version = LEDGER_VERSION + 1;
 	assert_refused(
@@ -274,7 +264,6 @@ static void one_that_nobody_was_served_from_is_refused(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	f.ledger.header->complete = 0;
 	assert_refused(&f, -EBADMSG, "ended before it served anybody");
@@ -285,7 +274,6 @@ static void what_is_no_ledger_is_refused(void **state)
 	static const size_t sizes[] = { 0, 8, sizeof(struct ledger_header), 65536 };
 	struct fixture f;
 
-	(void)state;
 	make(&f);
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct ledger ledger;
@@ -305,7 +293,6 @@ static void one_that_is_cut_off_is_refused(void **state)
 	struct ledger ledger;
 	int fd = memfd_new("test", sizeof(struct ledger_header), 0600);
 
-	(void)state;
 	make(&f);
 	assert_int_equal(pwrite(fd, f.ledger.header, sizeof(struct ledger_header), 0),
 		sizeof(struct ledger_header));

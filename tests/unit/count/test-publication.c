@@ -51,7 +51,6 @@ static void its_tables_say_what_was_planned(void **state)
 	struct publication p;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
 	assert_int_equal(page_check(p.header, p.header->page_bytes), 0);
 	assert_string_equal(p.header->platform, "icelake-sp");
@@ -71,7 +70,6 @@ static void every_generation_is_another(void **state)
 	struct publication a, b;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(publication_init(&a, &plan, &fault), 0);
 	assert_int_equal(publication_init(&b, &plan, &fault), 0);
 	assert_memory_not_equal(
@@ -86,7 +84,6 @@ static void what_clients_get_cannot_be_written(void **state)
 	struct fault fault;
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
 	assert_int_equal(fcntl(p.read_fd, F_GETFL) & O_ACCMODE, O_RDONLY);
 	assert_int_equal(fstat(p.read_fd, &st), 0);
@@ -103,7 +100,6 @@ static void it_says_how_long_the_site_may_hold_back_a_ring(void **state)
 	struct publication p;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
 	assert_int_equal(p.header->daemon.min_interval_ns, 0);
 	publication_tell_hold(&p, 60000000000);
@@ -121,7 +117,6 @@ static void more_reasons_than_fit_do_no_harm(void **state)
 	struct publication p;
 	struct fault fault;
 
-	(void)state;
 	for (unsigned s = 0; s < PAGE_SOCKETS_MAX; s++)
 		for (unsigned m = 0; m < PAGE_METRICS_MAX; m++) {
 			many[s].quality[m] = PAGE_ABSENT;
@@ -158,7 +153,6 @@ static void the_same_page_is_gone_on_with(void **state)
 	struct publication p;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
 	assert_int_equal(adopt(&p, &plan, p.header->generation, &fault), 0);
 	assert_int_equal(p.header->state, PAGE_LIVE);
@@ -202,7 +196,6 @@ static void another_page_is_refused_and_withdrawn(void **state)
 	struct publication p;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
 	assert_int_equal(adopt(&p, &plan, other_generation, &fault), -ESTALE);
 	assert_int_equal(p.header->state, PAGE_RETIRED);
@@ -222,7 +215,6 @@ static void a_page_of_another_version_is_withdrawn(void **state)
 	struct publication p;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
 	p.header->version = PAGE_VERSION + 1;
 	p.header->page_bytes = 1;
@@ -246,7 +238,6 @@ static void a_page_that_has_grown_is_gone_on_with(void **state)
 	struct page_header header;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(publication_init(&p, &plan, &fault), 0);
 	header = *p.header;
 	header.page_bytes += 4096;

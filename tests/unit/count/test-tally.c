@@ -92,7 +92,6 @@ static void adds_boxes_times_bytes(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up(&f);
 	f.boxes[0].events[0].count = 10;
 	f.boxes[1].events[0].count = 5;
@@ -111,7 +110,6 @@ static void absent_metrics_have_no_count_and_a_reason(void **state)
 	struct fixture f;
 	const struct page_value *value;
 
-	(void)state;
 	set_up(&f);
 	value = sum(&f, ITOM);
 	assert_int_equal(value->quality, PAGE_ABSENT);
@@ -124,7 +122,6 @@ static void one_unreadable_box_makes_partial(void **state)
 	struct fixture f;
 	const struct page_value *value;
 
-	(void)state;
 	set_up(&f);
 	f.boxes[0].events[0].count = 10;
 	f.boxes[1].error = -EIO;
@@ -149,7 +146,6 @@ static void no_readable_box_makes_absent(void **state)
 	struct fixture f;
 	const struct page_value *value;
 
-	(void)state;
 	set_up(&f);
 	f.boxes[0].events[0].count = 10;
 	sum(&f, DRAM_READ);
@@ -165,7 +161,6 @@ static void a_sum_without_one_of_its_terms_is_absent(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up(&f);
 	f.boxes[2].events[0].count = 100;
 	f.boxes[3].events[0].count = 30;
@@ -180,7 +175,6 @@ static void a_check_is_counted_in_the_place_of_its_metric(void **state)
 	struct fixture f;
 	const struct page_value *value;
 
-	(void)state;
 	set_up(&f);
 	f.tally.substituted_by[DRAM_READ] = 1 + DRAM_WRITE;
 	f.boxes[0].events[0].count = 10;
@@ -198,7 +192,6 @@ static void a_difference_never_goes_back(void **state)
 	struct fixture f;
 	const struct page_value *value;
 
-	(void)state;
 	set_up(&f);
 	f.boxes[2].events[0].count = 100;
 	f.boxes[3].events[0].count = 30;
@@ -219,7 +212,6 @@ static void a_difference_that_cannot_be_is_absent(void **state)
 	struct fixture f;
 	const struct page_value *value;
 
-	(void)state;
 	set_up(&f);
 	f.boxes[3].events[0].count = (2 << 20) / 64;
 	value = sum(&f, HBM_READ);
@@ -232,7 +224,6 @@ static void a_channel_is_as_good_as_its_box(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up(&f);
 	f.tally.quality[DRAM_READ] = PAGE_PARTIAL | PAGE_STANDIN;
 	f.boxes[0].events[0].count = 10;
@@ -248,7 +239,6 @@ static void static_flags_are_always_there(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up(&f);
 	f.tally.quality[DRAM_READ] = PAGE_UNCALIBRATED | PAGE_STANDIN;
 	f.boxes[0].quality = PAGE_RESET;
@@ -262,7 +252,6 @@ static void values_and_channels_in_bytes_are_rounded_down(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up(&f);
 	f.tally.quantum = 1000;
 	f.boxes[0].events[0].count = 100;
@@ -336,7 +325,6 @@ static void rounding_adds_up_to_no_error(void **state)
 	struct fixture f;
 	uint64_t bytes = 0;
 
-	(void)state;
 	set_up(&f);
 	f.tally.quantum = 4096;
 	for (unsigned i = 0; i < 10000; i++) {
@@ -357,7 +345,6 @@ static void a_quantum_that_changes_makes_nothing_go_back(void **state)
 	struct fixture f;
 	uint64_t last = 0, last_of_channel = 0;
 
-	(void)state;
 	set_up(&f);
 	f.boxes[0].events[0].count = 12345;
 	for (unsigned i = 0; i < sizeof quanta / sizeof *quanta; i++) {
@@ -378,7 +365,6 @@ static void channels_go_on_from_what_the_page_shows(void **state)
 	const struct page_channel_value shown[4] = { { .count = 5120 }, {}, { .count = 64 }, {} };
 	struct fixture f;
 
-	(void)state;
 	set_up(&f);
 	tally_resume(&f.tally, &f.tally.sweep, shown);
 	f.tally.quantum = 4096; /* coarser than the quantum of the process before */
@@ -394,7 +380,6 @@ static void refused_boxes_are_told_in_words(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	set_up(&f);
 	f.boxes[1].error = -ENODEV;
 	f.boxes[3].error = -EACCES;

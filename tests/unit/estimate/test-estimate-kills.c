@@ -28,7 +28,6 @@ static size_t shared_bytes;
 
 static int share(void **state)
 {
-	(void)state;
 	shared = (struct estimate){ .n_sockets = SOCKETS, .n_metrics = N_METRICS };
 	shared_bytes = estimate_bytes(SOCKETS, N_METRICS);
 	shared.memory =
@@ -38,7 +37,6 @@ static int share(void **state)
 
 static int unshare_it(void **state)
 {
-	(void)state;
 	return munmap(shared.memory, shared_bytes);
 }
 
@@ -115,7 +113,6 @@ static void killed_between_instructions_of_a_row(void **state)
 	uint64_t seed = 1;
 	pid_t pid;
 
-	(void)state;
 #ifdef __SANITIZE_THREAD__
 	return; /* it makes 65,000 instructions of one row */
 #endif
@@ -167,7 +164,6 @@ static void killed_at_any_time(void **state)
 	uint32_t n_adding = 0, n_merging = 0;
 	uint64_t seed = 2;
 
-	(void)state;
 	memset(shared.memory, 0, shared_bytes);
 	for (uint32_t i = 0; i < ENDS || (n_merging < MERGES && i < ENDS_MAX); i++) {
 		pid_t pid = start_writer(chance_next(&seed));
@@ -186,7 +182,6 @@ static void a_writer_that_goes_on_late_adds_no_nonsense(void **state)
 {
 	uint64_t seed = 3;
 
-	(void)state;
 	memset(shared.memory, 0, shared_bytes);
 	for (uint32_t i = 0; i < STOPS; i++) {
 		pid_t pid = start_writer(chance_next(&seed));

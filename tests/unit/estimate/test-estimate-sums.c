@@ -8,7 +8,6 @@
 
 static void sizes_are_bounded(void **state)
 {
-	(void)state;
 	assert_int_equal(estimate_bytes(0, 6), 0);
 	assert_int_equal(estimate_bytes(2, 0), 0);
 	assert_int_equal(estimate_bytes(16, 17), 0);
@@ -22,7 +21,6 @@ static void nothing_gives_no_estimate(void **state)
 	struct estimate estimate = estimate_empty(SOCKETS, N_METRICS);
 	struct estimate_result result;
 
-	(void)state;
 	assert_int_equal(estimate_solve(&estimate, 0, 0, &result), -ENODATA);
 	assert_int_equal(estimate_solve(&estimate, SOCKETS, 0, &result), -EINVAL);
 	assert_int_equal(estimate_solve(&estimate, 0, N_METRICS, &result), -EINVAL);
@@ -37,7 +35,6 @@ static void a_run_of_any_length_has_8_to_16_blocks(void **state)
 	uint64_t seed = 1;
 	double dt_s = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		add_many(&estimate, 3000, lengths_ns[i], &seed);
 		dt_s += 3000 * (double)lengths_ns[i] / 1e9;
@@ -57,7 +54,6 @@ static void few_blocks_have_no_errors(void **state)
 	struct estimate_result result;
 	uint64_t seed = 2;
 
-	(void)state;
 	add_many(&estimate, 7, 2000000, &seed);
 	assert_rates(&estimate);
 	assert_int_equal(estimate_solve(&estimate, 0, 0, &result), 0);
@@ -78,7 +74,6 @@ static void a_region_seen_briefly_has_no_error(void **state)
 	struct interval interval;
 	uint64_t seed = 3;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100; i++) {
 		interval_fill(&interval, 2000000, &seed);
 		if (i < 20)
@@ -100,7 +95,6 @@ static void an_absent_value_spoils_one_block_of_one_metric(void **state)
 	struct interval interval;
 	uint64_t seed = 4;
 
-	(void)state;
 	add_many(&estimate, 100, 1000000, &seed);
 	interval_fill(&interval, 1000000, &seed);
 	interval.bytes[4] = NAN;
@@ -123,7 +117,6 @@ static void a_metric_that_is_always_absent_has_no_data(void **state)
 	struct interval interval;
 	uint64_t seed = 5;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100; i++) {
 		interval_fill(&interval, 1000000, &seed);
 		interval.bytes[0] = NAN;
@@ -141,7 +134,6 @@ static void no_traffic_is_bounded_by_0(void **state)
 	struct interval interval;
 	uint64_t seed = 6;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100; i++) {
 		interval_fill(&interval, 1000000, &seed);
 		memset(interval.bytes, 0, sizeof interval.bytes);
@@ -163,7 +155,6 @@ static void nonsense_is_not_added_but_counted(void **state)
 	struct interval interval;
 	uint64_t seed = 7;
 
-	(void)state;
 	interval_fill(&interval, 1000000, &seed);
 	interval.row.dt_ns = 0;
 	assert_int_equal(estimate_add(&estimate, &interval.row), -EINVAL);
@@ -197,7 +188,6 @@ static void regions_without_a_column_count_as_outside(void **state)
 	uint64_t seed = 8, beyond_ns = 0;
 	double outside_s = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100; i++) {
 		interval_fill(&interval, 1000000, &seed);
 		interval.shares[3].region = i % 2 ? 64 : UINT32_MAX;
@@ -221,7 +211,6 @@ static void all_64_regions_have_a_column(void **state)
 	struct estimate_result result;
 	uint64_t seed = 9;
 
-	(void)state;
 	for (uint32_t n = 0; n < 4000; n++) {
 		double bytes = 0;
 		struct estimate_row row = { .dt_ns = 1000000,
@@ -252,7 +241,6 @@ static void the_block_of_a_dead_writer_is_lost(void **state)
 	struct estimate_result result;
 	uint64_t seed = 10;
 
-	(void)state;
 	add_many(&estimate, 200, 1000000, &seed);
 	header->busy = 1 + header->current;
 	sums_block(&estimate, header->current)->gram[3] *= 2;
@@ -272,7 +260,6 @@ static void a_writer_that_died_merging_leaves_nothing(void **state)
 	struct estimate_result result;
 	uint64_t seed = 11;
 
-	(void)state;
 	add_many(&estimate, 200, 1000000, &seed);
 	sums_header(&estimate)->busy = SUMS_MERGING;
 	assert_int_equal(estimate_solve(&estimate, 0, 0, &result), -EAGAIN);
@@ -307,7 +294,6 @@ static void random_memory_crashes_nothing(void **state)
 	size_t n = estimate_bytes(SOCKETS, N_METRICS) / sizeof(uint64_t);
 	uint64_t seed = 12, *words = estimate.memory;
 
-	(void)state;
 	for (uint32_t round = 0; round < 60; round++) {
 		for (size_t i = 0; i < n; i++)
 			words[i] = chance_next(&seed);
@@ -330,7 +316,6 @@ static void changed_words_crash_nothing(void **state)
 	size_t n = estimate_bytes(SOCKETS, N_METRICS) / sizeof(uint64_t);
 	uint64_t seed = 13, *words = estimate.memory, *saved = malloc(n * sizeof *saved);
 
-	(void)state;
 	assert_non_null(saved);
 	add_many(&estimate, 300, 1000000, &seed);
 	memcpy(saved, words, n * sizeof *saved);

@@ -52,7 +52,6 @@ static void steady_rates_come_out_within_five_percent(void **state)
 	struct team team = ordinary_team(1);
 	struct estimate_result result[SOCKETS];
 
-	(void)state;
 	team.spread = 0.02;
 	simulate(&team, PASSAGES, result);
 	for (uint32_t s = 0; s < SOCKETS; s++) {
@@ -125,7 +124,6 @@ static void errors_hold_the_truth(void **state)
 	struct team team = ordinary_team(1);
 	struct coverage coverage = run_seeds(&team, PASSAGES);
 
-	(void)state;
 	assert_covered(&coverage);
 	assert_true(coverage.unsteady <= 2);
 	assert_true(coverage.crowded <= 2);
@@ -136,7 +134,6 @@ static void errors_hold_the_truth_of_bursts(void **state)
 	struct team team = ordinary_team(1);
 	struct coverage coverage;
 
-	(void)state;
 	team.spread = 1;
 	coverage = run_seeds(&team, PASSAGES);
 	assert_covered(&coverage);
@@ -148,7 +145,6 @@ static void errors_hold_the_truth_of_32_members(void **state)
 	struct team team = ordinary_team(1);
 	struct coverage coverage;
 
-	(void)state;
 	team.n_members = 32;
 	coverage = run_seeds(&team, 4 * PASSAGES);
 	assert_covered(&coverage);
@@ -160,7 +156,6 @@ static void a_small_rate_is_below_its_bound(void **state)
 	struct estimate_result result[SOCKETS];
 	uint32_t n_bounds = 0, n_held = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct team team = ordinary_team(seed);
 
@@ -189,7 +184,6 @@ static void a_region_and_its_shadow_are_not_separable(void **state)
 	struct team team = ordinary_team(3);
 	struct estimate_result result[SOCKETS];
 
-	(void)state;
 	team.spread = 0.02;
 	team.stay_s[2] = 0;
 	team.has_shadow = true;
@@ -245,7 +239,6 @@ static void groups_that_have_nothing_in_common_stay_apart(void **state)
 	struct estimate estimate = estimate_empty(1, 1);
 	struct estimate_result result;
 
-	(void)state;
 	fill_repeating(&estimate);
 	assert_int_equal(estimate_solve(&estimate, 0, 0, &result), 0);
 	assert_int_equal(result.n_groups, 3);
@@ -278,7 +271,6 @@ static void regions_that_never_vary_are_not_separable(void **state)
 		.n_threads = 1,
 		.bytes = &bytes };
 
-	(void)state;
 	for (uint32_t i = 0; i < 100; i++)
 		assert_int_equal(estimate_add(&estimate, &row), 0);
 	assert_int_equal(estimate_solve(&estimate, 0, 0, &result), 0);
@@ -296,7 +288,6 @@ static void constant_background_is_shared_out_over_time(void **state)
 	struct team team = ordinary_team(5);
 	struct estimate_result result[SOCKETS];
 
-	(void)state;
 	team.background[0] = 4e9;
 	team.background[1] = 1e9;
 	simulate(&team, 4 * PASSAGES, result);
@@ -316,7 +307,6 @@ static void the_wall_time_takes_up_background_when_members_join(void **state)
 	struct team team = ordinary_team(6);
 	struct estimate_result result[SOCKETS];
 
-	(void)state;
 	team.joins_s = 0.1;
 	team.background[0] = 4e9;
 	team.background[1] = 1e9;
@@ -337,7 +327,6 @@ static void with_barriers_the_estimate_is_the_exact_value(void **state)
 	static const double spreads[] = { 0, 0.3 }, tolerances[] = { 1e-4, 0.01 };
 	struct estimate_result result[SOCKETS];
 
-	(void)state;
 	for (uint32_t n = 0; n < 2; n++) {
 		struct team team = ordinary_team(7 + n);
 
@@ -357,7 +346,6 @@ static void a_saturated_socket_is_not_additive(void **state)
 	struct team team = ordinary_team(1);
 	struct coverage coverage;
 
-	(void)state;
 	team.capacity = 6e9;
 	coverage = run_seeds(&team, 4 * PASSAGES);
 	print_message("# %u of %u\n", coverage.crowded, SEEDS * SOCKETS);
@@ -369,7 +357,6 @@ static void a_region_that_gets_faster_is_not_steady(void **state)
 	struct team team = ordinary_team(9);
 	struct estimate_result result[SOCKETS];
 
-	(void)state;
 	team.faster_s = 1;
 	simulate(&team, 4 * PASSAGES, result);
 	for (uint32_t s = 0; s < SOCKETS; s++) {

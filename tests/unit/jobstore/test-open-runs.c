@@ -66,7 +66,6 @@ static void an_open_run_has_its_reading_of_the_begin(void **state)
 	struct open_runs runs;
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
 	assert_int_equal(begin_on(&scene, "2", SECOND), 0);
@@ -93,7 +92,6 @@ static void a_run_that_has_ended_is_not_open(void **state)
 	struct open_runs runs;
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "written"), 0);
 	assert_int_equal(end(&scene, "written"), 0);
@@ -116,7 +114,6 @@ static void a_begin_without_a_reading_has_no_samples(void **state)
 	struct scene scene;
 	struct job_wish wish;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	wish = wish_of(&scene, "1");
 	wish.socket_path = "/nonexistent/socket";
@@ -135,7 +132,6 @@ static void where_there_is_no_folder_none_is_made(void **state)
 	struct open_runs runs;
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(open_runs_read(scene.folder, &runs), -ENOENT);
 	assert_int_equal(runs.n, 0);
@@ -151,7 +147,6 @@ static void of_too_many_runs_those_that_began_first_count(void **state)
 	struct scene scene;
 	char id[16];
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	for (unsigned i = 0; i < n; i++) {
 		struct run_head head;
@@ -178,7 +173,6 @@ static void a_run_has_its_mode_whatever_the_umask(void **state)
 	struct stat status;
 	char path[PATH_BYTES];
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
 	umask(umask_before);
@@ -215,7 +209,6 @@ static void garbage_is_no_run(void **state)
 	struct scene scene;
 	char path[PATH_BYTES];
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	make_run(&scene, &head);
 	write_file(&scene, "empty", "", 0);
@@ -245,7 +238,6 @@ static void a_reading_that_cannot_be_read_back_is_none(void **state)
 	struct open_runs runs;
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(lengths) + 1; i++) {
 		make_run(&scene, &head);
@@ -269,7 +261,6 @@ static void locks_hold_up_nobody_that_looks(void **state)
 	char path[PATH_BYTES];
 	int folder, file;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	assert_int_equal(begin(&scene, "1"), 0);
 	folder = open_folder(&scene);
@@ -321,7 +312,6 @@ static void runs_may_come_and_go_meanwhile(void **state)
 	struct scene scene;
 	pid_t pid;
 
-	(void)state;
 	scene_begin(&scene, NULL);
 	close(open_folder(&scene));
 	pid = fork();

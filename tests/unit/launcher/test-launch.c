@@ -14,7 +14,6 @@ static void the_local_rank_is_the_innermost_launchers(void **state)
 		"OMPI_COMM_WORLD_LOCAL_RANK" };
 	char text[24];
 
-	(void)state;
 	assert_int_equal(launch_local_rank(), -1);
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
 		setenv(variables[i], "", 1);
@@ -40,7 +39,6 @@ static void a_file_name_may_have_the_id_of_the_job(void **state)
 	static const char *const variables[] = { "JOB_ID", "FLUX_JOB_ID", "COBALT_JOBID",
 		"OAR_JOB_ID", "PJM_JOBID", "LSB_JOBID", "PBS_JOBID", "SLURM_JOB_ID" };
 
-	(void)state;
 	expect_expansion("%j/%%", "nojob/%");
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
 		setenv(variables[i], variables[i], 1);
@@ -54,7 +52,6 @@ static void an_id_that_is_no_part_of_a_name_is_left_out(void **state)
 {
 	char longest[2 * LAUNCH_JOB_MAX] = "", job[LAUNCH_JOB_MAX] = "x";
 
-	(void)state;
 	memset(longest, '1', sizeof longest - 1);
 	setenv("PBS_JOBID", "123[4].server", 1);
 	expect_expansion("%j", "123[4].server");

@@ -83,7 +83,6 @@ static void each_user_is_told_what_the_rules_let_him_read_himself(void **state)
 	};
 	struct link link;
 
-	(void)state;
 	link_open(&link, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		page_rules_write(link.daemon.rules, rows[i].rules);
@@ -101,7 +100,6 @@ static void an_older_uncored_does_not_say(void **state)
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
 
-	(void)state;
 	link_open(&link, &options);
 	assert_int_equal(uncore_admits(link.handle, &alice), -EOPNOTSUPP);
 	assert_int_equal(uncore_read(link.handle, 0, UNCORE_FRESH, &sample), 0);
@@ -113,7 +111,6 @@ static void rules_that_cannot_be_had_admit_nobody(void **state)
 	struct rules too_many = { .socket.mode = 0666, .n_users = RULES_USERS_MAX + 1 };
 	struct link link;
 
-	(void)state;
 	link_open(&link, NULL);
 	page_rules_write(link.daemon.rules, &too_many);
 	assert_int_equal(uncore_admits(link.handle, &alice), -EBADMSG);
@@ -129,7 +126,6 @@ static void what_cannot_be_asked_is_said(void **state)
 	const struct uncore_user no_list = { .uid = ALICE, .n_groups = 1 };
 	struct link link;
 
-	(void)state;
 	link_open(&link, NULL);
 	assert_int_equal(uncore_admits(NULL, &alice), -EINVAL);
 	assert_int_equal(uncore_admits(link.handle, NULL), -EINVAL);

@@ -95,7 +95,6 @@ static void counts_and_offsets_are_as_they_were_at_the_opening(void **state)
 	static const uint32_t values[] = { 0, 17, 1000, 0x7fffffff, UINT32_MAX };
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	for (uint32_t *word = &link.daemon.page->n_metrics; word <= &link.daemon.page->cell_stride;
 		word++)
@@ -115,7 +114,6 @@ static void tables_are_as_they_were_at_the_opening(void **state)
 	struct page_header *page;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	page = link.daemon.page;
 	memset(page->platform, 'x', sizeof page->platform);
@@ -132,7 +130,6 @@ static void the_cpu_is_the_one_that_is_read_now(void **state)
 	struct page_header *page;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	page = link.daemon.page;
 	page_write_sockets(page)[1].cpu = 41;
@@ -149,7 +146,6 @@ static void a_reason_that_no_text_has_is_unknown(void **state)
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	fake_daemon_cell(&link.daemon, 0)->sweep.values[FAKE_ITOM].why = UINT32_MAX;
 	assert_int_equal(uncore_read(link.handle, 0, UNCORE_CACHED, &sample), 0);
@@ -185,7 +181,6 @@ static void a_page_that_changes_while_it_is_copied_is_refused_or_whole(void **st
 	struct changer changer = {};
 	pthread_t thread;
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	changer.page = daemon.page;
 	memset((char *)page_metrics(daemon.page)[FAKE_READ].name, 'x', PAGE_NAME_MAX - 1);
@@ -213,7 +208,6 @@ static void tables_behind_the_cells_or_without_measure_are_refused(void **state)
 	struct fake_daemon daemon;
 	struct page_header *tables, was;
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	was = *daemon.page;
 	daemon.page->texts_at = was.cells_at;

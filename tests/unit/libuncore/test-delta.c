@@ -41,7 +41,6 @@ static void window_and_skew_are_those_of_the_midpoints(void **state)
 {
 	struct pair p = make_pair();
 
-	(void)state;
 	assert_int_equal(subtract(&p), 0);
 	assert_int_equal(p.delta.socket, 1);
 	assert_int_equal(p.delta.n_values, 2);
@@ -55,7 +54,6 @@ static void the_same_sample_twice_gives_nothing(void **state)
 {
 	struct pair p = make_pair();
 
-	(void)state;
 	p.to = p.from;
 	assert_int_equal(subtract(&p), 0);
 	assert_int_equal(p.delta.window_ns, 0);
@@ -66,7 +64,6 @@ static void flags_of_both_ends_are_kept(void **state)
 {
 	struct pair p = make_pair();
 
-	(void)state;
 	p.from.values[0].quality = UNCORE_ESTIMATED;
 	p.to.values[0].quality = UNCORE_UNCALIBRATED;
 	assert_int_equal(subtract(&p), 0);
@@ -77,7 +74,6 @@ static void flags_raised_between_the_sweeps_are_kept(void **state)
 {
 	struct pair p = make_pair();
 
-	(void)state;
 	p.to.values[0].raised[0] = 5; /* raised in the first sweep, not between the two */
 	p.to.values[0].raised[1] = 6;
 	p.to.values[0].raised[2] = 4;
@@ -90,7 +86,6 @@ static void absent_at_either_end_is_absent_with_its_reason(void **state)
 {
 	struct pair p = make_pair();
 
-	(void)state;
 	p.to.values[0].quality = UNCORE_ABSENT;
 	p.to.values[0].why = 3;
 	p.from.values[1].quality = UNCORE_ABSENT;
@@ -107,7 +102,6 @@ static void a_count_that_went_back_is_flagged_and_not_huge(void **state)
 {
 	struct pair p = make_pair();
 
-	(void)state;
 	p.to.values[0].count = 999;
 	assert_int_equal(subtract(&p), 0);
 	assert_int_equal(p.delta.values[0].count, 0);
@@ -118,7 +112,6 @@ static void a_count_past_half_of_64_bits_is_exact(void **state)
 {
 	struct pair p = make_pair();
 
-	(void)state;
 	p.from.values[0].count = 1;
 	p.to.values[0].count = UINT64_MAX;
 	assert_int_equal(subtract(&p), 0);
@@ -129,7 +122,6 @@ static void another_generation_is_stale(void **state)
 {
 	struct pair p = make_pair();
 
-	(void)state;
 	p.to.generation[1]++;
 	assert_int_equal(subtract(&p), -ESTALE);
 	assert_string_not_equal(uncore_error_text(), "");
@@ -141,7 +133,6 @@ static void what_cannot_be_subtracted_is_refused(void **state)
 {
 	struct pair p = make_pair();
 
-	(void)state;
 	p.to.socket = 0;
 	assert_int_equal(subtract(&p), -EINVAL);
 	p = make_pair();
@@ -163,7 +154,6 @@ static void wrong_sizes_are_refused_and_nothing_is_touched(void **state)
 	struct pair p = make_pair();
 	struct uncore_delta untouched;
 
-	(void)state;
 	memset(&untouched, 0x55, sizeof untouched);
 	p.delta = untouched;
 	assert_int_equal(subtract(&p), -EINVAL);
@@ -184,7 +174,6 @@ static void quality_has_words(void **state)
 {
 	char words[128];
 
-	(void)state;
 	assert_int_equal(uncore_quality_words(0, words, sizeof words), 0);
 	assert_string_equal(words, "");
 	assert_int_equal(uncore_quality_words(0x4000003f, words, sizeof words), 58);
@@ -196,7 +185,6 @@ static void a_flag_of_a_later_release_is_unknown(void **state)
 {
 	char words[128];
 
-	(void)state;
 	assert_int_equal(uncore_quality_words(1 << 6, words, sizeof words), 7);
 	assert_string_equal(words, "unknown");
 	assert_int_equal(uncore_quality_words(0xffffffff, words, sizeof words), 66);
@@ -208,7 +196,6 @@ static void quality_words_never_overrun(void **state)
 {
 	char words[8] = "xxxxxxx";
 
-	(void)state;
 	assert_int_equal(uncore_quality_words(UNCORE_ESTIMATED, words, 4), 9);
 	assert_string_equal(words, "est");
 	assert_int_equal(words[4], 'x');

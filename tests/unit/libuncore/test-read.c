@@ -69,7 +69,6 @@ static void no_socket_is_enoent(void **state)
 {
 	struct uncore *handle;
 
-	(void)state;
 	assert_int_equal(uncore_open("/nonexistent/socket", &handle), -ENOENT);
 	expect_text("Cannot connect to uncored at /nonexistent/socket: No such file or directory. "
 		    "Start it with `systemctl start uncored.socket`, or name another socket with "
@@ -80,7 +79,6 @@ static void the_environment_names_the_socket(void **state)
 {
 	struct uncore *handle;
 
-	(void)state;
 	setenv("UNCORE_SOCKET", "/nonexistent/other", 1);
 	assert_int_equal(uncore_open(NULL, &handle), -ENOENT);
 	expect_text("/nonexistent/other");
@@ -92,7 +90,6 @@ static void a_path_too_long_is_refused(void **state)
 	struct uncore *handle;
 	char path[200];
 
-	(void)state;
 	memset(path, 'x', sizeof path - 1);
 	path[sizeof path - 1] = '\0';
 	assert_int_equal(uncore_open(path, &handle), -ENAMETOOLONG);
@@ -104,7 +101,6 @@ static void a_socket_without_daemon_is_econnrefused(void **state)
 	struct fake_daemon daemon;
 	struct uncore *handle;
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	fake_daemon_stop(&daemon);
 	assert_int_equal(uncore_open(daemon.path, &handle), -ECONNREFUSED);
@@ -119,7 +115,6 @@ static void a_closed_socket_is_eacces(void **state)
 	bool root = geteuid() == 0;
 	int r;
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	chmod(daemon.directory, 0755);
 	chmod(daemon.path, 0);
@@ -138,7 +133,6 @@ static void refusals_are_passed_on(void **state)
 {
 	static const int errors[] = { -EPROTONOSUPPORT, -EOPNOTSUPP, -EDQUOT, -EACCES };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(
 			try_open(&(struct fake_options){ .refuse = errors[i] }), errors[i]);
@@ -149,7 +143,6 @@ static void refusals_are_passed_on(void **state)
 
 static void a_refusal_ahead_of_hello_is_passed_on(void **state)
 {
-	(void)state;
 	assert_int_equal(
 		try_open(&(struct fake_options){ .refuse = -EDQUOT, .refuse_at_once = true }),
 		-EDQUOT);
@@ -158,7 +151,6 @@ static void a_refusal_ahead_of_hello_is_passed_on(void **state)
 
 static void a_version_later_than_asked_for_is_eprotonosupport(void **state)
 {
-	(void)state;
 	assert_int_equal(
 		try_open(&(struct fake_options){ .version = WIRE_VERSION + 1 }), -EPROTONOSUPPORT);
 	expect_text("releases that do not go together");
@@ -168,7 +160,6 @@ static void a_silent_daemon_is_etimedout(void **state)
 {
 	uint64_t begin_ns = clock_now_ns();
 
-	(void)state;
 	assert_int_equal(try_open(&(struct fake_options){ .silent = true }), -ETIMEDOUT);
 	assert_true(clock_now_ns() - begin_ns >= 900000000);
 	expect_text("did not answer in time");
@@ -180,7 +171,6 @@ static void opening_may_be_given_less_time(void **state)
 	struct uncore *handle = NULL;
 	uint64_t begin_ns, took_ns;
 
-	(void)state;
 	fake_daemon_start(&daemon, &(struct fake_options){ .silent = true }, 1);
 	begin_ns = clock_now_ns();
 	assert_int_equal(uncore_open_within(daemon.path, 20000000, &handle), -ETIMEDOUT);
@@ -250,7 +240,6 @@ static void a_full_backlog_is_waited_for_within_the_limit(void **state)
 	struct full full;
 	pthread_t thread;
 
-	(void)state;
 	full_make(&full);
 	assert_int_equal(uncore_open_within(full.address.sun_path, limit_ns, &handle), -ETIMEDOUT);
 	assert_true(clock_now_ns() - begin_ns >= limit_ns);
@@ -274,7 +263,6 @@ static void signals_do_not_prolong_the_wait(void **state)
 	struct sigaction action = { .sa_handler = do_nothing }, before;
 	uint64_t begin_ns = clock_now_ns();
 
-	(void)state;
 	sigaction(SIGALRM, &action, &before);
 	setitimer(ITIMER_REAL, &often, NULL);
 	assert_int_equal(try_open(&(struct fake_options){ .silent = true }), -ETIMEDOUT);
@@ -289,7 +277,6 @@ static void a_call_has_one_deadline_however_often_it_waits(void **state)
 	struct fake_daemon daemon;
 	char *json = NULL;
 
-	(void)state;
 	fake_daemon_start(&daemon, &(struct fake_options){ .delay_ms = 700 }, 1);
 	assert_int_equal(uncore_info(daemon.path, &json), -ETIMEDOUT);
 	assert_null(json);
@@ -299,7 +286,6 @@ static void a_call_has_one_deadline_however_often_it_waits(void **state)
 
 static void a_page_that_is_not_as_told_is_refused(void **state)
 {
-	(void)state;
 	assert_int_equal(try_open(&(struct fake_options){ .extra_page_bytes = 1 << 20 }), -EBADMSG);
 	assert_int_equal(try_open(&(struct fake_options){ .bad_page = true }), -EBADMSG);
 	assert_int_equal(try_open(&(struct fake_options){ .open_ended = true }), -EBADMSG);
@@ -307,7 +293,6 @@ static void a_page_that_is_not_as_told_is_refused(void **state)
 
 static void a_welcome_without_wakeups_is_refused(void **state)
 {
-	(void)state;
 	assert_int_equal(try_open(&(struct fake_options){ .no_wakeups = true }), -EBADMSG);
 	assert_int_equal(try_open(&(struct fake_options){ .short_wakeups = true }), -EBADMSG);
 }
@@ -320,7 +305,6 @@ static void out_of_descriptors_is_emfile(void **state)
 	struct uncore *handle;
 	int fillers[LIMIT], n = 0, r_socket, r_welcome;
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	getrlimit(RLIMIT_NOFILE, &limit);
 	low = (struct rlimit){ .rlim_cur = LIMIT, .rlim_max = limit.rlim_max };
@@ -368,7 +352,6 @@ static void out_of_memory_is_enomem(void **state)
 	pid_t pid;
 	int status;
 
-	(void)state;
 	fake_daemon_start(&daemon, &(struct fake_options){ .padding_bytes = 256 << 20 }, 1);
 	pid = fork();
 	if (pid == 0)
@@ -381,7 +364,6 @@ static void out_of_memory_is_enomem(void **state)
 
 static void closing_nothing_is_allowed(void **state)
 {
-	(void)state;
 	uncore_close(NULL);
 }
 
@@ -389,7 +371,6 @@ static void closing_ends_the_connection(void **state)
 {
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	/* More than the daemon has room for, were they not gone. */
 	for (int i = 0; i < 3 * FAKE_CLIENTS_MAX; i++) {
@@ -408,7 +389,6 @@ static void the_machine_is_described(void **state)
 	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	assert_int_equal(uncore_describe(link.handle, &machine), 0);
 	assert_int_equal(machine.n_sockets, FAKE_SOCKETS);
@@ -426,7 +406,6 @@ static void metrics_are_named(void **state)
 {
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	assert_string_equal(uncore_metric_name(link.handle, FAKE_WRITE), "dram.write");
 	assert_string_equal(uncore_metric_unit(link.handle, FAKE_CLOCK), "ns");
@@ -446,7 +425,6 @@ static void sockets_are_described(void **state)
 	struct uncore_socket socket = UNCORE_SOCKET_INIT;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	assert_int_equal(uncore_describe_socket(link.handle, 1, &socket), 0);
 	assert_int_equal(socket.package, 2);
@@ -467,7 +445,6 @@ static void channels_are_described(void **state)
 	struct uncore_channel channel = UNCORE_CHANNEL_INIT;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	assert_int_equal(uncore_describe_channel(link.handle, 4, &channel), 0);
 	assert_int_equal(channel.socket, 1);
@@ -489,7 +466,6 @@ static void the_daemon_is_described(void **state)
 	struct uncore_daemon about = UNCORE_DAEMON_INIT;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	atomic_store(&link.daemon.deaf, true);
 	usleep(50000);
@@ -523,7 +499,6 @@ static void the_state_comes_as_json(void **state)
 	struct fake_daemon daemon;
 	char *json = NULL;
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	assert_int_equal(uncore_info(daemon.path, &json), 0);
 	assert_string_equal(json, "{\"platform\":\"icelake-sp\"}");
@@ -540,7 +515,6 @@ static void a_fresh_read_begins_after_the_call(void **state)
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	for (uint32_t i = 1; i <= 200; i++) {
 		uint64_t call_ns = clock_now_ns();
@@ -564,7 +538,6 @@ static void a_cached_read_causes_no_sweep(void **state)
 	struct uncore_sample fresh = UNCORE_SAMPLE_INIT, cached = UNCORE_SAMPLE_INIT;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	assert_int_equal(uncore_read(link.handle, 0, UNCORE_CACHED, &cached), -EAGAIN);
 	expect_text("never read yet");
@@ -580,7 +553,6 @@ static void all_sockets_are_read_side_by_side(void **state)
 	struct uncore_sample samples[FAKE_SOCKETS] = { UNCORE_SAMPLE_INIT, UNCORE_SAMPLE_INIT };
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	assert_int_equal(uncore_read_all(link.handle, UNCORE_FRESH, samples, FAKE_SOCKETS), 0);
 	for (uint32_t i = 0; i < FAKE_SOCKETS; i++) {
@@ -601,7 +573,6 @@ static void channels_are_read(void **state)
 	struct uncore_channel_value values[FAKE_CHANNELS];
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	assert_int_equal(
 		uncore_read_channels(link.handle, 1, UNCORE_FRESH, &sample, values, FAKE_CHANNELS),
@@ -619,7 +590,6 @@ static void wrong_arguments_are_refused(void **state)
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	assert_int_equal(uncore_read(link.handle, FAKE_SOCKETS, UNCORE_FRESH, &sample), -EINVAL);
 	assert_int_equal(uncore_read(link.handle, 0, 2, &sample), -EINVAL);
@@ -648,7 +618,6 @@ static void a_reader_that_does_not_answer_is_etimedout(void **state)
 	struct link link;
 	uint64_t begin_ns;
 
-	(void)state;
 	link_open(&link);
 	atomic_store(&link.daemon.deaf, true);
 	usleep(50000); /* until its thread has noticed */
@@ -679,7 +648,6 @@ static void a_reader_that_stands_still_is_told_from_a_spent_budget(void **state)
 					 "takes longer; look at `systemctl status uncored`.";
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	atomic_store(&link.daemon.deaf, true);
 	usleep(50000); /* until its thread has noticed */
@@ -701,7 +669,6 @@ static void the_limit_makes_room_for_what_the_site_holds_back(void **state)
 	struct uncore *handle;
 	uint64_t begin_ns;
 
-	(void)state;
 	fake_daemon_start(&daemon, &options, 1);
 	assert_int_equal(uncore_open(daemon.path, &handle), 0);
 	atomic_store(&daemon.deaf, true);
@@ -736,7 +703,6 @@ static void a_full_doorbell_is_renewed(void **state)
 	struct uncore_sample sample = UNCORE_SAMPLE_INIT;
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	fill_doorbell(&link);
 	assert_int_equal(uncore_read(link.handle, 0, UNCORE_FRESH, &sample), 0);
@@ -748,7 +714,6 @@ static void an_older_uncored_takes_a_full_doorbell_for_rung(void **state)
 {
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	link.daemon.options.is_0_1 = true;
 	fill_doorbell(&link);
@@ -763,7 +728,6 @@ static void nobody_rings_while_a_sweep_is_promised(void **state)
 	struct link link;
 	uint64_t rings;
 
-	(void)state;
 	link_open(&link);
 	atomic_store(&link.daemon.deaf, true);
 	usleep(50000);
@@ -795,7 +759,6 @@ static void a_read_waits_for_a_ring_that_is_put_off(void **state)
 	struct link link;
 	pthread_t thread;
 
-	(void)state;
 	link_open(&link);
 	atomic_store(&link.daemon.deaf, true);
 	usleep(50000);
@@ -820,7 +783,6 @@ static void a_daemon_that_goes_is_noticed_at_once(void **state)
 	pthread_t thread;
 	uint64_t begin_ns;
 
-	(void)state;
 	link_open(&link);
 	uncore_set_timeout(link.handle, 60000000000);
 	atomic_store(&link.daemon.deaf, true);
@@ -838,7 +800,6 @@ static void a_daemon_that_is_gone_is_enotconn(void **state)
 {
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	uncore_set_timeout(link.handle, 20000000);
 	fake_daemon_stop(&link.daemon);
@@ -854,7 +815,6 @@ static void a_page_that_was_withdrawn_is_eacces(void **state)
 {
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	__atomic_store_n(&link.daemon.page->state, PAGE_RETIRED, __ATOMIC_RELAXED);
 	expect_failure(link.handle, UNCORE_FRESH, -EACCES);
@@ -866,7 +826,6 @@ static void a_daemon_that_died_while_it_wrote_is_eagain(void **state)
 {
 	struct link link;
 
-	(void)state;
 	link_open(&link);
 	atomic_store(&link.daemon.deaf, true);
 	usleep(50000);
@@ -896,7 +855,6 @@ static void threads_share_a_handle(void **state)
 	struct link link;
 	void *n_wrong;
 
-	(void)state;
 	link_open(&link);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, read_many, link.handle), 0);
@@ -932,7 +890,6 @@ static void a_forked_childs_handle_says_so(void **state)
 	pid_t pid;
 	int status;
 
-	(void)state;
 	link_open(&link);
 	pid = fork();
 	if (pid == 0)
@@ -960,7 +917,6 @@ static void sentences_belong_to_a_thread(void **state)
 	pthread_t thread;
 	void *failed;
 
-	(void)state;
 	assert_int_equal(uncore_open("/nonexistent/main", &handle), -ENOENT);
 	assert_int_equal(pthread_create(&thread, NULL, fail_in_thread, NULL), 0);
 	pthread_join(thread, &failed);

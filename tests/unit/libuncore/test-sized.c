@@ -38,7 +38,6 @@ static void an_older_programs_struct_is_filled_as_far_as_it_goes(void **state)
 		uint8_t behind[MORE];
 	} theirs;
 
-	(void)state;
 	memset(&theirs, UNTOUCHED, sizeof theirs);
 	theirs.first.size = sizeof theirs.first;
 	assert_int_equal(sized_check(&sized_grown, &theirs), 0);
@@ -53,7 +52,6 @@ static void a_struct_of_this_release_is_filled_whole(void **state)
 {
 	struct grown theirs = { .size = sizeof theirs };
 
-	(void)state;
 	assert_int_equal(sized_check(&sized_grown, &theirs), 0);
 	sized_fill(&sized_grown, &theirs, &ours);
 	assert_int_equal(theirs.size, sizeof theirs);
@@ -69,7 +67,6 @@ static void what_only_a_newer_programs_struct_has_is_zero(void **state)
 		uint8_t behind[MORE];
 	} theirs;
 
-	(void)state;
 	memset(&theirs, UNTOUCHED, sizeof theirs);
 	theirs.grown.size = sizeof theirs.grown + MORE;
 	assert_int_equal(sized_check(&sized_grown, &theirs), 0);
@@ -88,7 +85,6 @@ static void a_size_that_was_never_set_is_refused(void **state)
 		sizeof(struct grown) + 4, SIZED_BYTES_MAX + 8, UINT32_MAX };
 	struct grown theirs = {};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		theirs.size = sizes[i];
 		assert_int_equal(sized_check(&sized_grown, &theirs), -EINVAL);
@@ -103,7 +99,6 @@ static void a_size_that_was_never_set_is_refused(void **state)
 
 static void the_first_releases_sizes_are_the_least(void **state)
 {
-	(void)state;
 	assert_int_equal(sized_sample.least_bytes, 56 + 16 * 48);
 	assert_int_equal(sized_delta.least_bytes, 32 + 16 * 16);
 	assert_int_equal(sized_machine.least_bytes, 32 + sizeof(void *));
@@ -211,7 +206,6 @@ static void every_struct_may_be_larger_and_none_smaller_than_at_first(void **sta
 	struct fake_daemon daemon;
 	struct uncore *handle;
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	assert_int_equal(uncore_open(daemon.path, &handle), 0);
 	fake_daemon_sweep(&daemon, 1);
@@ -238,7 +232,6 @@ static void elements_are_as_far_apart_as_their_size(void **state)
 	struct fake_daemon daemon;
 	struct uncore *handle;
 
-	(void)state;
 	memset(samples, UNTOUCHED, sizeof samples);
 	for (uint32_t i = 0; i < FAKE_SOCKETS; i++)
 		samples[i].sample.size = sizeof samples[i];

@@ -133,7 +133,6 @@ static void a_table_is_joined_after_a_hello(void **state)
 	struct team_table table;
 	struct stat status;
 
-	(void)state;
 	begin(&impostor, sealed(BYTES));
 	assert_int_equal(team_join(impostor.path, &wish, &table), 0);
 	end(&impostor);
@@ -161,7 +160,6 @@ static void to_look_and_to_forget_take_no_hello(void **state)
 	struct impostor impostor;
 	struct team_table table;
 
-	(void)state;
 	begin(&impostor, sealed(BYTES));
 	assert_int_equal(team_look(impostor.path, &choice, NULL, &table), 0);
 	end(&impostor);
@@ -187,7 +185,6 @@ static void of_a_table_that_is_there_no_second_descriptor_comes(void **state)
 	struct impostor impostor;
 	struct team_table table;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		begin(&impostor, sealed(BYTES));
 		own.fd = impostor.fd;
@@ -216,7 +213,6 @@ static void what_is_no_sealed_memory_of_the_size_told_is_refused(void **state)
 	struct impostor impostor;
 	struct team_table table;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		begin(&impostor, fds[i]);
 		assert_int_equal(team_look(impostor.path, &choice, NULL, &table), -EBADMSG);
@@ -232,7 +228,6 @@ static void a_table_that_can_only_be_read_is_refused(void **state)
 	struct team_table table;
 	char path[64];
 
-	(void)state;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	begin(&impostor, open(path, O_RDONLY | O_CLOEXEC));
 	assert_int_equal(team_look(impostor.path, &choice, NULL, &table), -EBADMSG);
@@ -254,7 +249,6 @@ static void the_reason_is_said(void **state)
 	struct impostor impostor;
 	struct team_table table;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		begin(&impostor, -1);
 		wire_error(&impostor.answer, rows[i].error, "because");
@@ -269,7 +263,6 @@ static void another_answer_is_refused(void **state)
 	struct impostor impostor;
 	struct team_table table;
 
-	(void)state;
 	begin(&impostor, sealed(BYTES));
 	wire_begin(&impostor.answer, WIRE_DONE);
 	assert_int_equal(team_join(impostor.path, &wish, &table), -EBADMSG);
@@ -282,7 +275,6 @@ static void a_join_that_was_cut_off_is_tried_again(void **state)
 	struct impostor impostor;
 	struct team_table table;
 
-	(void)state;
 	n_cut = 5;
 	begin(&impostor, sealed(BYTES));
 	assert_int_equal(team_join(impostor.path, &wish, &table), 0);

@@ -66,7 +66,6 @@ static void reads_x86(void **state)
 	struct machine machine;
 	char text[256];
 
-	(void)state;
 	read_cpuinfo(x86, &machine);
 	assert_false(machine.is_guest);
 	assert_string_equal(machine.facts[MACHINE_CPULESS_GIB], "");
@@ -85,7 +84,6 @@ static void reads_others(void **state)
 	struct machine machine;
 	char text[256];
 
-	(void)state;
 	read_cpuinfo(power, &machine);
 	machine_describe(&machine, text, sizeof text);
 	assert_string_equal(text, "cpu POWER9, altivec supported");
@@ -100,7 +98,6 @@ static void needs_cpuinfo(void **state)
 	struct machine machine;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(machine_read(root, &machine, &fault), -ENOENT);
 	assert_string_equal(fault.text, "Cannot open proc/cpuinfo: No such file or directory.");
 }
@@ -123,7 +120,6 @@ static void sees_nodes_without_cpus(void **state)
 	};
 	struct tree tree = tree_new();
 
-	(void)state;
 	tree_write(&tree, "proc/cpuinfo", x86);
 	tree_write(&tree, "sys/devices/system/node/node1/meminfo",
 		"\nNode 1 MemTotal:       16512340 kB\nNode 1 MemFree:        16312340 kB\n");
@@ -148,7 +144,6 @@ static void matches_lists(void **state)
 		{ "0x60-0x6f", true }, { "105 107", false }, { "0-105", false }, { "10", false } };
 	struct machine machine;
 
-	(void)state;
 	read_cpuinfo(x86, &machine);
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct machine_pattern pattern = {};
@@ -164,7 +159,6 @@ static void matches_all_that_is_asked(void **state)
 	struct machine_pattern pattern = {};
 	struct machine machine;
 
-	(void)state;
 	read_cpuinfo(power, &machine);
 	strcpy(pattern.facts[MACHINE_CPU], "POWER9*");
 	assert_true(machine_matches(&machine, &pattern));
@@ -187,7 +181,6 @@ static void matches_names_of_pmus(void **state)
 	struct tree tree = tree_new();
 	struct machine machine;
 
-	(void)state;
 	tree_write(&tree, "proc/cpuinfo", arm);
 	read_machine(&tree, &machine);
 	strcpy(pattern.without_pmu, "uncore_imc_[0-9]*");
@@ -207,7 +200,6 @@ static void refuses_bad_lists(void **state)
 	static const char *const bad[] = { "", " 6", "six", "6,7", "4-0", "6-", "-6", "0x", "6x",
 		"0x6a-", "6 - 7", "99999999999999999999" };
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_false(machine_is_list(bad[i]));
 }

@@ -32,7 +32,6 @@ static void test_machine(void **state)
 	struct pmu_list list;
 	const struct pmu *pmu;
 
-	(void)state;
 	list_machine("icelake-sp", &list);
 	assert_int_equal(list.n, 12 + 4 + 40 + 2);
 	pmu = find(&list, "uncore_imc_10");
@@ -53,7 +52,6 @@ static void test_numbers(void **state)
 {
 	struct pmu_list list;
 
-	(void)state;
 	list_machine("power9", &list);
 	assert_int_equal(find(&list, "nest_mba3_imc")->number, 3);
 	pmu_list_done(&list);
@@ -80,7 +78,6 @@ static void test_broken(void **state)
 	};
 	struct pmu_list list;
 
-	(void)state;
 	list_machine("icelake-sp-broken", &list);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_string_equal(find(&list, cases[i].pmu)->why, cases[i].why);
@@ -112,7 +109,6 @@ static void test_cpumasks(void **state)
 	struct pmu_list list;
 	char text[64];
 
-	(void)state;
 	tree_write_pmu(&tree, "box", "type", "12\n");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		tree_write_pmu(&tree, "box", "cpumask", cases[i].text);
@@ -136,7 +132,6 @@ static void test_cpus_file(void **state)
 	struct tree tree = tree_new();
 	struct pmu_list list;
 
-	(void)state;
 	tree_write_pmu(&tree, "armv8_pmuv3_0", "type", "8\n");
 	tree_write_pmu(&tree, "armv8_pmuv3_0", "cpus", "0-3\n");
 	list_tree(&tree, &list);
@@ -159,7 +154,6 @@ static void test_type(void **state)
 	struct tree tree = tree_new();
 	struct pmu_list list;
 
-	(void)state;
 	tree_write_pmu(&tree, "box", "cpumask", "0\n");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		tree_write_pmu(&tree, "box", "type", cases[i].text);
@@ -176,7 +170,6 @@ static void test_odd_entries(void **state)
 	struct tree tree = tree_new();
 	struct pmu_list list;
 
-	(void)state;
 	memset(name, 'x', 100);
 	name[100] = '\0';
 	tree_write_pmu(&tree, name, "type", "1\n");
@@ -195,7 +188,6 @@ static void test_no_folder(void **state)
 	struct pmu_list list = { .n = 77 };
 	struct tree tree = tree_new();
 
-	(void)state;
 	assert_int_equal(pmu_list_load(tree.fd, &list), -ENOENT);
 	assert_int_equal(list.n, 77);
 	tree_free(&tree);
@@ -206,7 +198,6 @@ static void test_read(void **state)
 	struct tree tree = tree_new();
 	char text[8] = "before", long_text[5001];
 
-	(void)state;
 	memset(long_text, 'a', 5000);
 	long_text[5000] = '\0';
 	tree_write(&tree, "long", long_text);

@@ -82,13 +82,11 @@ static void assert_text(const char *expected)
 
 static int make_folder(void **state)
 {
-	(void)state;
 	return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
 {
-	(void)state;
 	unlink(file());
 	return rmdir(folder);
 }
@@ -97,7 +95,6 @@ static void test_missing_package(void **state)
 {
 	struct topology whole = load("power9"), half = load_half(8);
 
-	(void)state;
 	unlink(file());
 	save(&whole);
 	apply(&half);
@@ -114,7 +111,6 @@ static void test_whole_later(void **state)
 {
 	struct topology half = load_half(8), whole = load("power9");
 
-	(void)state;
 	unlink(file());
 	apply(&half);
 	assert_int_equal(half.n_sockets, 1);
@@ -131,7 +127,6 @@ static void test_other_order(void **state)
 {
 	struct topology topology = load("power9");
 
-	(void)state;
 	write_text("8 0");
 	apply(&topology);
 	assert_int_equal(topology.package_of_socket[0], 8);
@@ -143,7 +138,6 @@ static void test_other_machine(void **state)
 {
 	struct topology topology = load("power9");
 
-	(void)state;
 	write_text("0 1 2 3\n");
 	apply(&topology);
 	assert_int_equal(topology.n_sockets, 2);
@@ -158,7 +152,6 @@ static void test_damaged(void **state)
 		"30 31 32" };
 	struct topology topology = load("power9");
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct fault fault = {};
 
@@ -176,7 +169,6 @@ static void test_no_folder(void **state)
 	struct topology topology = load("power9");
 	struct fault fault = {};
 
-	(void)state;
 	assert_int_equal(socket_numbers_apply(NULL, &topology, &fault), 0);
 	assert_int_equal(socket_numbers_apply("/nonexistent", &topology, &fault), 0);
 	assert_int_equal(socket_numbers_save("/nonexistent", &topology, &fault), -ENOENT);
@@ -190,7 +182,6 @@ static void test_readable(void **state)
 	mode_t before = umask(0077);
 	struct stat status;
 
-	(void)state;
 	unlink(file());
 	save(&topology);
 	umask(before);

@@ -20,7 +20,6 @@ static void test_two_sockets(void **state)
 {
 	struct topology topology = load("icelake-sp");
 
-	(void)state;
 	assert_int_equal(topology.n_sockets, 2);
 	assert_int_equal(topology.n_cpus, 8);
 	for (int cpu = 0; cpu < 8; cpu++) {
@@ -36,7 +35,6 @@ static void test_dies(void **state)
 {
 	struct topology topology = load("cascade-lake-ap");
 
-	(void)state;
 	assert_int_equal(topology.n_sockets, 2);
 	for (int cpu = 0; cpu < 8; cpu++) {
 		assert_int_equal(topology.socket_of_cpu[cpu], cpu / 4);
@@ -49,7 +47,6 @@ static void test_package_ids(void **state)
 {
 	struct topology topology = load("power9");
 
-	(void)state;
 	assert_int_equal(topology.n_sockets, 2);
 	assert_int_equal(topology.package_of_socket[0], 0);
 	assert_int_equal(topology.package_of_socket[1], 8);
@@ -60,7 +57,6 @@ static void test_offline(void **state)
 {
 	struct topology topology = load("icelake-sp-broken");
 
-	(void)state;
 	assert_int_equal(topology.n_sockets, 2);
 	assert_int_equal(topology.socket_of_cpu[4], -1);
 	assert_int_equal(topology.die_of_cpu[4], -1);
@@ -72,7 +68,6 @@ static void test_memory_only_node(void **state)
 {
 	struct topology topology = load("knl");
 
-	(void)state;
 	assert_int_equal(topology.n_sockets, 1);
 	assert_int_equal(topology.n_cpus, 4);
 	topology_done(&topology);
@@ -82,7 +77,6 @@ static void test_alternate(void **state)
 {
 	struct topology topology = load("standin");
 
-	(void)state;
 	assert_int_equal(topology.n_sockets, topology.n_cpus > 1 ? 2 : 1);
 	for (unsigned cpu = 0; cpu < topology.n_cpus; cpu++)
 		assert_int_equal(topology.socket_of_cpu[cpu], cpu % 2);
@@ -95,7 +89,6 @@ static void test_no_packages(void **state)
 	struct topology topology;
 	struct fault fault;
 
-	(void)state;
 	tree_write(&tree, "sys/devices/system/cpu/online", "0-1\n");
 	tree_write(&tree, "sys/devices/system/cpu/possible", "0-1\n");
 	tree_write(&tree, "sys/devices/system/cpu/present", "0-1\n");
@@ -120,7 +113,6 @@ static void test_nothing(void **state)
 	struct tree tree = tree_new();
 	struct fault fault = { .text = "" };
 
-	(void)state;
 	assert_int_equal(topology_load(tree.root, &topology, &fault), -ENODEV);
 	assert_int_equal(topology.n_cpus, 77);
 	assert_non_null(strstr(fault.text, "/sys/devices/system/cpu/online cannot be read"));
@@ -132,7 +124,6 @@ static void test_running_machine(void **state)
 	struct topology topology;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(topology_load("/", &topology, &fault), 0);
 	assert_true(topology.n_sockets >= 1);
 	assert_true(topology.n_cpus >= (unsigned)sysconf(_SC_NPROCESSORS_ONLN));

@@ -115,7 +115,6 @@ static void test_raw(void **state)
 			1ULL << 63 },
 	};
 
-	(void)state;
 	check_good(cases, sizeof cases / sizeof *cases);
 }
 
@@ -131,7 +130,6 @@ static void test_aliases(void **state)
 		{ EVENT_SYSFS, "energy", 0, 2 },
 	};
 
-	(void)state;
 	check_good(cases, sizeof cases / sizeof *cases);
 }
 
@@ -236,7 +234,6 @@ static void test_bad_raw(void **state)
 			"raw:text=1: format/text says \"bits 0 to 7\", which is not understood" },
 	};
 
-	(void)state;
 	check_bad("uncore_imc_3", cases, sizeof cases / sizeof *cases);
 }
 
@@ -258,7 +255,6 @@ static void test_bad_aliases(void **state)
 			"sysfs:parameter: event has the value \"?\", which is no number" },
 	};
 
-	(void)state;
 	check_bad("uncore_imc_3", cases, sizeof cases / sizeof *cases);
 }
 
@@ -268,7 +264,6 @@ static void test_no_number(void **state)
 		{ EVENT_SYSFS, "box{n}", "sysfs:box{n}: the PMU's name has no number for {n}" },
 	};
 
-	(void)state;
 	check_bad("uncore_imc", cases, 1);
 }
 
@@ -301,7 +296,6 @@ static void test_pfm(void **state)
 			"pfm:knl_unc_imc0::UNC_M_NONSENSE: libpfm4 says \"event not found\"" },
 	};
 
-	(void)state;
 	check_good(good, sizeof good / sizeof *good);
 	check_bad("uncore_imc_3", bad, 1);
 }
@@ -314,7 +308,6 @@ static void test_pfm_covered(void **state)
 	struct event_code code;
 	char why[PAGE_TEXT_MAX];
 
-	(void)state;
 	tree_write_pmu(&tree, "box", "format/event", "config:0-7\n");
 	assert_int_equal(pmu_list_load(tree.fd, &list), 0);
 	assert_int_equal(event_encode(&list.pmus[0], &choices, &of_64, &code, why), -ENOENT);
@@ -332,7 +325,6 @@ static void test_no_format(void **state)
 	struct event_code code;
 	char why[PAGE_TEXT_MAX];
 
-	(void)state;
 	tree_write_pmu(&tree, "box", "type", "1\n");
 	assert_int_equal(pmu_list_load(tree.fd, &list), 0);
 	assert_int_equal(event_encode(&list.pmus[0], &choices, &of_64, &code, why), -ENOENT);
@@ -355,7 +347,6 @@ static void test_alternatives(void **state)
 	struct event_code code;
 	char why[PAGE_TEXT_MAX];
 
-	(void)state;
 	fixture_init(&fixture, "uncore_imc_3");
 	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), 0);
 	assert_int_equal(code.config, 0x3004);
@@ -384,7 +375,6 @@ static void test_long_reasons(void **state)
 	struct event_code code;
 	char why[PAGE_TEXT_MAX];
 
-	(void)state;
 	for (unsigned i = 0; i < choices.n; i++) {
 		choices.choice[i].kind = EVENT_SYSFS;
 		memset(choices.choice[i].text, 'a' + i, sizeof choices.choice[i].text - 1);
@@ -405,7 +395,6 @@ static void test_contradiction(void **state)
 	struct event_code code;
 	char why[PAGE_TEXT_MAX];
 
-	(void)state;
 	fixture_init(&fixture, "uncore_imc_3");
 	assert_int_equal(event_encode(&fixture.list.pmus[0], &choices, &of_64, &code, why), -EDOM);
 	assert_string_equal(

@@ -66,7 +66,6 @@ static void ice_lake_is_reported_with_the_promised_keys(void **state)
 	struct json_object *report = check_machine("icelake-sp");
 	struct json_object *socket = element(report, "sockets", 1), *box, *event;
 
-	(void)state;
 	assert_text(report, "platform", "icelake-sp");
 	assert_number(socket, "socket", 1);
 	box = element(socket, "boxes", 0);
@@ -87,7 +86,6 @@ static void what_is_absent_everywhere_is_said_once(void **state)
 	struct json_object *report = check_machine("power9"), *absent = member(report, "absent");
 	unsigned n_itom = 0;
 
-	(void)state;
 	for (size_t i = 0; i < json_object_array_length(absent); i++) {
 		struct json_object *entry = json_object_array_get_idx(absent, i);
 
@@ -104,7 +102,6 @@ static void differences_say_what_is_subtracted(void **state)
 	struct json_object *boxes = member(element(report, "sockets", 0), "boxes");
 	unsigned n_subtracted = 0;
 
-	(void)state;
 	for (size_t i = 0; i < json_object_array_length(boxes); i++) {
 		struct json_object *events = member(json_object_array_get_idx(boxes, i), "events");
 

@@ -163,7 +163,6 @@ static void test_icelake(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, "icelake-sp", NULL);
 	assert_string_equal(f.platform->name, "icelake-sp");
 	assert_int_equal(f.plan.n_sockets, 2);
@@ -192,7 +191,6 @@ static void test_order(void **state)
 	struct fixture f;
 	unsigned box = 0, channel = 0;
 
-	(void)state;
 	fixture_init(&f, "icelake-sp", NULL);
 	for (unsigned s = 0; s < f.plan.n_sockets; s++) {
 		const struct plan_socket *socket = &f.plan.sockets[s];
@@ -216,7 +214,6 @@ static void test_icelake_broken(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, "icelake-sp-broken", NULL);
 	assert_quality(&f, 0, "dram.read", PAGE_PARTIAL,
 		"9 of 12 boxes: uncore_imc_3 has no cpumask file, so it is not known on which CPUs "
@@ -252,7 +249,6 @@ static void test_numa_cpumask(void **state)
 	struct fixture f;
 	unsigned n = 0;
 
-	(void)state;
 	fixture_init(&f, "power9-broken", NULL);
 	for (unsigned i = 0; i < f.plan.n_boxes; i++)
 		n += strcmp(f.plan.boxes[i].pmu, "nest_mba0_imc") == 0;
@@ -270,7 +266,6 @@ static void test_sapphire(void **state)
 		"sapphire-rapids-ddr",
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(machines); i++) {
 		struct fixture f;
 
@@ -290,7 +285,6 @@ static void test_hbm(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, "sapphire-rapids", NULL);
 	assert_codes(&f, "uncore_hbm_%u", 32, "hbm.read", 0xcf05, 32);
 	assert_codes(&f, "uncore_hbm_%u", 32, "hbm.write", 0xf005, 32);
@@ -314,7 +308,6 @@ static void test_sapphire_broken(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, "sapphire-rapids-broken", NULL);
 	assert_quality(&f, 0, "dram.read", PAGE_PARTIAL,
 		"6 of 8 boxes: uncore_imc_1 has no cpumask file, so it is not known on which CPUs "
@@ -354,7 +347,6 @@ static void test_counter_names(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, "power9", NULL);
 	assert_counter(&f, 3, "nest_mba3_imc", "PM_MBA3_READ_BYTES", 0, 64);
 	assert_counter(&f, 16 + 8, "nest_mba0_imc", "PM_MBA0_WRITE_BYTES", 4, 64);
@@ -370,7 +362,6 @@ static void test_power9(void **state)
 	struct fixture f;
 	char pmu[64];
 
-	(void)state;
 	fixture_init(&f, "power9", NULL);
 	assert_int_equal(f.plan.n_boxes, 2 * (8 + 2)); /* MBA, and MCS as a check */
 	for (unsigned s = 0; s < 2; s++) {
@@ -397,7 +388,6 @@ static void test_power9_broken(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, "power9-broken", NULL);
 	assert_quality(&f, 1, "dram.read", PAGE_PARTIAL | PAGE_UNCALIBRATED,
 		"5 of 8 boxes: nest_mba1_imc has no cpumask file, so it is not known on which CPUs "
@@ -420,7 +410,6 @@ static void test_knl(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, "knl", NULL);
 	assert_string_equal(f.platform->name, "knl");
 	assert_codes(&f, "uncore_imc_%u", 6, "dram.read", 0x103, 64);
@@ -443,7 +432,6 @@ static void test_knl_cache(void **state)
 	const struct plan_box *box;
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, "knl-cache", NULL);
 	assert_string_equal(f.platform->name, "knl-cache");
 	assert_int_equal(count_uses(&f, "hbm.read", 0), 8 + 2 * 8);
@@ -478,7 +466,6 @@ static void test_knl_broken(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, "knl-broken", NULL);
 	assert_int_equal(count_uses(&f, "dram.read", 0), 5);
 	assert_quality(&f, 0, "hbm.read", PAGE_ABSENT,
@@ -494,7 +481,6 @@ static void test_standin(void **state)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f, "standin", NULL);
 	assert_codes(&f, "uncore_standin_%u", 1, "dram.read", 2, 4096);
 	assert_codes(&f, "uncore_standin_%u", 1, "dram.write", 5, 4096);
@@ -547,7 +533,6 @@ static void test_dies(void **state)
 	struct platform_term term = raw_term("uncore_imc_[0-9]*", "event=0x04,umask=0x03");
 	struct fixture f;
 
-	(void)state;
 	strcpy(term.channel, "imc");
 	add_term(platform, term);
 	fixture_init(&f, "cascade-lake-ap", platform);
@@ -566,7 +551,6 @@ static void test_sum_on_one_box(void **state)
 	struct platform_term term = raw_term("uncore_imc_[0-9]*", "event=0x05,umask=0xcf");
 	struct fixture f;
 
-	(void)state;
 	strcpy(term.channel, "imc");
 	add_term(platform, term);
 	strcpy(term.event.choice[0].text, "event=0x06,umask=0xcf");
@@ -595,7 +579,6 @@ static void test_check_in_place(void **state)
 	struct platform *platform = new_platform("dram.read");
 	struct fixture f;
 
-	(void)state;
 	add_term(platform, raw_term("no_such_pmu", "event=0x05"));
 	platform->metrics[1] = metric_of_term(
 		"check.dram.read", raw_term("uncore_imc_[0-9]*", "event=0x05,umask=0xcf"));
@@ -617,7 +600,6 @@ static void test_check_beside(void **state)
 	struct platform *platform = new_platform("dram.read");
 	struct fixture f;
 
-	(void)state;
 	add_term(platform, raw_term("uncore_imc_[0-9]*", "event=0x05,umask=0xcf"));
 	platform->metrics[1] =
 		metric_of_term("check.dram.read", raw_term("no_such_pmu", "event=1"));
@@ -636,7 +618,6 @@ static void test_half_sum(void **state)
 	struct platform_term term = raw_term("uncore_imc_[0-9]*", "event=0x04,umask=0x01");
 	struct fixture f;
 
-	(void)state;
 	add_term(platform, term);
 	term.event.choice[0] = (struct event_choice){ EVENT_SYSFS, "cas_count_read" };
 	add_term(platform, term);
@@ -653,7 +634,6 @@ static void test_term_without_box(void **state)
 	struct platform *platform = new_platform("dram.read");
 	struct fixture f;
 
-	(void)state;
 	add_term(platform, raw_term("uncore_imc_0", "event=0x05"));
 	add_term(platform, raw_term("uncore_imc_6", "event=0x05"));
 	fixture_init(&f, "sapphire-rapids-broken", platform);
@@ -671,7 +651,6 @@ static void test_same_event(void **state)
 	struct platform_term term = raw_term("uncore_imc_0", "event=0x05");
 	struct fixture f;
 
-	(void)state;
 	term.clock = term.event;
 	term.clock_ms = 30;
 	add_term(platform, term);
@@ -697,7 +676,6 @@ static void test_offline_cpumask(void **state)
 	struct fault fault;
 	struct plan plan;
 
-	(void)state;
 	tree_write_pmu(&tree, "box_0", "type", "9\n");
 	tree_write_pmu(&tree, "box_0", "cpumask", "1,7\n");
 	tree_write_pmu(&tree, "box_0", "format/event", "config:0-7\n");
@@ -726,7 +704,6 @@ static void test_too_many_events(void **state)
 	struct fault fault;
 	char event[32];
 
-	(void)state;
 	platform->n_metrics = PLAN_EVENTS_MAX + 1;
 	for (unsigned m = 0; m < platform->n_metrics; m++) {
 		snprintf(event, sizeof event, "event=%u", m);
@@ -748,7 +725,6 @@ static void test_too_many_sockets(void **state)
 	struct fault fault;
 	struct plan plan;
 
-	(void)state;
 	assert_int_equal(planner_make_plan(platform, root_fd, &topology, &plan, &fault), -E2BIG);
 	assert_string_equal(fault.text, "there are 33 sockets, more than 32");
 	platform_free(platform);
@@ -763,7 +739,6 @@ static void test_no_pmus(void **state)
 	struct fault fault;
 	struct plan plan;
 
-	(void)state;
 	assert_int_equal(planner_make_plan(platform, tree.fd, &topology, &plan, &fault), -ENOENT);
 	assert_string_equal(fault.text,
 		"sys/bus/event_source/devices cannot be read: No such file or directory");

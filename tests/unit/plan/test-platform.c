@@ -74,7 +74,6 @@ static void reads_every_key(void **state)
 	const struct platform_metric *metric;
 	struct platform *p;
 
-	(void)state;
 	p = accepts(
 		HEADER "standin = yes\n"
 		       "[hbm.read]\n"
@@ -126,7 +125,6 @@ static void reads_every_key(void **state)
 
 static void refuses_bad_headers(void **state)
 {
-	(void)state;
 	refuses(METRIC, "/x.conf: there is no section [platform].");
 	refuses(HEADER, "/x.conf: there is no metric, for example [dram.read].");
 	refuses("[platform]\nvendor = Maker\n" METRIC,
@@ -151,7 +149,6 @@ static void refuses_bad_headers(void **state)
 
 static void refuses_bad_sections(void **state)
 {
-	(void)state;
 	refuses(HEADER METRIC METRIC,
 		"/x.conf:10: second section [dram.read], the first is on line 4.");
 	refuses(HEADER "[Dram]\n", "/x.conf:4: [Dram] is neither [platform] nor a metric: names "
@@ -179,7 +176,6 @@ static void refuses_too_many_terms(void **state)
 {
 	char text[2048] = HEADER METRIC;
 
-	(void)state;
 	for (char t = 'a'; t < 'a' + PLATFORM_TERMS_MAX; t++)
 		sprintf(text + strlen(text),
 			"[dram.read/%c]\npmu = b\nevent = raw:e=1\nbytes = 1\n", t);
@@ -190,7 +186,6 @@ static void refuses_too_many_metrics(void **state)
 {
 	char text[2048] = HEADER;
 
-	(void)state;
 	for (int i = 0; i < PAGE_METRICS_MAX + 1; i++)
 		sprintf(text + strlen(text), "[m%d]\nabsent = No.\n", i);
 	refuses(text, "/x.conf:36: [m16] is one metric too many: 16 fit.");
@@ -211,7 +206,6 @@ static void refuses_metric(const char *without, const char *more, const char *ex
 
 static void refuses_missing_keys(void **state)
 {
-	(void)state;
 	refuses_metric("\npmu", "", "/x.conf:4: [dram.read] lacks the key pmu.");
 	refuses_metric("\nevent", "", "/x.conf:4: [dram.read] lacks the key event.");
 	refuses_metric("\nbytes", "", "/x.conf:4: [dram.read] lacks the key bytes, or scale.");
@@ -234,7 +228,6 @@ static void refuses_missing_keys(void **state)
 
 static void refuses_bad_metric_keys(void **state)
 {
-	(void)state;
 	refuses_metric("", "subtract = yes\n",
 		"/x.conf:10: unknown key subtract in [dram.read]; known are pmu, event, bytes, "
 		"scale, channel, clock, clock_ms, absent, partial, source, measured, confidence, "
@@ -265,7 +258,6 @@ static void refuses_bad_pmus(void **state)
 {
 	static const char *const bad[] = { "a|b", "a | ", "a |  b", "| a", "a b", "../a", "" };
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
 		char more[64], expected[256], value[16];
 
@@ -302,7 +294,6 @@ static void refuses_bad_events(void **state)
 		{ "pfm:a b", "\"pfm:a b\" is not well formed; " },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		char more[128], expected[512];
 
@@ -325,7 +316,6 @@ static void states_an_unknown_machine(void **state)
 	struct fault fault;
 	char expected[512];
 
-	(void)state;
 	place_init(&place, "vendor_id : Other\ncpu family : 6\nmodel : 5\nmodel name : X\n");
 	tree_write(&place.tree, "usr/x.conf", HEADER METRIC);
 	assert_int_equal(place_find(&place, "", &platform, &fault), -ENODEV);
@@ -355,7 +345,6 @@ static void takes_a_forced_name(void **state)
 	struct fault fault;
 	char expected[512];
 
-	(void)state;
 	place_init(&place, "vendor_id : Maker\n");
 	tree_write(&place.tree, "usr/x.conf", HEADER METRIC);
 	tree_write(
@@ -381,7 +370,6 @@ static void says_why_a_machine_is_unsupported(void **state)
 	struct fault fault;
 	char expected[512];
 
-	(void)state;
 	place_init(&place, "vendor_id : Maker\n");
 	tree_write(&place.tree, "usr/x.conf", HEADER "unsupported = It cannot count.\n");
 	assert_int_equal(place_find(&place, NULL, &platform, &fault), -ENODEV);
@@ -412,7 +400,6 @@ static void visits_all_platforms(void **state)
 	struct fault fault;
 	char names[64] = "";
 
-	(void)state;
 	place_init(&place, "vendor_id : Maker\n");
 	tree_write(&place.tree, "etc/y.conf", HEADER METRIC);
 	tree_write(&place.tree, "usr/x.conf", HEADER METRIC);
@@ -436,7 +423,6 @@ static void takes_the_word_of_the_site(void **state)
 			      "raw:e=2\nbytes = 2\n" ABSENT);
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(platform_calibrate(platform, "dram.read", 128, &fault), 0);
 	assert_int_equal(platform->metrics[0].terms[0].scale.n, 128);
 	assert_false(platform->metrics[0].uncalibrated);
@@ -504,7 +490,6 @@ static void finds_the_check_of_a_metric(void **state)
 		"[check.dram.read]\npmu = b\nevent = raw:e=1\nbytes = 1\nsource = here\n"
 		"confidence = low\n");
 
-	(void)state;
 	assert_int_equal(platform_check_of(platform, 0), 2);
 	assert_int_equal(platform_check_of(platform, 1), -1);
 	assert_int_equal(platform_check_of(platform, 2), -1);
@@ -518,7 +503,6 @@ static void refuses_two_matches(void **state)
 	struct fault fault;
 	char expected[512];
 
-	(void)state;
 	place_init(&place, "vendor_id : Maker\n");
 	tree_write(&place.tree, "etc/y.conf", HEADER METRIC);
 	tree_write(&place.tree, "usr/x.conf", HEADER METRIC);
@@ -540,7 +524,6 @@ static void lets_earlier_directories_override(void **state)
 	struct fault fault;
 	char expected[512];
 
-	(void)state;
 	place_init(&place, "vendor_id : Maker\n");
 	tree_write(&place.tree, "usr/x.conf", "this one is wrong\n");
 	tree_write(&place.tree, "etc/x.conf", HEADER METRIC);
@@ -582,7 +565,6 @@ static void subtracts_on_knl_in_cache_mode(void **state)
 	struct platform *platform;
 	struct tree tree = tree_new();
 
-	(void)state;
 	tree_write(&tree, "proc/cpuinfo", "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 87\n");
 	platform = find_shipped(&tree);
 	read = &platform->metrics[2];

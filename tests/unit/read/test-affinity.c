@@ -23,7 +23,6 @@ static int find(const char *machine, const char *pmu, uint32_t package)
 
 static void test_in_charge(void **state)
 {
-	(void)state;
 	assert_int_equal(find("icelake-sp", "uncore_imc_3", 0), 0);
 	assert_int_equal(find("icelake-sp", "uncore_imc_3", 1), 4);
 	assert_int_equal(find("power9", "nest_mba0_imc", 8), 4);
@@ -31,7 +30,6 @@ static void test_in_charge(void **state)
 
 static void test_nobody_in_charge(void **state)
 {
-	(void)state;
 	assert_int_equal(find("icelake-sp", "uncore_imc_3", 2), -ENOENT);
 	assert_int_equal(find("icelake-sp", "uncore_imc_99", 0), -ENOENT);
 	assert_int_equal(find("icelake-sp", "cpu", 0), -ENOENT);
@@ -43,7 +41,6 @@ static cpu_set_t all_cpus;
 
 static int remember_cpus(void **state)
 {
-	(void)state;
 	return sched_getaffinity(0, sizeof all_cpus, &all_cpus);
 }
 
@@ -70,7 +67,6 @@ static void test_comes_back(void **state)
 {
 	struct affinity affinity = { .cpu = nth_cpu(1), .pmu = "no_such_pmu" };
 
-	(void)state;
 	if (affinity.cpu < 0)
 		skip();
 	push_to(nth_cpu(0));
@@ -83,7 +79,6 @@ static void test_not_too_often(void **state)
 {
 	struct affinity affinity = { .cpu = nth_cpu(1), .pmu = "no_such_pmu" };
 
-	(void)state;
 	if (affinity.cpu < 0)
 		skip();
 	push_to(nth_cpu(0));
@@ -99,7 +94,6 @@ static void test_any(void **state)
 {
 	struct affinity affinity = { .cpu = -1 };
 
-	(void)state;
 	push_to(nth_cpu(0));
 	affinity_follow(&affinity, 5 * SECOND_NS);
 	assert_int_equal(sched_getcpu(), nth_cpu(0));

@@ -45,7 +45,6 @@ static void a_flood_gets_the_budget_and_the_burst_and_no_more(void **state)
 {
 	static const uint32_t percents[] = { 1, 10, 41, 67, 99 };
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof percents / sizeof *percents; i++) {
 		uint64_t earned_ns = 10 * SECOND * percents[i] / 100;
 		struct budget budget;
@@ -62,7 +61,6 @@ static void use_is_counted_and_debts_are_as_of_now(void **state)
 	struct budget budget;
 	struct budget_use use;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	budget_ask(&budget, ALICE, 1);
 	for (unsigned i = 0; i < 2; i++)
@@ -87,7 +85,6 @@ static void what_is_saved_up_is_at_most_the_burst(void **state)
 {
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
 	assert_int_equal(budget_ask(&budget, ALICE, 3600 * SECOND), 0);
@@ -101,7 +98,6 @@ static void idle_users_cost_nothing(void **state)
 	uint64_t alone_ns, beside_idle_ns;
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	alone_ns = ask_without_pause(&budget, ALICE, 1, 10 * SECOND);
 	budget_done(&budget);
@@ -119,7 +115,6 @@ static void a_thrifty_user_waits_for_no_flood(void **state)
 	struct budget budget;
 	uint64_t now = 1;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	ask_without_pause(&budget, ALICE, now, 10 * SECOND);
 	now += 10 * SECOND;
@@ -140,7 +135,6 @@ static void coming_under_new_names_gets_no_more_than_the_total(void **state)
 	uint64_t now = 1, spent_ns = 0;
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	for (unsigned i = 0; now < 10 * SECOND; i = (i + 1) % ACCOUNTS) {
 		budget_forget(&budget, i);
@@ -159,7 +153,6 @@ static void one_who_is_alone_waits_for_some_sweeps_in_a_row(void **state)
 	struct budget budget;
 	uint64_t wait_ns;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask_for_some(&budget, ALICE, 1), 0);
 	budget.total_ns = 0;
@@ -177,7 +170,6 @@ static void debts_are_kept_and_the_wait_for_them_ends_when_there_is_credit(void 
 	struct budget budget;
 	uint64_t now = 10 * SECOND, wait_ns;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	ask_without_pause(&budget, ALICE, 1, now);
 	now += 1 + budget_ask(&budget, ALICE, now);
@@ -194,7 +186,6 @@ static void while_there_is_plenty_nobody_keeps_count(void **state)
 {
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask(&budget, ALICE, 1), 0);
 	budget_charge(&budget, ALICE, 49 * MS);
@@ -211,7 +202,6 @@ static void users_in_debt_by_a_sweep_join_the_sweep_of_another(void **state)
 {
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	ask_without_pause(&budget, ALICE, 1, 10 * SECOND);
 	budget_ask(&budget, BOB, 10 * SECOND);
@@ -228,7 +218,6 @@ static void nobody_joins_a_sweep_to_draw_on_the_next_earnings(void **state)
 {
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	budget.sweep_cost_ns = SWEEP_NS;
 	budget_ask(&budget, ALICE, SECOND);
@@ -249,7 +238,6 @@ static void a_user_who_has_saved_up_waits_for_no_total(void **state)
 	struct budget budget;
 	uint64_t now = 10 * SECOND;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask(&budget, BOB, 1), 0);
 	ask_without_pause(&budget, ALICE, 1, now);
@@ -268,7 +256,6 @@ static void who_keeps_its_credit_waits_for_nobody_who_spends_it(void **state)
 	struct budget budget;
 	uint64_t now = 10 * SECOND;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(budget_ask(&budget, ALICE, 1 + i * now), 0);
@@ -289,7 +276,6 @@ static void what_nobody_could_make_wait_puts_only_its_account_in_debt(void **sta
 {
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	assert_int_equal(budget_ask(&budget, BOB, 1), 0);
 	assert_int_equal(budget_ask(&budget, BOB, 100 * MS), 0);
@@ -305,7 +291,6 @@ static void a_number_that_stands_for_another_user_begins_with_nothing(void **sta
 {
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 10, 100);
 	ask_without_pause(&budget, ALICE, 1, 10 * SECOND);
 	budget_charge(&budget, ALICE, SECOND);
@@ -322,7 +307,6 @@ static void an_early_ring_waits_until_the_interval_is_over_and_no_longer(void **
 {
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 100, 1000);
 	budget.rules.min_interval_ms = 20;
 	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
@@ -336,7 +320,6 @@ static void the_interval_of_a_user_holds_back_nobody_else(void **state)
 {
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 100, 1000);
 	budget.rules.min_interval_per_user_ms = 20;
 	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
@@ -351,7 +334,6 @@ static void the_interval_of_a_user_goes_with_it_to_another_account(void **state)
 {
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 100, 1000);
 	budget.rules.min_interval_per_user_ms = 20;
 	assert_int_equal(budget_ask(&budget, ALICE, 1 * MS), 0);
@@ -365,7 +347,6 @@ static void the_longest_of_all_waits_counts(void **state)
 {
 	struct budget budget;
 
-	(void)state;
 	new_budget(&budget, 10, 1);
 	budget.rules.min_interval_ms = 20;
 	budget.rules.min_interval_per_user_ms = 30;

@@ -121,7 +121,6 @@ static void put_off(uint32_t ms)
 
 static void many_rings_are_one_claim(void **state)
 {
-	(void)state;
 	ring(0);
 	ring(0);
 	assert_true(turn_at(BEGIN_NS, COST_NS));
@@ -134,7 +133,6 @@ static void many_rings_are_one_claim(void **state)
 
 static void a_claim_that_is_put_off_says_so(void **state)
 {
-	(void)state;
 	put_off(10);
 	assert_int_equal(page_wakeup_due_ns(&wakeups[0]), BEGIN_NS + 10 * MS);
 	assert_int_equal(claims_due_ns(&doorbells, BEGIN_NS + 1), 10 * MS - 1);
@@ -153,7 +151,6 @@ static void a_claim_that_is_put_off_says_so(void **state)
 
 static void over_the_budget_a_claim_is_put_off(void **state)
 {
-	(void)state;
 	spend_all(BEGIN_NS);
 	ring(0);
 	assert_false(turn_at(BEGIN_NS, 0));
@@ -164,7 +161,6 @@ static void over_the_budget_a_claim_is_put_off(void **state)
 
 static void a_doorbell_that_pesters_is_muted_until_it_is_answered(void **state)
 {
-	(void)state;
 	put_off(10);
 	spend_all(BEGIN_NS + 1);
 	ring(0);
@@ -182,7 +178,6 @@ static void a_doorbell_that_pesters_is_muted_until_it_is_answered(void **state)
 
 static void the_sweep_is_charged_to_those_it_answers(void **state)
 {
-	(void)state;
 	put_off(10);
 	spend_all(BEGIN_NS + 10 * MS);
 	doorbells.budget.accounts[0].credit_ns = 1;
@@ -201,7 +196,6 @@ static void the_sweep_is_charged_to_those_it_answers(void **state)
 
 static void users_in_debt_by_less_than_a_sweep_join(void **state)
 {
-	(void)state;
 	spend_all(BEGIN_NS);
 	doorbells.budget.sweep_cost_ns = COST_NS;
 	doorbells.budget.total_ns = 1;
@@ -223,7 +217,6 @@ static void users_in_debt_by_less_than_a_sweep_join(void **state)
 /* The cost of a turn must not keep the claim from being admitted when it is due. */
 static void what_a_ring_costs_is_waited_for(void **state)
 {
-	(void)state;
 	spend_all(BEGIN_NS);
 	ring(0);
 	assert_false(turn_at(BEGIN_NS, COST_NS));
@@ -253,7 +246,6 @@ static unsigned ring_often(unsigned n_times)
 
 static void late_rings_make_a_batch(void **state)
 {
-	(void)state;
 	doorbells.places[0].n_clients = 100;
 	assert_int_equal(ring_often(3), 0);
 	assert_int_equal(ring_often(30), 17);
@@ -268,14 +260,12 @@ static void late_rings_make_a_batch(void **state)
 
 static void a_batch_has_a_moment_for_each_client(void **state)
 {
-	(void)state;
 	doorbells.places[0].n_clients = 4;
 	assert_int_equal(ring_often(100), 4);
 }
 
 static void the_only_client_of_a_user_is_no_batch(void **state)
 {
-	(void)state;
 	doorbells.places[0].n_clients = 1;
 	assert_int_equal(ring_often(100), 0);
 }
@@ -284,7 +274,6 @@ static void a_former_users_rings_are_ignored(void **state)
 {
 	int former = dup(fds[0]);
 
-	(void)state;
 	ring(0);
 	doorbells_wait(&doorbells, 0);
 	doorbells_remove(&doorbells, 0);
@@ -311,7 +300,6 @@ static void spend_all_but_of(unsigned account, uint64_t now_ns)
 /* Another user has the place of user 0 before the turn is charged. */
 static void who_leaves_within_a_turn_pays_for_it(void **state)
 {
-	(void)state;
 	spend_all_but_of(0, BEGIN_NS);
 	ring(0);
 	assert_true(listen_at(BEGIN_NS));
@@ -332,7 +320,6 @@ static void who_leaves_within_a_turn_pays_for_it(void **state)
 
 static void one_that_waits_can_be_removed(void **state)
 {
-	(void)state;
 	put_off(10);
 	doorbells_remove(&doorbells, 0);
 	assert_false(turn_at(BEGIN_NS + 10 * MS, 0));
@@ -348,7 +335,6 @@ static void new_rules_are_looked_at_at_once(void **state)
 {
 	const struct budget_rules rules = { .percent = 100, .burst_ms = 1000 };
 
-	(void)state;
 	put_off(10000);
 	doorbells_set_rules(&doorbells, &rules);
 	assert_int_equal(claims_due_ns(&doorbells, BEGIN_NS + 2), 0);
@@ -437,7 +423,6 @@ static uint32_t spin_allowed(unsigned n_clients)
 
 static void few_clients_may_spin(void **state)
 {
-	(void)state;
 	assert_int_equal(spin_allowed(1), 1234);
 	assert_int_equal(spin_allowed(2), 1234);
 	assert_int_equal(spin_allowed(3), 0);
@@ -481,7 +466,6 @@ static void many_sleepers_are_woken_in_portions(void **state)
 	uint64_t now_ns = clock_now_ns();
 	unsigned n_turns = 0;
 
-	(void)state;
 	put_to_sleep(sleepers);
 	ring(1);
 	assert_true(listen_at(now_ns));
@@ -509,7 +493,6 @@ static void intervals_do_not_keep_sleepers(void **state)
 	struct sleeper sleepers[SLEEPERS];
 	uint64_t now_ns = clock_now_ns();
 
-	(void)state;
 	doorbells_set_rules(&doorbells, &rules);
 	put_to_sleep(sleepers);
 	ring(1);
@@ -612,7 +595,6 @@ static void follow(uint32_t seed)
 
 static void nobody_who_waits_is_forgotten(void **state)
 {
-	(void)state;
 	for (uint32_t seed = 1; seed <= 50; seed++)
 		follow(seed);
 }

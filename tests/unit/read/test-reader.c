@@ -103,7 +103,6 @@ static void the_first_sweep_is_there_before_the_thread(void **state)
 	struct page_channel_value channel;
 	struct page_sweep sweep;
 
-	(void)state;
 	start_reader(&f, 100, 100);
 	assert_int_equal(
 		page_copy(page_cell(f.generation.publication.header, 0), &sweep, 1, &channel, 1),
@@ -120,7 +119,6 @@ static void a_ring_brings_a_sweep_of_the_counters_as_they_are(void **state)
 	struct page_sweep sweep;
 	int fd;
 
-	(void)state;
 	start_reader(&f, 100, 100);
 	f.kernel.events[0].value = 10; /* ahead of the doorbell, which hands it over */
 	f.kernel.enabled_ns = f.kernel.running_ns = SECOND;
@@ -138,7 +136,6 @@ static void a_removed_doorbell_rings_for_nothing(void **state)
 	struct page_sweep sweep;
 	int fd;
 
-	(void)state;
 	start_reader(&f, 100, 100);
 	fd = hang_doorbell(&f, 0);
 	reader_remove(&f.reader, 0);
@@ -154,7 +151,6 @@ static void over_the_budget_a_ring_waits_but_is_answered(void **state)
 	struct page_sweep sweep;
 	int fd;
 
-	(void)state;
 	start_reader(&f, 1, 1);
 	fd = hang_doorbell(&f, 0);
 	while (!reader_state(&f.reader).throttled)
@@ -180,7 +176,6 @@ static void a_sweep_rings_the_wakeups_of_those_who_rang(void **state)
 	struct fixture f;
 	int fds[2];
 
-	(void)state;
 	start_reader(&f, 100, 100);
 	for (unsigned i = 0; i < 2; i++) {
 		fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -245,7 +240,6 @@ static void sweeps_keep_their_interval_and_answer_all_who_rang(void **state)
 	struct patient patients[RINGERS];
 	pthread_t threads[RINGERS];
 
-	(void)state;
 	start_reader(&f, 100, 100);
 	set_interval(&f, INTERVAL_MS);
 	for (unsigned i = 0; i < RINGERS; i++) {
@@ -283,7 +277,6 @@ static void new_rules_reach_those_who_wait_already(void **state)
 	pthread_t thread;
 	int fd;
 
-	(void)state;
 	start_reader(&f, 100, 100);
 	set_interval(&f, 60000);
 	fd = hang_doorbell(&f, 0);
@@ -330,7 +323,6 @@ static void clients_come_and_go_while_it_sweeps(void **state)
 	struct ringer ringers[4];
 	pthread_t threads[4];
 
-	(void)state;
 	start_reader(&f, 100, 100);
 	for (unsigned i = 0; i < 4; i++) {
 		ringers[i] = (struct ringer){ &f, i, 0, 0 };
@@ -377,7 +369,6 @@ static void rung_without_pause_it_sleeps_now_and_then(void **state)
 	uint64_t deadline_ns;
 	struct fixture f;
 
-	(void)state;
 	start_reader(&f, 100, 10000);
 	f.perf.read = read_and_ring; /* ahead of the doorbell, which hands it over */
 	restless.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -400,7 +391,6 @@ static void moves_to_another_page(void **state)
 	struct fixture f;
 	int fd;
 
-	(void)state;
 	start_reader(&f, 100, 100);
 	fd = hang_doorbell(&f, 0);
 	assert_int_equal(read_fresh(&f, fd, SECOND, &before), 0);
@@ -433,7 +423,6 @@ static void goes_on_from_the_last_sweep_of_the_ledger(void **state)
 	struct reader_options options = { .affinity.cpu = -1, .stopped_fd = -1 };
 	struct fixture f;
 
-	(void)state;
 	start_reader(&f, 100, 100);
 	f.kernel.events[0].value = 10;
 	reader_done(&f.reader);
@@ -478,7 +467,6 @@ static void the_library_reads_while_it_sweeps(void **state)
 	struct fixture f;
 	pthread_t threads[4];
 
-	(void)state;
 	start_reader(&f, 100, 100);
 	handle.shared = handle.tables = f.generation.publication.header;
 	handle.wakeups = &f.wakeup;

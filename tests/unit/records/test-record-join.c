@@ -49,7 +49,6 @@ static void counts_and_bounds_of_nodes_add_up(void **state)
 	struct derived derived;
 	struct join sum;
 
-	(void)state;
 	join(two_records(), &sum);
 	assert_int_equal(sum.total.n_regions, 1);
 	region = &sum.total.regions[0];
@@ -77,7 +76,6 @@ static void metrics_are_matched_by_name(void **state)
 	const struct record_value *values;
 	struct join sum;
 
-	(void)state;
 	strcpy(records[1].metrics[0], "dram.write");
 	strcpy(records[1].metrics[1], "dram.read");
 	strcpy(records[1].metrics[2], "itom");
@@ -101,7 +99,6 @@ static void a_stand_in_among_the_nodes_stays_visible(void **state)
 {
 	struct join sum;
 
-	(void)state;
 	for (int at = 0; at < 2; at++) {
 		struct record *records = two_records();
 
@@ -117,7 +114,6 @@ static void the_cost_of_begin_and_end_adds_up(void **state)
 	struct record *records = two_records();
 	struct join sum;
 
-	(void)state;
 	assert_true(isnan(derived_cost_ns(&records[0])));
 	records[0].cost = (struct record_cost){ .n_reading = 2, .reading_ns = 100 };
 	assert_true(isnan(derived_cost_ns(&records[0]))); /* 10 passages: others were not timed */
@@ -134,7 +130,6 @@ static void estimates_and_work_add_up(void **state)
 	const struct record_region *region;
 	struct join sum;
 
-	(void)state;
 	record_case_estimates(&records[1], &records[1].regions[0]);
 	records[0].regions[0].work[0] = (struct record_work){ "cell", 5 };
 	records[1].regions[0].work[0] = (struct record_work){ "flop", 7 };
@@ -157,7 +152,6 @@ static void sums_do_not_go_round(void **state)
 	struct record *records = two_records();
 	struct join sum;
 
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		records[i].regions[0].time_ns = UINT64_MAX - 1;
 	join(records, &sum);
@@ -203,7 +197,6 @@ static void records_of_one_host_are_never_summed(void **state)
 	struct record records[RECORDS];
 	unsigned seed = 7;
 
-	(void)state;
 	for (int i = 0; i < SETS; i++) {
 		const uint32_t n = 1 + (uint32_t)rand_r(&seed) % RECORDS;
 		struct runs runs;
@@ -222,7 +215,6 @@ static void a_total_has_a_row_for_each_run(void **state)
 	char tag[JOIN_TAG_MAX];
 	struct join sum;
 
-	(void)state;
 	strcpy(records[1].host, records[0].host);
 	records[1].begun_ns = records[0].ended_ns;
 	records[1].ended_ns = records[0].ended_ns + 1;
@@ -251,7 +243,6 @@ static void lists_of_hosts_are_slurms(void **state)
 		{ "n[0000-0000]", "n0000" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct hostlist list;
 		char text[256] = "";
@@ -273,7 +264,6 @@ static void what_is_no_list_of_hosts_is_refused(void **state)
 		"n[1]]" };
 	struct hostlist list;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		if (hostlist_parse(wrong[i], &list) != -EINVAL)
 			fail_msg("'%s' is taken", wrong[i]);
@@ -285,7 +275,6 @@ static void what_is_no_list_of_hosts_is_refused(void **state)
 
 static void a_domain_makes_no_other_host(void **state)
 {
-	(void)state;
 	assert_true(hostlist_is_same("n01", "n01"));
 	assert_true(hostlist_is_same("n01", "n01.site.org"));
 	assert_true(hostlist_is_same("n01.site.org", "n01"));

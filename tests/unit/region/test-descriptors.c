@@ -74,7 +74,6 @@ static void fork_and_open(struct fake_daemon *daemon)
 
 static void a_forked_child_keeps_its_own_files(void **state)
 {
-	(void)state;
 	run_with(NULL, fork_and_open);
 }
 
@@ -98,7 +97,6 @@ static void fork_and_count(struct fake_daemon *daemon)
 
 static void a_forked_child_has_as_many_descriptors_as_its_parent(void **state)
 {
-	(void)state;
 	run_with(NULL, fork_and_count);
 }
 
@@ -116,7 +114,6 @@ static void open_inside(struct fake_daemon *daemon)
 
 static void a_program_keeps_its_own_files_and_its_region_goes_on(void **state)
 {
-	(void)state;
 	run_with(NULL, open_inside);
 }
 
@@ -130,7 +127,6 @@ static void close_inside(struct fake_daemon *daemon)
 
 static void a_region_goes_on_without_the_descriptors_that_were_closed(void **state)
 {
-	(void)state;
 	run_with(NULL, close_inside);
 }
 
@@ -146,7 +142,6 @@ static void close_after(struct fake_daemon *daemon)
 
 static void to_close_a_handle_closes_no_other_file(void **state)
 {
-	(void)state;
 	run_with(NULL, close_after);
 }
 

@@ -234,7 +234,6 @@ static void at_system_calls(bool after_another)
 
 static void first_slots(void **state)
 {
-	(void)state;
 	begin();
 	at_system_calls(false);
 	finish();
@@ -243,7 +242,6 @@ static void first_slots(void **state)
 /* No slot is left that nobody had: each member comes after one that died inside a region. */
 static void used_slots(void **state)
 {
-	(void)state;
 	begin();
 	for (unsigned i = 0; i < TABLE_MEMBERS_MAX; i++)
 		scene.table->slots[i].state = 1 << 8 | TABLE_DIED;
@@ -345,7 +343,6 @@ __attribute__((unused)) static void after_each_instruction(void **state)
 	pid_t pid;
 	int status;
 
-	(void)state;
 	begin();
 	fresh = table_new();
 	used = table_new();

@@ -58,7 +58,6 @@ void team_table_done(struct team_table *table)
 
 static int begin(void **state)
 {
-	(void)state;
 	setenv("UNCORE_TEAM", "job", 1);
 	uncored.newest = mmap(
 		NULL, sizeof(uint32_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -73,7 +72,6 @@ static int begin(void **state)
 
 static int finish(void **state)
 {
-	(void)state;
 	table_unmap(uncored.table);
 	for (int i = 0; i < RUNS; i++)
 		close(uncored.fds[i]);
@@ -197,7 +195,6 @@ static void slot_taken_again(void **state)
 {
 	struct process first = start(), second = start(), third = start();
 
-	(void)state;
 	assert_int_equal(tell(&first, 'j'), 0);
 	assert_int_equal(tell(&second, 'j'), 1);
 	tell(&first, 'l');
@@ -217,7 +214,6 @@ static void another_file(void **state)
 {
 	struct process process = start();
 
-	(void)state;
 	assert_int_equal(tell(&process, 'b'), 1);
 	assert_int_equal(tell(&process, 'c'), YES);
 	end(&process);
@@ -228,7 +224,6 @@ static void foreign_lock(void **state)
 	struct flock lock = { .l_type = F_WRLCK, .l_start = 2, .l_len = TABLE_MEMBERS_MAX };
 	struct process first = start(), second = start();
 
-	(void)state;
 	assert_int_equal(fcntl(uncored.fds[0], F_SETLK, &lock), 0);
 	assert_int_equal(tell(&first, 'j'), 0);
 	assert_int_equal(tell(&second, 'j'), 1);
@@ -245,7 +240,6 @@ static void killed_while_it_observes(void **state)
 	struct process first = start(), second = start();
 	const char order = 'k';
 
-	(void)state;
 	uncored.table->header.n_sockets = uncored.table->header.n_metrics = 1;
 	assert_int_equal(tell(&first, 'j'), 0);
 	assert_int_equal(write(first.orders, &order, 1), 1);
@@ -265,7 +259,6 @@ static void come_and_go(void **state)
 {
 	struct process first = start(), second = start(), third = start();
 
-	(void)state;
 	assert_int_equal(tell(&first, 'b'), 1);
 	assert_int_equal(tell(&second, 'b'), 1);
 	assert_int_equal(tell(&first, 'e'), NO);
@@ -283,7 +276,6 @@ static void come_while_the_last_leaves(void **state)
 	struct process first = start(), second = start();
 	int run, n_reports;
 
-	(void)state;
 	assert_int_equal(tell(&first, 'b'), 1);
 	tell(&first, 'l');
 	run = tell(&second, 'b');
@@ -298,7 +290,6 @@ static void all_killed(void **state)
 {
 	struct process first = start(), second = start();
 
-	(void)state;
 	assert_int_equal(tell(&first, 'b'), 1);
 	end(&first);
 	assert_int_equal(tell(&second, 'b'), 2);
@@ -314,7 +305,6 @@ static void killed_while_it_ends_the_team(void **state)
 {
 	struct process first = start(), second = start();
 
-	(void)state;
 	assert_int_equal(tell(&first, 'b'), 1);
 	tell(&first, 'l');
 	uncored.table->header.ending = 0x101;
@@ -327,7 +317,6 @@ static void overwritten(void **state)
 {
 	struct process first = start(), second = start();
 
-	(void)state;
 	uncored.table->header.ending = 0x707;
 	assert_int_equal(tell(&first, 'b'), 1);
 	assert_int_equal(tell(&second, 'b'), 1);

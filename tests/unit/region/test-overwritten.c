@@ -132,7 +132,6 @@ static void overwrite_numbers(struct table *table, uint32_t n)
 
 static void numbers(void **state)
 {
-	(void)state;
 	pass_beside(overwrite_numbers, PASSAGES);
 }
 
@@ -143,7 +142,6 @@ static void overwrite_word(struct table *table, uint32_t n)
 
 static void words(void **state)
 {
-	(void)state;
 	pass_beside(overwrite_word, PASSAGES_OF_WORDS);
 }
 
@@ -154,7 +152,6 @@ static void no_record_left(void **state)
 {
 	static struct scene scene;
 
-	(void)state;
 	begin(&scene, NULL);
 	assert_int_equal(enter(&scene), 0);
 	scene.table->header.n_records = TABLE_RECORDS;
@@ -170,7 +167,6 @@ static void slot_of_another(void **state)
 	static struct scene scene;
 	uint64_t word;
 
-	(void)state;
 	begin(&scene, NULL);
 	assert_int_equal(enter(&scene), 0);
 	word = word_of(scene.table, 0).raw;

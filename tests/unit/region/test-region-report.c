@@ -37,7 +37,6 @@ static void the_programs_own_exit_handlers_are_measured(void **state)
 	struct json_object *report;
 	struct fake_daemon daemon;
 
-	(void)state;
 	start_with(&daemon, NULL);
 	report = take_report_of(&daemon, run_in_child(&daemon, exit_after_late_work));
 	CHECK(bytes_of(find_region(report, "late")) == FAKE_STEP);
@@ -63,7 +62,6 @@ static void the_report_goes_to_the_file_that_is_named(void **state)
 	char host[256], path[512];
 	pid_t pid;
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	setenv("UNCORE_SOCKET", daemon.path, 1);
 	pid = fork();
@@ -118,7 +116,6 @@ static void the_report_is_a_table_on_stderr(void **state)
 	struct fake_daemon daemon;
 	char text[8192];
 
-	(void)state;
 	start_with(&daemon, &(struct fake_options){ .platform = "standin" });
 	run_for_table(&daemon, text, sizeof text);
 	assert_non_null(strstr(text, "\n Regions of test-region-report (pid "));
@@ -157,7 +154,6 @@ static void the_table_is_written_by_one_call(void **state)
 	struct fake_daemon daemon;
 	char text[8192] = "";
 
-	(void)state;
 	assert_int_equal(pipe2(packets, O_CLOEXEC | O_DIRECT), 0);
 	start_with(&daemon, NULL);
 	run_in_child(&daemon, exit_into_packets);
@@ -204,7 +200,6 @@ static void regions_without_counters_cost_one_line(void **state)
 	struct fake_daemon daemon;
 	char text[8192];
 
-	(void)state;
 	start_with(&daemon, &(struct fake_options){ .refuse = -ENODEV, .refuse_at_once = true });
 	run_for(&daemon, fail_often, text, sizeof text);
 	assert_non_null(strstr(text, "uncore: Regions of "));
@@ -220,7 +215,6 @@ static void a_bad_name_for_the_report_costs_no_figures(void **state)
 	struct fake_daemon daemon;
 	char text[8192];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(templates); i++) {
 		start_with(&daemon, NULL);
 		setenv("UNCORE_REPORT", templates[i], 1);
@@ -234,7 +228,6 @@ static void a_bad_name_for_the_report_costs_no_figures(void **state)
 
 static void a_report_that_cannot_be_written_says_why(void **state)
 {
-	(void)state;
 	assert_int_equal(uncore_region_report("/dev/full"), -ENOSPC);
 	assert_non_null(strstr(uncore_error_text(), "/dev/full"));
 	assert_int_equal(uncore_region_report("/nonexistent/report"), -ENOENT);
@@ -249,7 +242,6 @@ static void the_launchers_own_rank_comes_before_the_batch_systems(void **state)
 		"PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK" };
 	char text[4] = "1";
 
-	(void)state;
 	assert_int_equal(launch_rank(), -1);
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
 		setenv(variables[i], "../evil", 1);
@@ -299,7 +291,6 @@ static void another_writer_would_write_the_same_report(void **state)
 	FILE *file;
 	size_t n = 0;
 
-	(void)state;
 	start_with(&daemon, NULL);
 	snprintf(path, sizeof path, "%s/report.%d", daemon.directory,
 		(int)run_in_child(&daemon, write_all_kinds));

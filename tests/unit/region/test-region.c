@@ -34,7 +34,6 @@ static void add_up(struct fake_daemon *daemon)
 
 static void passages_add_up(void **state)
 {
-	(void)state;
 	run_with(NULL, add_up);
 }
 
@@ -60,7 +59,6 @@ static void describe_process(struct fake_daemon *daemon)
 
 static void the_report_says_whose_it_is_and_what_it_is_not(void **state)
 {
-	(void)state;
 	run_with(&(struct fake_options){ .platform = "standin" }, describe_process);
 }
 
@@ -91,7 +89,6 @@ static void nest(struct fake_daemon *daemon)
 
 static void regions_nest(void **state)
 {
-	(void)state;
 	run_with(NULL, nest);
 }
 
@@ -126,7 +123,6 @@ static void misname(struct fake_daemon *daemon)
 
 static void bad_names_are_refused(void **state)
 {
-	(void)state;
 	run_with(NULL, misname);
 }
 
@@ -152,7 +148,6 @@ static void nest_too_deep(struct fake_daemon *daemon)
 
 static void too_deep_is_eoverflow_and_counted_as_failed(void **state)
 {
-	(void)state;
 	run_with(NULL, nest_too_deep);
 }
 
@@ -182,7 +177,6 @@ static void pass_sampled(struct fake_daemon *daemon)
 
 static void only_some_stretches_are_measured_and_stand_for_all(void **state)
 {
-	(void)state;
 	run_with(NULL, pass_sampled);
 }
 
@@ -209,7 +203,6 @@ static void mismatch(struct fake_daemon *daemon)
 
 static void a_mismatched_end_is_in_the_report(void **state)
 {
-	(void)state;
 	run_with(NULL, mismatch);
 }
 
@@ -229,7 +222,6 @@ static void overflow(struct fake_daemon *daemon)
 
 static void an_overflow_is_in_the_report(void **state)
 {
-	(void)state;
 	run_with(NULL, overflow);
 }
 
@@ -254,7 +246,6 @@ static void fail_to_begin(struct fake_daemon *daemon)
 
 static void an_end_repeats_what_its_begin_said(void **state)
 {
-	(void)state;
 	run_with(NULL, fail_to_begin);
 }
 
@@ -278,7 +269,6 @@ static void passages_that_overlap_are_counted_once(void **state)
 	unsigned n_sweeps;
 	pthread_t thread;
 
-	(void)state;
 	start_with(&daemon, NULL);
 	pthread_barrier_init(&meeting, NULL, 2);
 	CHECK(pthread_create(&thread, NULL, stay_inside, NULL) == 0);
@@ -320,7 +310,6 @@ static void a_thread_that_ends_inside_a_region_is_told(void **state)
 	struct fake_daemon daemon;
 	pthread_t thread;
 
-	(void)state;
 	start_with(&daemon, NULL);
 	CHECK(uncore_region_begin("settle") < 1); /* may find the daemon before it gone */
 	uncore_region_end("settle");
@@ -367,7 +356,6 @@ static void threads_add_to_one_table(void **state)
 	struct json_object *report;
 	pthread_t threads[4];
 
-	(void)state;
 	fake_daemon_start(&daemon, NULL, 1);
 	setenv("UNCORE_SOCKET", daemon.path, 1);
 	CHECK(uncore_region_begin("main's") == 0);
@@ -411,7 +399,6 @@ static void fork_inside_a_region(struct fake_daemon *daemon)
 
 static void a_forked_child_starts_afresh(void **state)
 {
-	(void)state;
 	run_with(NULL, fork_inside_a_region);
 }
 
@@ -437,7 +424,6 @@ static void fork_to_a_larger_machine(struct fake_daemon *daemon)
 
 static void a_forked_child_may_meet_more_sockets(void **state)
 {
-	(void)state;
 	fake_daemon_start(&larger_daemon, NULL, 1);
 	run_with(&(struct fake_options){ .n_sockets = 1 }, fork_to_a_larger_machine);
 	stop(&larger_daemon);
@@ -465,7 +451,6 @@ static void forked_children_add_their_number_to_the_reports_name(void **state)
 	char path[256];
 	pid_t pid;
 
-	(void)state;
 	start_with(&daemon, NULL);
 	pid = run_in_child(&daemon, fork_and_exit);
 	snprintf(path, sizeof path, "rm %s/report.%d && rm %s/report.*", daemon.directory, (int)pid,
@@ -490,7 +475,6 @@ static void be_withdrawn(struct fake_daemon *daemon)
 
 static void a_page_that_was_withdrawn_is_replaced(void **state)
 {
-	(void)state;
 	run_with(&(struct fake_options){ .retire_after = FAKE_SOCKETS }, be_withdrawn);
 }
 
@@ -514,7 +498,6 @@ static void pass_without_daemon(struct fake_daemon *daemon)
 
 static void without_a_daemon_there_are_no_figures_but_a_reason(void **state)
 {
-	(void)state;
 	run_with(NULL, pass_without_daemon);
 }
 
@@ -530,7 +513,6 @@ static void be_hung_up_on(struct fake_daemon *daemon)
 /* uncored ended between connect and welcome; its socket is systemd's, and the next one listens. */
 static void a_connection_that_was_reset_is_tried_again_at_once(void **state)
 {
-	(void)state;
 	run_with(&(struct fake_options){ .hang_up_once = true }, be_hung_up_on);
 }
 
@@ -571,20 +553,17 @@ static void restart_inside_a_region(uint64_t generation, unsigned delay_ms, int 
 
 static void a_restart_with_the_same_generation_loses_nothing(void **state)
 {
-	(void)state;
 	restart_inside_a_region(1, 0, 0);
 }
 
 /* An uncored that was restarted on a busy machine may need more than the usual second. */
 static void a_restart_may_take_seconds(void **state)
 {
-	(void)state;
 	restart_inside_a_region(1, 1500, 0);
 }
 
 static void a_restart_with_another_generation_is_estale(void **state)
 {
-	(void)state;
 	restart_inside_a_region(2, 0, -ESTALE);
 }
 
@@ -606,7 +585,6 @@ static void a_reader_that_stands_still_holds_a_program_up_once_in_ten_seconds(vo
 	struct fake_daemon daemon;
 	int r = -ETIMEDOUT;
 
-	(void)state;
 	start_with(&daemon, NULL);
 	uncore_region_begin("before"); /* may find the daemon before it gone */
 	uncore_region_end("before");
@@ -673,7 +651,6 @@ static void threads_pass_while_uncored_is_replaced(void **state)
 	pthread_t threads[4];
 	uint64_t n_passed = 0;
 
-	(void)state;
 	CHECK(mkdtemp(directory));
 	snprintf(name, sizeof name, "%s/socket", directory);
 	setenv("UNCORE_SOCKET", name, 1);

@@ -216,7 +216,6 @@ static void members_may_be_killed_at_any_time(void **state)
 {
 	static struct scene scene;
 
-	(void)state;
 	memset(&scene, 0, sizeof scene);
 	begin(&scene);
 	srand(1);
@@ -250,7 +249,6 @@ static void a_member_that_is_stopped_keeps_nobody_waiting(void **state)
 {
 	static struct scene scene;
 
-	(void)state;
 	memset(&scene, 0, sizeof scene);
 	begin(&scene);
 	srand(2);

@@ -35,7 +35,6 @@ static void readings_on_the_way_change_no_sum(void **state)
 	struct reading readings[] = { reading_of(&samples[0]), reading_of(&samples[1]),
 		reading_of(&samples[2]), reading_of(&samples[3]) };
 
-	(void)state;
 	memset(&record, 0, sizeof record);
 	sums_open(&record, &readings[0]);
 	assert_int_equal(sums_add(&record, &readings[1], true), 0);
@@ -57,7 +56,6 @@ static void a_value_that_is_missing_on_the_way_is_known_at_the_end(void **state)
 	struct reading readings[] = { reading_of(&samples[0]), reading_of(&samples[1]),
 		reading_of(&samples[2]) };
 
-	(void)state;
 	memset(&record, 0, sizeof record);
 	samples[2].values[0].raised[RESET_FLAG] = 2;
 	sums_open(&record, &readings[0]);
@@ -74,7 +72,6 @@ static void a_value_that_is_missing_at_the_end_is_absent(void **state)
 	struct uncore_sample samples[] = { sample_of(1, 100, 0), sample_of(3, 0, UNCORE_ABSENT) };
 	struct reading readings[] = { reading_of(&samples[0]), reading_of(&samples[1]) };
 
-	(void)state;
 	memset(&record, 0, sizeof record);
 	sums_open(&record, &readings[0]);
 	assert_int_equal(sums_close(&record, &readings[1], false), 0);

@@ -164,7 +164,6 @@ static void at_once(void **state)
 	struct table *table = table_new();
 	uint64_t seen[REGIONS] = {};
 
-	(void)state;
 	assert_non_null(table);
 	table->header.n_metrics = METRICS;
 	table->header.n_sockets = SOCKETS;

@@ -81,7 +81,6 @@ static void fill_loops(struct record *record, bool hbm)
 
 static void regions_of_two_sockets_fit_a_screen(void **state)
 {
-	(void)state;
 	for (int hbm = 0; hbm < 2; hbm++) {
 		_cleanup_free_ char *text = NULL;
 		struct record record;
@@ -103,7 +102,6 @@ static void overlapping_regions_fit_a_screen(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct record record;
 
-	(void)state;
 	fill_loops(&record, false);
 	for (uint32_t i = 0; i < 22; i++) {
 		record.regions[i].shared_ns = 760000000;
@@ -125,7 +123,6 @@ static void small_values_stay_readable(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct record record;
 
-	(void)state;
 	record_case_init(&record, 2);
 	record_case_region(&record, "tiny", 0);
 	record.regions[0].sockets[0].values[0].count = 4096;
@@ -145,7 +142,6 @@ static void names_with_blanks_are_quoted(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct record record;
 
-	(void)state;
 	record_case_init(&record, 3);
 	record_case_region(&record, "two words", 1);
 	record_case_region(&record, "l\xc3\xb6sen", 1);
@@ -163,7 +159,6 @@ static void what_must_be_said_has_a_line(void **state)
 	struct record_region *region;
 	struct record record;
 
-	(void)state;
 	record_case_init(&record, 2);
 	record_case_team(&record);
 	strcpy(record.failure, "uncored was restarted.");
@@ -200,7 +195,6 @@ static void a_metric_that_some_regions_lack_is_absent_there(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct record record;
 
-	(void)state;
 	record_case_init(&record, 2);
 	record_case_region(&record, "a", 4096);
 	record_case_region(&record, "b", 4096);
@@ -219,7 +213,6 @@ static void without_uncored_there_is_one_line(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct record record;
 
-	(void)state;
 	record_case_init(&record, 2);
 	record_case_region(&record, "a", 1);
 	*record.platform = '\0';
@@ -255,7 +248,6 @@ static void quantities_have_three_digits(void **state)
 	};
 	char text[QUANTITY_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		quantity_bytes(cases[i].bytes, text);
 		assert_string_equal(text, cases[i].text);
@@ -288,7 +280,6 @@ static void bounds_of_errors_add_up(void **state)
 	struct record_region *region;
 	struct record record;
 
-	(void)state;
 	record_case_init(&record, 1);
 	region = record_case_region(&record, "a", 1000);
 	region->n_failed = 5;
@@ -313,7 +304,6 @@ static void passages_that_ended_by_death_widen_the_bound(void **state)
 	struct record_region *region;
 	struct record record;
 
-	(void)state;
 	record_case_init(&record, 1);
 	region = record_case_region(&record, "a", 1000);
 	region->n_died = 10;
@@ -328,7 +318,6 @@ static void what_is_not_known_has_a_reason(void **state)
 	struct derived derived;
 	struct record record;
 
-	(void)state;
 	record_case_init(&record, 1);
 	region = record_case_region(&record, "a", 0);
 	derived = derived_read_write(&record, region);
@@ -352,7 +341,6 @@ static void cpus_are_listed_as_linux_does(void **state)
 	char text[CPUS_TEXT_MAX];
 	cpu_set_t cpus;
 
-	(void)state;
 	CPU_ZERO(&cpus);
 	cpus_list(&cpus, sizeof cpus, text);
 	assert_string_equal(text, "");

@@ -80,7 +80,6 @@ static void json_comes_back_the_same(void **state)
 {
 	struct record record;
 
-	(void)state;
 	fill_everything(&record);
 	expect_the_same_back(&record);
 	record_case_init(&record, 0);
@@ -93,7 +92,6 @@ static void each_member_is_read_back(void **state)
 	struct record record, read;
 	const struct record_region *region;
 
-	(void)state;
 	fill_everything(&record);
 	text = text_of(&record);
 	record_done(&record);
@@ -149,7 +147,6 @@ static void the_largest_numbers_come_back_the_same(void **state)
 	struct record_region *region;
 	struct record record;
 
-	(void)state;
 	record_case_init(&record, 1);
 	region = record_case_region(&record, "large", 1);
 	region->sockets[0].values[0].count = 1000000000000000000U;
@@ -166,7 +163,6 @@ static void texts_from_outside_cannot_do_harm(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct record record, read;
 
-	(void)state;
 	record_case_init(&record, 0);
 	strcpy(record.command, "\x1b[2Jx\n\xff");
 	text = text_of(&record);
@@ -242,7 +238,6 @@ static void wrong_members_are_named(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct record record;
 
-	(void)state;
 	fill_everything(&record);
 	text = text_of(&record);
 	record_done(&record);
@@ -258,7 +253,6 @@ static void what_is_no_record_is_told_apart(void **state)
 	_cleanup_free_ char *text = NULL, *newer = NULL, *longer = NULL, *old = NULL;
 	struct record record;
 
-	(void)state;
 	record_case_init(&record, 0);
 	text = text_of(&record);
 	record_done(&record);
@@ -283,7 +277,6 @@ static void a_record_that_was_cut_is_refused(void **state)
 	_cleanup_free_ char *text = NULL;
 	struct record record;
 
-	(void)state;
 	fill_everything(&record);
 	text = text_of(&record);
 	record_done(&record);
@@ -326,7 +319,6 @@ static void an_array_adds_all_its_records(void **state)
 	struct record_list list = { .n = 0 };
 	char why[JSON_READER_WHY_MAX];
 
-	(void)state;
 	assert_int_equal(record_list_parse(one, &list, why), 0);
 	assert_int_equal(record_list_parse(text, &list, why), 0);
 	assert_int_equal(list.n, 6);
@@ -361,7 +353,6 @@ static void an_array_with_a_wrong_element_adds_nothing(void **state)
 	};
 	struct record_list list = { .n = 0 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		_cleanup_free_ char *text = wrong[i].is_first ? array_of(first, 2, wrong[i].odd)
 							      : array_of(third, 3, wrong[i].odd);
@@ -380,7 +371,6 @@ static void an_array_without_records_is_other_json(void **state)
 	struct record_list list = { .n = 0 };
 	char why[JSON_READER_WHY_MAX] = "";
 
-	(void)state;
 	assert_int_equal(record_list_parse("[]", &list, why), -ENOMSG);
 	assert_string_equal(why, "is an array without records");
 }
@@ -390,7 +380,6 @@ static void a_file_that_cannot_be_read_says_why(void **state)
 	struct record_list list = { .n = 0 };
 	char why[JSON_READER_WHY_MAX];
 
-	(void)state;
 	assert_int_equal(record_read("/nonexistent/r.json", &list, why), -ENOENT);
 	assert_string_equal(why, "cannot be read: No such file or directory");
 	assert_int_equal(record_read("/", &list, why), -EISDIR);

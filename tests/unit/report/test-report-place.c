@@ -185,7 +185,6 @@ static const struct {
 
 static void only_an_earlier_run_of_the_same_step_is_replaced(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const unsigned expected = cases[i].is_replaced ? 1 : 2;
 		unsigned n;
@@ -205,7 +204,6 @@ static void a_program_is_there_before_its_first_region(void **state)
 {
 	const struct shape alone = { "n1", "own/a", 0, 7, 10, 20, false };
 
-	(void)state;
 	assert_int_equal(place(&alone, 1), 1);
 	assert_int_equal(place_since(&team, 2, 15 * SECOND_NS), 2);
 	assert_int_equal(place_since(&team, 3, 20 * SECOND_NS + 1), 1);
@@ -216,7 +214,6 @@ static void the_next_free_name_is_taken(void **state)
 {
 	const struct shape later = { "n1", "own/a", 2, 0, 300, 400, false };
 
-	(void)state;
 	for (unsigned i = 1; i <= 12; i++) {
 		const struct shape alone = { "n1", "own/a", 0, i, 100, 200, false };
 
@@ -244,7 +241,6 @@ static void a_file_of_something_else_stays(void **state)
 	static const char *const texts[] = { "data", "[]", "{}", "{\"schema\":", "{\"schema\":1",
 		"{\"schema\":1}", "[{\"schema\":1,\"begun_s\":1,\"ended_s\":2}]", "\"", "{\"\\" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		write_text(path, texts[i]);
 		if (place(&team, 1) != 2)
@@ -259,7 +255,6 @@ static void an_empty_file_from_before_is_filled(void **state)
 	struct shape now = team;
 	struct stat status;
 
-	(void)state;
 	write_text(path, "");
 	assert_int_equal(place(&team, 1), 2);
 	now.begun_s = (uint64_t)time(NULL) + 10;
@@ -275,7 +270,6 @@ static void a_link_stays_and_its_file_has_the_report(void **state)
 	char target[64];
 	struct stat status;
 
-	(void)state;
 	snprintf(target, sizeof target, "%s/target", folder);
 	assert_int_equal(symlink(target, path), 0);
 	assert_int_equal(place(&team, 1), 1); /* the file is not there yet */
@@ -291,7 +285,6 @@ static void what_is_not_a_file_is_written_into(void **state)
 	char told[1024] = "";
 	int fd;
 
-	(void)state;
 	assert_int_equal(report_place("/dev/null", text, 0, &elsewhere), 0);
 	assert_null(elsewhere);
 	assert_int_equal(report_place("/dev/full", text, 0, &elsewhere), -ENOSPC);
@@ -335,7 +328,6 @@ static void a_file_in_a_closed_folder_is_replaced_by_the_same_rule(void **state)
 	const struct shape before = { "n1", "own/a", 0, 7, 150, 160, false };
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(place(&before, 1), 1);
 	assert_int_equal(chmod(path, 0666), 0);
 	assert_int_equal(chmod(folder, 0555), 0);
@@ -385,14 +377,12 @@ static void write_at_once(void)
 
 static void processes_that_write_at_once_lose_none(void **state)
 {
-	(void)state;
 	for (int i = 0; i < ROUNDS; i++)
 		write_at_once();
 }
 
 static void nor_do_they_where_there_are_no_links(void **state)
 {
-	(void)state;
 	has_links = false;
 	for (int i = 0; i < ROUNDS; i++)
 		write_at_once();

@@ -24,7 +24,6 @@ static void clients_can_tell_four_errors(void **state)
 		{ -EMFILE, -ENOMEM },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_int_equal(refusing_error(cases[i].is), cases[i].told);
 }

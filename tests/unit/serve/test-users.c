@@ -91,7 +91,6 @@ static void clients_of_a_uid_share(void **state)
 {
 	struct user *user = enter(1000, 5), *other = enter(1001, 5);
 
-	(void)state;
 	assert_ptr_equal(enter(1000, 5), user);
 	assert_ptr_not_equal(user, other);
 	assert_int_equal(user->n_clients, 2);
@@ -117,7 +116,6 @@ static void what_clients_get_is_read_only(void **state)
 	const struct page_wakeup *wakeups =
 		mmap(NULL, bytes, PROT_READ, MAP_SHARED, user->wakeups_fd, 0);
 
-	(void)state;
 	assert_ptr_not_equal(wakeups, MAP_FAILED);
 	page_wakeup_announce(&user->wakeups[1]);
 	assert_int_equal(wakeups[0].n_rung, 0);
@@ -133,7 +131,6 @@ static void one_that_is_away_is_found_again(void **state)
 	struct user *user = enter(1000, 5);
 	int doorbell = user->doorbells[0], wakeups = user->wakeups_fd;
 
-	(void)state;
 	users_leave(&users, user);
 	for (unsigned i = 1; i < USERS_AWAY_MAX; i++)
 		users_leave(&users, enter(2000 + i, 6));
@@ -155,7 +152,6 @@ static bool is_there(uint32_t uid)
 
 static void the_one_that_is_away_longest_goes_first(void **state)
 {
-	(void)state;
 	for (unsigned i = 0; i < USERS_AWAY_MAX; i++)
 		users_leave(&users, enter(2000 + i, 6));
 	users_leave(&users, enter(2000, 6));
@@ -175,7 +171,6 @@ static void new_doorbells_come_once_a_second(void **state)
 	struct user *user = enter(1000, 5);
 	int before = dup(user->doorbells[1]), after;
 
-	(void)state;
 	assert_int_equal(users_renew_doorbells(&users, user), 0);
 	after = user->doorbells[1];
 	wait_until_closed();
@@ -195,7 +190,6 @@ static void one_that_moves_to_another_account_is_charged_there(void **state)
 {
 	struct user *user = enter(1000, 5);
 
-	(void)state;
 	users_set_account(&users, 1000, 7);
 	users_set_account(&users, 4711, 8);
 	assert_int_equal(user->account, 7);
@@ -211,7 +205,6 @@ static void one_that_moves_to_another_account_is_charged_there(void **state)
 
 static void users_of_a_forgotten_account_go(void **state)
 {
-	(void)state;
 	users_leave(&users, enter(1000, 5));
 	users_leave(&users, enter(1001, 5));
 	users_leave(&users, enter(1002, 6));
@@ -227,7 +220,6 @@ static void a_user_with_clients_stays(void **state)
 {
 	struct user *user = enter(1000, 5);
 
-	(void)state;
 	users_forget_account(&users, 5);
 	assert_true(is_there(1000));
 	assert_int_equal(user->n_clients, 1);
@@ -242,7 +234,6 @@ static void memory_is_given_back(void **state)
 	int kept = dup(user->wakeups_fd);
 	struct page_wakeup wakeup;
 
-	(void)state;
 	page_wakeup_announce(&user->wakeups[0]);
 	assert_int_equal(pread(kept, &wakeup, sizeof wakeup, 0), sizeof wakeup);
 	assert_int_equal(wakeup.n_rung, 1);
@@ -263,7 +254,6 @@ static void errors_leave_nothing_behind(void **state)
 	unsigned n_failed = 0;
 	int r, first = dup(0);
 
-	(void)state;
 	close(first);
 	getrlimit(RLIMIT_NOFILE, &limit);
 	low = limit;
@@ -292,7 +282,6 @@ static void failed_renewal_changes_nothing(void **state)
 	struct rlimit limit, low;
 	int first = dup(0), doorbell = user->doorbells[0];
 
-	(void)state;
 	close(first);
 	getrlimit(RLIMIT_NOFILE, &limit);
 	low = (struct rlimit){ (rlim_t)first + 1, limit.rlim_max };

@@ -18,7 +18,6 @@ static struct watchdog watchdog = { .readers = readers, .n_readers = 2, .interva
 
 static void a_reader_that_sleeps_does_not_hang(void **state)
 {
-	(void)state;
 	heartbeat_begin(&readers[0].heartbeat, "answering rings", S);
 	heartbeat_rest(&readers[0].heartbeat, 0);
 	assert_null(watchdog_find_hanging(&watchdog, 1000000 * S));
@@ -26,7 +25,6 @@ static void a_reader_that_sleeps_does_not_hang(void **state)
 
 static void after_ten_seconds_with_one_thing_it_hangs(void **state)
 {
-	(void)state;
 	heartbeat_begin(&readers[1].heartbeat, "answering rings", 100 * S);
 	assert_null(watchdog_find_hanging(&watchdog, 110 * S));
 	assert_ptr_equal(watchdog_find_hanging(&watchdog, 110 * S + 1), &readers[1]);
@@ -35,7 +33,6 @@ static void after_ten_seconds_with_one_thing_it_hangs(void **state)
 
 static void one_thing_after_the_other_is_no_hang(void **state)
 {
-	(void)state;
 	for (unsigned i = 1; i < 100; i++) {
 		heartbeat_begin(&readers[0].heartbeat, "answering rings", i * S);
 		assert_null(watchdog_find_hanging(&watchdog, (i + 1) * S));
@@ -46,7 +43,6 @@ static void one_thing_after_the_other_is_no_hang(void **state)
 /* The reader may have begun after the clock was read, on another CPU. */
 static void what_begins_later_than_now_is_no_hang(void **state)
 {
-	(void)state;
 	heartbeat_begin(&readers[0].heartbeat, "answering rings", 2 * S);
 	assert_null(watchdog_find_hanging(&watchdog, S));
 	heartbeat_rest(&readers[0].heartbeat, 0);
@@ -54,7 +50,6 @@ static void what_begins_later_than_now_is_no_hang(void **state)
 
 static void a_short_interval_has_a_shorter_limit(void **state)
 {
-	(void)state;
 	assert_int_equal(watchdog_limit_ns(&watchdog), 10 * S);
 	assert_int_equal(watchdog_limit_ns(&(struct watchdog){ .interval_us = 8000000 }), 2 * S);
 }
@@ -64,7 +59,6 @@ static void a_reader_that_sleeps_past_an_answer_that_is_due_hangs(void **state)
 {
 	const char *doing;
 
-	(void)state;
 	heartbeat_begin(&readers[0].heartbeat, "answering rings", 100 * S);
 	heartbeat_rest(&readers[0].heartbeat, 500 * S);
 	assert_null(watchdog_find_hanging(&watchdog, 510 * S));
@@ -81,7 +75,6 @@ static void a_ring_that_a_reader_does_not_take_is_a_hang(void **state)
 	int bell = eventfd(0, EFD_CLOEXEC);
 	const char *doing;
 
-	(void)state;
 	doorbells->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	assert_int_equal(epoll_ctl(doorbells->epoll_fd, EPOLL_CTL_ADD, bell, &event), 0);
 	assert_false(watchdog_look(&watchdog, 100 * S));

@@ -54,7 +54,6 @@ static void has_defaults(void **state)
 	struct config config;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(config_load(NULL, &config, &fault), 0);
 	assert_defaults(&config);
 	assert_int_equal(load("", &config, &fault), 0);
@@ -77,7 +76,6 @@ static void ships_its_defaults(void **state)
 	unsigned n_keys = 0;
 	FILE *file;
 
-	(void)state;
 	snprintf(path, sizeof path, "%s/conf/uncored.conf", getenv("UNCORE_SOURCE_ROOT"));
 	assert_int_equal(config_load(path, &config, &fault), 0);
 	assert_defaults(&config);
@@ -100,7 +98,6 @@ static void reads_every_key(void **state)
 	struct config config;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(load("[server]\nsocket = /run/other\nmax_clients = 16384\n"
 			      "max_clients_per_user = 1\nrequests_per_second = 10000\n"
 			      "[access]\nmode = 0600\ngroup = root\nusers = root  4242\n"
@@ -134,7 +131,6 @@ static void reads_calibrations(void **state)
 	struct config config;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(
 		load("[calibration]\ndram.read = 128\nhbm.write = 32\n", &config, &fault), 0);
 	assert_int_equal(config.n_calibrations, 2);
@@ -152,7 +148,6 @@ static void reads_calibrations(void **state)
 
 static void refuses_bad_values(void **state)
 {
-	(void)state;
 	refuses("[reader]\n\nbudget_percent = 300\n",
 		"uncored.conf:3: budget_percent = 300: must be 1 to 100 (percent of one CPU).");
 	refuses("[reader]\nburst_ms = 0\n",
@@ -195,7 +190,6 @@ static void limits_the_socket_path(void **state)
 	struct config config;
 	struct fault fault;
 
-	(void)state;
 	memset(text + start + 1, 'x', 106);
 	assert_int_equal(load(text, &config, &fault), 0);
 	assert_int_equal(strlen(config.socket_path), 107);
@@ -206,7 +200,6 @@ static void limits_the_socket_path(void **state)
 
 static void refuses_unknown_names(void **state)
 {
-	(void)state;
 	refuses("[server]\nsocket = /x\ncolour = red\n",
 		"uncored.conf:3: unknown key colour in [server]; known are socket, "
 		"max_clients, max_clients_per_user, requests_per_second.");
@@ -219,7 +212,6 @@ static void refuses_unknown_names(void **state)
 
 static void refuses_what_stands_twice_or_nowhere(void **state)
 {
-	(void)state;
 	refuses("[access]\nmode = 0600\nmode = 0600\n",
 		"uncored.conf:3: second mode in [access], the first is on line 2.");
 	refuses("[server]\n[reader]\n[server]\n",
@@ -243,7 +235,6 @@ static void is_read_again_but_for_what_needs_a_restart(void **state)
 	struct fault fault;
 	char path[128];
 
-	(void)state;
 	n_kept = 0;
 	snprintf(path, sizeof path, "%s/uncored.conf", tree.root);
 	tree_write(&tree, "uncored.conf", "[server]\nsocket = /run/a-long-name\n");
@@ -271,7 +262,6 @@ static void needs_a_named_file(void **state)
 	struct config config;
 	struct fault fault;
 
-	(void)state;
 	assert_int_equal(config_load("/nonexistent.conf", &config, &fault), -ENOENT);
 	assert_string_equal(
 		fault.text, "Cannot open /nonexistent.conf: No such file or directory.");
@@ -283,7 +273,6 @@ static void a_line_of_users_may_be_long(void **state)
 	struct config config;
 	struct fault fault;
 
-	(void)state;
 	for (unsigned uid = 100000; uid < 100000 + POLICY_USERS_MAX; uid++)
 		sprintf(text + strlen(text), " %u", uid);
 	assert_int_equal(load(text, &config, &fault), 0);

@@ -26,7 +26,6 @@ static void root_may_always_connect(void **state)
 	const struct rules_user root = { .uid = 0 };
 	struct policy_access access = only_alice;
 
-	(void)state;
 	access.by_group = true;
 	access.group = HPC;
 	assert_true(policy_admits(&access, POLICY_NO_OWNER, &root, &refusal));
@@ -36,14 +35,12 @@ static void without_lists_everybody_may(void **state)
 {
 	const struct policy_access any = {};
 
-	(void)state;
 	assert_true(
 		policy_admits(&any, POLICY_NO_OWNER, &(struct rules_user){ .uid = BOB }, &refusal));
 }
 
 static void a_list_of_users_lets_those_in_and_no_others(void **state)
 {
-	(void)state;
 	assert_true(policy_admits(
 		&only_alice, POLICY_NO_OWNER, &(struct rules_user){ .uid = ALICE }, &refusal));
 	assert_false(policy_admits(
@@ -61,7 +58,6 @@ static void only_the_owner_of_the_job_may(void **state)
 	const struct rules_user alice = { .uid = ALICE }, root = { .uid = 0 },
 				nobody_at_all = { .uid = POLICY_NO_OWNER };
 
-	(void)state;
 	assert_true(policy_admits(&owner_only, ALICE, &alice, &refusal));
 	assert_true(policy_admits(&owner_only, ALICE, &root, &refusal));
 	assert_false(policy_admits(&owner_only, POLICY_NO_OWNER, &alice, &refusal));
@@ -81,7 +77,6 @@ static void a_group_lets_its_members_in_by_any_of_their_groups(void **state)
 {
 	const uint32_t groups[] = { STAFF, HPC };
 
-	(void)state;
 	assert_true(policy_admits(&only_hpc, POLICY_NO_OWNER,
 		&(struct rules_user){ .uid = BOB, .gid = HPC }, &refusal));
 	assert_true(policy_admits(&only_hpc, POLICY_NO_OWNER,
@@ -98,7 +93,6 @@ static void with_users_and_a_group_both_must_hold(void **state)
 {
 	struct policy_access access = only_alice;
 
-	(void)state;
 	access.by_group = true;
 	access.group = HPC;
 	assert_false(policy_admits(&access, POLICY_NO_OWNER,
@@ -115,7 +109,6 @@ static void quotas_say_which_of_them_is_full(void **state)
 {
 	struct policy_load load = { .n = 2, .most = 4, .n_of_user = 1, .most_of_user = 2 };
 
-	(void)state;
 	assert_true(policy_has_room(&load, BOB, &refusal));
 	load.n_of_user = 2;
 	assert_false(policy_has_room(&load, BOB, &refusal));
@@ -134,7 +127,6 @@ static void quotas_say_which_of_them_is_full(void **state)
 
 static void every_rule_has_a_name_an_error_and_says_who_can_change_it(void **state)
 {
-	(void)state;
 	for (unsigned rule = 0; rule < POLICY_RULES; rule++) {
 		assert_non_null(strchr(policy_rule_name(rule), '.'));
 		for (unsigned other = 0; other < rule; other++)
@@ -153,7 +145,6 @@ static void what_happened_is_cut_but_never_who_can_change_it(void **state)
 {
 	char flood[WIRE_TEXT_MAX];
 
-	(void)state;
 	memset(flood, 'x', sizeof flood - 1);
 	flood[sizeof flood - 1] = '\0';
 	policy_refuse(&refusal, POLICY_USERS, "%s", flood);
@@ -163,7 +154,6 @@ static void what_happened_is_cut_but_never_who_can_change_it(void **state)
 
 static void the_longer_interval_is_how_long_a_ring_may_be_held(void **state)
 {
-	(void)state;
 	assert_int_equal(policy_hold_ns(&exact), 0);
 	assert_int_equal(policy_hold_ns(&(struct policy_disclosure){ 5, 0, 1 }), 5000000);
 	assert_int_equal(policy_hold_ns(&(struct policy_disclosure){ 5, 60000, 1 }), 60000000000);
@@ -183,7 +173,6 @@ static void says_in_words_who_may_connect_and_what_is_told(void **state)
 	const struct policy_access any = {};
 	struct policy_access both = only_alice;
 
-	(void)state;
 	both.by_group = true;
 	strcpy(both.group_text, "hpc");
 	describes(&any, &exact, true,

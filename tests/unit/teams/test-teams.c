@@ -143,7 +143,6 @@ static void processes_of_a_uid_get_one_table_by_its_name(void **state)
 	const struct team *team = join_new(ALICE, "slurm.1.0", 0);
 	ino_t inode = inode_of(team);
 
-	(void)state;
 	assert_int_equal(team->run, 1);
 	assert_int_equal(memfd_bytes(team->fd), MIB);
 	assert_int_equal(fcntl(team->fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -161,7 +160,6 @@ static void another_layout_is_another_table(void **state)
 	const struct team *team;
 	ino_t inode = inode_of(join_new(ALICE, "job", 0));
 
-	(void)state;
 	assert_int_equal(teams_join(list, &wish, ++now_ns, &team), 1);
 	assert_int_not_equal(inode_of(team), inode);
 	assert_int_equal(team_list_find(list, ALICE, "job", 0)->layout, LAYOUT + 1);
@@ -175,7 +173,6 @@ static void a_run_that_ended_is_followed_by_one_other(void **state)
 {
 	const struct team *team;
 
-	(void)state;
 	join_new(ALICE, "job", 0);
 	assert_int_equal(join_new(ALICE, "job", 1)->run, 2);
 	assert_int_equal(join(ALICE, "job", 1, &team), 0);
@@ -196,7 +193,6 @@ static void a_table_takes_whole_pages_and_not_too_many(void **state)
 	struct teams_wish wish = { .uid = ALICE, .name = "job", .bytes = TEAM_BYTES_MAX };
 	const struct team *team;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		const struct teams_wish bad = { .uid = ALICE, .name = "bad", .bytes = wrong[i] };
 
@@ -210,7 +206,6 @@ static void tables_are_found_by_number_and_forgotten(void **state)
 {
 	const struct teams_wish first = { .uid = ALICE, .name = "a", .layout = LAYOUT, .run = 1 };
 
-	(void)state;
 	join_new(ALICE, "a", 0);
 	join_new(BOB, "b", 0);
 	join_new(ALICE, "c", 0);
@@ -229,7 +224,6 @@ static void a_team_is_alive_while_a_member_holds_its_slot(void **state)
 	const struct team *team = join_new(ALICE, "job", 0);
 	pid_t first, last;
 
-	(void)state;
 	assert_int_equal(teams_count_alive(list, now_ns), 0);
 	first = start_member(team, 0);
 	last = start_member(team, TEAM_SLOTS_MAX - 1);
@@ -244,7 +238,6 @@ static void a_lock_behind_the_slots_keeps_nothing_alive(void **state)
 {
 	pid_t member = start_member(join_new(ALICE, "job", 0), TEAM_SLOTS_MAX);
 
-	(void)state;
 	assert_int_equal(teams_count_alive(list, now_ns), 0);
 	end(member);
 }
@@ -254,7 +247,6 @@ static void a_table_that_takes_long_to_look_at_counts_as_ended(void **state)
 {
 	pid_t member = start_member(join_new(ALICE, "job", 0), 0);
 
-	(void)state;
 	assert_int_equal(teams_count_alive(list, now_ns), 1);
 	thread_step_ns = 30000000;
 	assert_int_equal(teams_count_alive(list, now_ns), 0);
@@ -270,7 +262,6 @@ static void an_ended_table_is_kept_for_an_hour(void **state)
 	pid_t member = start_member(join_new(ALICE, "job", 0), 3);
 	uint64_t ended_ns;
 
-	(void)state;
 	now_ns += 3 * HOUR_NS;
 	assert_int_equal(
 		teams_review(list, now_ns) - now_ns, TEAMS_MEMORY_S * UINT64_C(1000000000));
@@ -292,7 +283,6 @@ static void a_flood_takes_the_oldest_ended_tables_of_its_own_user(void **state)
 	pid_t member = start_member(join_new(ALICE, "alive", 0), 0);
 	char name[16];
 
-	(void)state;
 	join_new(BOB, "bob", 0);
 	for (unsigned i = 0; i < 3 * TEAMS_OF_UID_MAX; i++) {
 		snprintf(name, sizeof name, "flood%u", i);
@@ -313,7 +303,6 @@ static void too_many_teams_that_are_alive_get_no_other(void **state)
 	const struct team *team;
 	char name[16];
 
-	(void)state;
 	for (unsigned i = 0; i < TEAMS_ALIVE_MAX; i++) {
 		snprintf(name, sizeof name, "job%u", i);
 		members[i] = start_member(join_new(ALICE, name, 0), 0);
@@ -332,7 +321,6 @@ static void memory_that_tables_take_has_a_bound(void **state)
 {
 	const struct team *team;
 
-	(void)state;
 	for (unsigned run = 0; run < 8; run++)
 		join_new(ALICE, "sparse", run);
 	for (unsigned run = 0; run < 4; run++) {
@@ -368,7 +356,6 @@ static void a_table_filled_later_goes_when_it_has_ended(void **state)
 	const uint64_t minute_ns = TEAMS_MEMORY_S * UINT64_C(1000000000);
 	pid_t member;
 
-	(void)state;
 	join_new(ALICE, "empty", 0);
 	fill(join_new(BOB, "filled", 0));
 	for (unsigned run = 0; run < 7; run++)
@@ -393,7 +380,6 @@ static void what_living_processes_have_filled_stays(void **state)
 {
 	pid_t members[2];
 
-	(void)state;
 	for (unsigned run = 0; run < 2; run++) {
 		const struct team *team = join_new(ALICE, "filled", run);
 
@@ -415,7 +401,6 @@ static void what_living_processes_have_filled_stays(void **state)
 /* Four subordinate uids of Alice have all that each may have, and so all that she may have. */
 static void an_account_gives_tables_of_the_uid_that_has_the_most(void **state)
 {
-	(void)state;
 	for (uint32_t uid = SUBORDINATE; uid < SUBORDINATE + 4; uid++)
 		for (unsigned run = 0; run < 4; run++)
 			fill(join_new(uid, "filled", run));
@@ -439,7 +424,6 @@ static void a_run_has_a_number_by_its_time(void **state)
 	struct fdstore nothing = {};
 	uint32_t first, second;
 
-	(void)state;
 	now_ns = day_ns;
 	first = join_new(ALICE, "job", 0)->run;
 	assert_int_equal(first, 24 * 3600 * 100 + 1);
@@ -456,7 +440,6 @@ static void a_run_has_a_number_by_its_time(void **state)
 
 static void subordinate_uids_share_the_bounds_of_their_account(void **state)
 {
-	(void)state;
 	join_new(BOB, "bob", 0);
 	join_new(ALICE, "alice", 0);
 	join_new(ALICE, "alice", 1);
@@ -471,7 +454,6 @@ static void where_all_places_are_taken_the_largest_account_gives_one(void **stat
 	const struct team *team;
 	pid_t member;
 
-	(void)state;
 	team_list_limit(list, 4);
 	join_new(BOB, "bob", 0);
 	for (unsigned run = 0; run < 3; run++)
@@ -520,7 +502,6 @@ static void a_manager_that_reads_late_gets_what_is_there(void **state)
 	static struct service_manager manager;
 	char path[64];
 
-	(void)state;
 	alarm(60); /* nothing here may wait for the manager */
 	snprintf(path, sizeof path, "/tmp/uncore-teams-%d", getpid());
 	manager_open(&manager, path, true);
@@ -563,7 +544,6 @@ static void tables_come_back_from_the_store(void **state)
 		memfd_new("owners", 4096, 0600) };
 	const struct team *team;
 
-	(void)state;
 	pass(fds, names, ARRAY_SIZE(fds));
 	assert_int_equal(list->n, 2);
 	team = team_list_find(list, ALICE, before.name, 1);
@@ -594,7 +574,6 @@ static void what_is_no_table_is_dropped(void **state)
 		memfd_new("uncored-team.1.1.7.5.no-place", 65536, 0600),
 	};
 
-	(void)state;
 	pass(fds, names, ARRAY_SIZE(fds));
 	assert_int_equal(list->n, 1);
 	assert_non_null(team_list_find(list, ALICE, "good", 0));
@@ -609,7 +588,6 @@ static void names_of_memfds_are_read_strictly(void **state)
 		"uncored-team.1.1.7.99999999999999999999.x" };
 	struct team team;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		int fd = memfd_new(wrong[i], 65536, 0600);
 
