@@ -43,7 +43,7 @@ def compile_program(folder, text):
     (folder / "example.c").write_text(text, encoding="utf-8")
     (folder / "work.c").write_text(WORK, encoding="utf-8")
     command = [*shlex.split(os.environ.get("CC", "cc")), "-O2", "-Wall", "-Wextra", "-Werror",
-               f"-I{SOURCE}/client", "-o", folder / "example", folder / "example.c",
+               f"-I{SOURCE}/client/libuncore", "-o", folder / "example", folder / "example.c",
                folder / "work.c", f"-L{BUILD}/client", "-luncore",
                f"-Wl,-rpath,{BUILD}/client"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
