@@ -10,6 +10,12 @@
  * *muted* by EPOLL_CTL_MOD until the claim is answered. EPOLL_CTL_MOD looks at the doorbell's count
  * and at nothing that clients hold (fs/eventpoll.c, ep_modify; fs/eventfd.c, eventfd_poll).
  *
+ * A pipe that nobody drains would be worse than an eventfd. With 16,000 watchers of the client's
+ * end (Linux 6.18), a ring costs the client 2 ms with an eventfd and 13 us with a pipe; but closing
+ * our end, which is not the last, takes 2 us with an eventfd, and 2 ms with a pipe, which walks the
+ * watchers. And a pipe is full at some time: then a client would have to ask for another.
+ * EPOLL_CTL_MOD takes 2 to 4 us while a call of the client is held in a page fault.
+ *
  * Everything but doorbells_wait() is called with the reader's lock held.
  */
 #pragma once
