@@ -74,7 +74,7 @@ struct json_object *json_reader_object(
 
 	if (json_object_is_type(member, json_type_object))
 		return member;
-	json_reader_fail(reader, key, "is no object");
+	json_reader_fail(reader, key, "is not an object");
 	return NULL;
 }
 
@@ -86,7 +86,7 @@ struct json_object *json_reader_list(struct json_reader *reader, struct json_obj
 
 	*ret_n = 0;
 	if (!json_object_is_type(member, json_type_array)) {
-		json_reader_fail(reader, key, "is no list");
+		json_reader_fail(reader, key, "is not a list");
 		return NULL;
 	}
 	if (json_object_array_length(member) > most) {
@@ -108,7 +108,7 @@ static void fail_number(struct json_reader *reader, const char *key, uint64_t mo
 {
 	char is_wrong[64];
 
-	snprintf(is_wrong, sizeof is_wrong, "is no whole number from 0 to %" PRIu64, most);
+	snprintf(is_wrong, sizeof is_wrong, "is not a whole number from 0 to %" PRIu64, most);
 	json_reader_fail(reader, key, is_wrong);
 }
 
@@ -148,7 +148,7 @@ double json_reader_real(struct json_reader *reader, struct json_object *object, 
 		    json_object_is_type(member, json_type_int)) &&
 		isfinite(number) && number >= 0)
 		return number;
-	json_reader_fail(reader, key, "is no number of 0 or more");
+	json_reader_fail(reader, key, "is not a number of 0 or more");
 	return NAN;
 }
 
@@ -172,7 +172,7 @@ static const char *text_of(struct json_reader *reader, struct json_object *value
 		return NULL;
 	if (text && strlen(text) == (size_t)json_object_get_string_len(value))
 		return text;
-	json_reader_fail(reader, key, text ? "has a NUL in it" : "is no text");
+	json_reader_fail(reader, key, text ? "has a NUL in it" : "is not a text");
 	return NULL;
 }
 
@@ -198,7 +198,7 @@ void json_reader_text(struct json_reader *reader, struct json_object *object, co
 {
 	copy(reader, find(reader, object, key), key, ret);
 	if (!text_is_plain(ret.text))
-		json_reader_fail(reader, key, "has characters that are no plain text");
+		json_reader_fail(reader, key, "has characters that are not plain text");
 	if (json_reader_failed(reader))
 		*ret.text = '\0';
 }

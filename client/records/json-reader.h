@@ -24,7 +24,7 @@ static inline bool json_reader_failed(const struct json_reader *reader)
 	return *reader->why;
 }
 
-/* Says that member @key, or the object itself if it is NULL, @is_wrong: "is no text". */
+/* Says that member @key, or the object itself if it is NULL, @is_wrong: "is not a text". */
 void json_reader_fail(struct json_reader *reader, const char *key, const char *is_wrong);
 
 /* Enters the object of member @key, or its element @index; returns what json_reader_leave() needs.

@@ -92,7 +92,7 @@ static void parse_estimate(
 	if (has(object, "note"))
 		ret->why = json_reader_copy_free_text(reader, object, "note");
 	if (isnan(ret->count))
-		json_reader_fail(reader, "count", "is no number of 0 or more");
+		json_reader_fail(reader, "count", "is not a number of 0 or more");
 }
 
 /* Either each socket of the region has estimates, or none has. */
@@ -192,7 +192,7 @@ static void parse_work(struct json_reader *reader, struct json_object *object,
 		strcpy(ret[n].unit, unit);
 		ret[n].amount = json_reader_real(reader, work, unit);
 		if (isnan(ret[n++].amount))
-			json_reader_fail(reader, unit, "is no number of 0 or more");
+			json_reader_fail(reader, unit, "is not a number of 0 or more");
 	}
 	json_reader_leave(reader, entered);
 }

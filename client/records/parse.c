@@ -40,7 +40,7 @@ static void parse_generation(
 			number_parse_whole(digits + 16, 16, UINT64_MAX, &ret_generation[1]))
 			return;
 	}
-	json_reader_fail(reader, "generation", "is no 32 hexadecimal digits");
+	json_reader_fail(reader, "generation", "is not 32 hexadecimal digits");
 }
 
 static void parse_metrics(
@@ -182,7 +182,7 @@ static int check_schema(struct json_object *object, char ret_why[JSON_READER_WHY
 		!json_object_object_get_ex(object, "schema", &schema)) {
 		snprintf(ret_why, JSON_READER_WHY_MAX,
 			regions ? "is a report of a release before 0.2, which has no schema"
-				: "is no record of regions");
+				: "is not a record of regions");
 		return -ENOMSG;
 	}
 	if (json_object_is_type(schema, json_type_int) &&
@@ -209,7 +209,7 @@ static int parse_object(
 	parse_cost(&reader, object, &record);
 	parse_regions(&reader, object, &record);
 	if (json_reader_failed(&reader)) {
-		snprintf(ret_why, JSON_READER_WHY_MAX, "is no record that can be read: %s",
+		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
 			reader.why);
 		return -EBADMSG;
 	}
@@ -294,7 +294,7 @@ int record_parse_json(const char *text, struct json_object **ret, char ret_why[J
 	json_tokener_free(tokener);
 	if (*ret)
 		return 0;
-	snprintf(ret_why, JSON_READER_WHY_MAX, "is no JSON, or was cut");
+	snprintf(ret_why, JSON_READER_WHY_MAX, "is not JSON, or was cut");
 	return -EBADMSG;
 }
 

@@ -10,8 +10,8 @@
 
 /*
  * 0; else *ret_record is untouched, and @ret_why is the part of a sentence that follows the name of
- * the file: -ENOMSG: "is no record of regions", which any other JSON is; -EPROTONOSUPPORT: it has
- * another schema; -EBADMSG: a member is wrong; -ENOMEM.
+ * the file: -ENOMSG: "is not a record of regions", which any other JSON is; -EPROTONOSUPPORT: it
+ * has another schema; -EBADMSG: a member is wrong; -ENOMEM.
  */
 int record_parse(const char *text, struct record *ret_record, char ret_why[JSON_READER_WHY_MAX]);
 

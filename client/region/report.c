@@ -61,7 +61,8 @@ int report_write_json(const struct regions *regions, const char *path, uint64_t 
 
 	if (r < 0)
 		return error_say(r,
-			"%s is no name for a report: %m. Only %%p, %%h, %%r, %%j and %%%% have a "
+			"%s cannot be the name of a report: %m. Only %%p, %%h, %%r, %%j and %%%% "
+			"have a "
 			"meaning.",
 			path);
 	r = take(regions, &record);

@@ -181,7 +181,7 @@ static int open_file(const char *path, FILE **ret, struct fault *fault)
 	struct stat st;
 
 	if (fd == -EINVAL)
-		return fault_set(fault, fd, "%s is no file that can be read.", path);
+		return fault_set(fault, fd, "%s cannot be read.", path);
 	if (fd < 0)
 		return fault_set(fault, fd, "Cannot open %s: %s.", path, strerror(-fd));
 	if (fstat(fd, &st) < 0)

@@ -211,7 +211,7 @@ int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box
 static int check_layout(const struct ledger_header *header, uint64_t bytes, struct fault *fault)
 {
 	if (header->magic != LEDGER_MAGIC)
-		return fault_set(fault, -EBADMSG, "it is no ledger");
+		return fault_set(fault, -EBADMSG, "it is not a ledger");
 	if (header->version != LEDGER_VERSION)
 		return fault_set(fault, -EPROTONOSUPPORT,
 			"it has version %u of the layout, this uncored knows version %d",
@@ -278,7 +278,7 @@ int ledger_adopt(struct ledger *ledger, int fd, const struct plan *plan, struct 
 	*ledger = (struct ledger){ fd, header };
 	if (!header) {
 		close_fd(&ledger->fd);
-		return fault_set(fault, -EBADMSG, "it is no ledger");
+		return fault_set(fault, -EBADMSG, "it is not a ledger");
 	}
 	r = check_layout(header, bytes, fault);
 	if (r >= 0)

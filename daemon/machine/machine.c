@@ -201,7 +201,7 @@ static int read_cpuinfo(int root_fd, struct machine *machine, struct fault *faul
 	size_t size = 0;
 
 	if (!file && errno == EINVAL)
-		return fault_set(fault, -errno, "proc/cpuinfo is no file that can be read.");
+		return fault_set(fault, -errno, "proc/cpuinfo cannot be read.");
 	if (!file)
 		return fault_set(fault, -errno, "Cannot open proc/cpuinfo: %m.");
 	errno = 0;

@@ -75,7 +75,7 @@ static int load_cpumask(struct pmu *pmu)
 			pmu->name);
 	} else if (!pmu_parse_cpus(text, pmu->cpumask)) {
 		snprintf(pmu->why, sizeof pmu->why,
-			"the cpumask of %s says \"%.32s\", which is no list of CPUs", pmu->name,
+			"the cpumask of %s says \"%.32s\", which is not a list of CPUs", pmu->name,
 			text);
 		hwloc_bitmap_free(pmu->cpumask);
 		pmu->cpumask = NULL;
@@ -94,7 +94,7 @@ static void load_type(struct pmu *pmu)
 			strerror(-r));
 	else if (!number_parse_whole(text, 10, UINT32_MAX, &type))
 		snprintf(pmu->why, sizeof pmu->why,
-			"the type of %s says \"%.32s\", which is no number", pmu->name, text);
+			"the type of %s says \"%.32s\", which is not a number", pmu->name, text);
 	else
 		pmu->type = type;
 }

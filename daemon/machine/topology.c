@@ -39,8 +39,8 @@ static int read_online(const char *root, hwloc_bitmap_t ret, struct fault *fault
 	if (r < 0)
 		return fault_set(fault, -ENODEV, "%s cannot be read", path);
 	if (!pmu_parse_cpus(text, ret))
-		return fault_set(
-			fault, -ENODEV, "%s says \"%.32s\", which is no list of CPUs", path, text);
+		return fault_set(fault, -ENODEV, "%s says \"%.32s\", which is not a list of CPUs",
+			path, text);
 	return 0;
 }
 

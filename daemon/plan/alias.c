@@ -101,7 +101,7 @@ static int check_scale(
 		scale = strtod(scale_text, &end);
 		if (*end || !(scale > 0))
 			return fault_set(
-				fault, -EDOM, "its .scale \"%.24s\" is no factor", scale_text);
+				fault, -EDOM, "its .scale \"%.24s\" is not a factor", scale_text);
 	}
 	return agrees(scale, unit, worth, fault) ? 0 : -EDOM;
 }
@@ -113,7 +113,7 @@ int alias_encode(const struct pmu *pmu, const char *name, const struct worth *wo
 	int r;
 
 	if (!format_is_file_name(name))
-		return fault_set(fault, -EINVAL, "that is no name of an event");
+		return fault_set(fault, -EINVAL, "that is not the name of an event");
 	snprintf(path, sizeof path, "events/%s", name);
 	r = text_file_read(pmu->directory_fd, path, text, sizeof text);
 	if (r == -ENOENT)

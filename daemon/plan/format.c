@@ -108,7 +108,7 @@ static int load_field(
 	}
 	if (!format_is_file_name(name) ||
 		snprintf(path, sizeof path, "format/%s", name) >= (int)sizeof path)
-		return fault_set(fault, -EINVAL, "\"%.32s\" is no name of a field", name);
+		return fault_set(fault, -EINVAL, "\"%.32s\" is not the name of a field", name);
 	r = text_file_read(pmu->directory_fd, path, text, sizeof text);
 	if (r == -ENOENT)
 		return fault_set(fault, r, "the PMU has no field \"%.32s\"", name);
@@ -164,7 +164,7 @@ static int encode_term(
 		*equals = '\0';
 	if (equals && !number_parse_whole(equals + 1, 0, UINT64_MAX, &value))
 		return fault_set(fault, -EINVAL,
-			"%.32s has the value \"%.24s\", which is no number", term, equals + 1);
+			"%.32s has the value \"%.24s\", which is not a number", term, equals + 1);
 	r = load_field(pmu, term, &field, fault);
 	return r < 0 ? r : place(encoding, &field, term, value, fault);
 }

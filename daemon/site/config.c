@@ -222,7 +222,8 @@ static int read_calibration(const struct inifile *ini, const struct inifile_sect
 		if (config->n_calibrations == PAGE_METRICS_MAX ||
 			strlen(entry->key) >= sizeof calibration->metric)
 			return inifile_fault(ini, entry->line, fault,
-				"[calibration] %s is no metric, or one too many.", entry->key);
+				"[calibration] %s is not a metric, or is one too many.",
+				entry->key);
 		if (inifile_number(&key, entry->value, &calibration->bytes, &why) < 0)
 			return inifile_fault(ini, entry->line, fault, "[calibration] %s = %s: %s.",
 				entry->key, entry->value, why.text);

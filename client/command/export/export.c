@@ -57,7 +57,7 @@ static int put(const struct export_options *options, const struct document *docu
 	r = replace_file(options->output_path, document);
 	if (r < 0)
 		fprintf(stderr, "uncore export: cannot write %s: %s.\n", options->output_path,
-			r == -EEXIST ? "it is no regular file" : strerror(-r));
+			r == -EEXIST ? "it is not a regular file" : strerror(-r));
 	return r < 0 ? EXIT_FAILED : 0;
 }
 

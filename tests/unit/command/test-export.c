@@ -212,7 +212,7 @@ static void a_file_is_replaced_and_nothing_else(void **state)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/dev/null", path), 0);
 	run(&outcome, line);
-	expect(&outcome, 1, "it is no regular file.");
+	expect(&outcome, 1, "it is not a regular file.");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(folder), 0); /* nothing else is in it */
 }
@@ -222,7 +222,7 @@ static void output_that_cannot_be_written_is_an_error(void **state)
 	struct outcome outcome;
 
 	run(&outcome, "export -o /dev/null");
-	expect(&outcome, 1, "cannot write /dev/null: it is no regular file.");
+	expect(&outcome, 1, "cannot write /dev/null: it is not a regular file.");
 	run(&outcome, "export -o /nonexistent/x.prom");
 	expect(&outcome, 1, "cannot write /nonexistent/x.prom: No such file or directory.");
 	run(&outcome, "export >/dev/full");

@@ -137,7 +137,7 @@ def twins():
                               capture_output=True, check=False, timeout=SECONDS)
         tap.equal(done.returncode, 0, f"status, of {done}")
         tap.equal(json.loads(done.stdout)[0]["total"]["dram.read"]["bytes"], 5, "bytes")
-        contains(done.stderr, "other.json, line 1: it is no record of a job; it is left out")
+        contains(done.stderr, "other.json, line 1: it is not a record of a job; it is left out")
         missing = subprocess.run([UNCORE, "job", "report", "123", folder / "none"], capture_output=True, text=True,
                                  check=False, timeout=SECONDS)
         tap.equal(missing.returncode, 1, f"status, of {missing}")
@@ -156,10 +156,10 @@ def one_host():
 def wrong():
     """A line that is no record, or a wrong one, is told with its number, and the others are shown"""
     good = json.dumps(record("n1", socket(0, 5)))
-    changes = [("record", 2, "another kind"), ("job", "a/b", "no ID"), ("uid", -1, "uid"), ("host", 5, "no text"),
-               ("begin", "yesterday", "no time"), ("complete", None, "neither true nor false"),
-               ("sockets", {}, "no list"),
-               ("seconds", "x", "no number"), ("run", "x" * 65, "more than 64 bytes")]
+    changes = [("record", 2, "another kind"), ("job", "a/b", "not the ID"), ("uid", -1, "uid"), ("host", 5, "not a text"),
+               ("begin", "yesterday", "not a time"), ("complete", None, "neither true nor false"),
+               ("sockets", {}, "not a list"),
+               ("seconds", "x", "not a number"), ("run", "x" * 65, "more than 64 bytes")]
     for key, value, words in changes:
         bad = {**record("n2", socket(0, 5)), key: value}
         done = report([], status=1, text=f"{good}\n\n{json.dumps(bad)}\n")
@@ -169,7 +169,7 @@ def wrong():
                        ("metrics", {"dram.read": {}}), ("metrics", {"x" * 40: {"bytes": 1, "quality": []}})):
         bad = record("n2", {**socket(0, 5), key: value})
         said = report([], status=1, text=f"{good}\n{json.dumps(bad)}").stderr
-        contains(said, "line 2: it is no record that can be read")
+        contains(said, "line 2: it is not a record that can be read")
     for text in ("{", good[:50], "[1,2]", "\x00", "5", good + good, good + " x"):
         contains(report([], status=1, text=f"{good}\n{text}\n").stderr, "line 2: it is no")
     contains(report([], status=1, text="").stderr, "no record of job 123")

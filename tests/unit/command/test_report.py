@@ -119,7 +119,7 @@ def array():
     tap.equal(one, report(files, "--json", paths=["n01.json"]).stdout, "an array of one")
     done = report({"all.json": [files["n01.json"], {}], "n02.json": files["n02.json"]})
     tap.equal(done.returncode, 1, "status with an element that is no record")
-    contains(done.stderr, "./all.json is an array whose element 1 is no record of regions; it is left out.")
+    contains(done.stderr, "./all.json is an array whose element 1 is not a record of regions; it is left out.")
     done = report({"none.json": []}, paths=["none.json"])
     tap.equal(done.returncode, 1, "status of no record")
     contains(done.stderr, "none.json is an array without records.")
@@ -163,11 +163,11 @@ def other_files():
     files = {**two_nodes(), "other.json": {"results": []}, "notes.txt": "no JSON"}
     done = report(files)
     tap.equal(done.returncode, 0, f"{done.stderr}status")
-    contains(done.stderr, "uncore report: ./other.json is no record of regions; it is left out.")
+    contains(done.stderr, "uncore report: ./other.json is not a record of regions; it is left out.")
     tap.check("notes.txt" not in done.stderr, done.stderr)
     done = report({**files, "broken.json": '{"schema":1,'})
     tap.equal(done.returncode, 1, "status with a file that was cut")
-    contains(done.stderr, "./broken.json is no JSON, or was cut; it is left out.")
+    contains(done.stderr, "./broken.json is not JSON, or was cut; it is left out.")
     contains(done.stdout, " 16.0 KB ")
     done = report({**files, "newer.json": {**record("n03"), "schema": 2}})
     tap.equal(done.returncode, 1, "status with another schema")
@@ -183,7 +183,7 @@ def bad_members():
     broken["regions"][0]["sockets"][1]["window_ns"] = -1
     done = report({"n01.json": broken})
     tap.equal(done.returncode, 1, "status")
-    contains(done.stderr, "./n01.json is no record that can be read: member regions[0].sockets[1].window_ns is no "
+    contains(done.stderr, "./n01.json is not a record that can be read: member regions[0].sockets[1].window_ns is not a "
              "whole number")
 
 

@@ -215,7 +215,7 @@ int main(void)
 		CASE("A number is found in a list of numbers and ranges", matches_lists),
 		CASE("A machine matches if every given key agrees", matches_all_that_is_asked),
 		CASE("A machine matches if its PMUs have the names", matches_names_of_pmus),
-		CASE("A malformed list is no list", refuses_bad_lists),
+		CASE("A malformed list is not a list", refuses_bad_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,8 +70,8 @@ static void test_broken(void **state)
 			"uncore_imc_3 has no cpumask file, so it is not known on which CPUs it "
 			"counts" },
 		{ "uncore_imc_7",
-			"the cpumask of uncore_imc_7 says \"0-x\", which is no list of CPUs" },
-		{ "uncore_imc_8", "the type of uncore_imc_8 says \"imc\", which is no number" },
+			"the cpumask of uncore_imc_7 says \"0-x\", which is not a list of CPUs" },
+		{ "uncore_imc_8", "the type of uncore_imc_8 says \"imc\", which is not a number" },
 		{ "uncore_cha_12",
 			"the cpumask of uncore_cha_12 is empty: every CPU it could count on is "
 			"offline" },
@@ -120,7 +120,7 @@ static void test_cpumasks(void **state)
 			assert_string_equal(list.pmus[0].why, "");
 		} else {
 			assert_null(list.pmus[0].cpumask);
-			assert_non_null(strstr(list.pmus[0].why, "which is no list of CPUs"));
+			assert_non_null(strstr(list.pmus[0].why, "which is not a list of CPUs"));
 		}
 		pmu_list_done(&list);
 	}
@@ -147,8 +147,8 @@ static void test_type(void **state)
 		const char *text, *why;
 	} cases[] = {
 		{ "4294967295\n", "" },
-		{ "4294967296\n", "the type of box says \"4294967296\", which is no number" },
-		{ "12 \n", "the type of box says \"12 \", which is no number" },
+		{ "4294967296\n", "the type of box says \"4294967296\", which is not a number" },
+		{ "12 \n", "the type of box says \"12 \", which is not a number" },
 		{ "\n", "the type of box cannot be read: No data available" },
 	};
 	struct tree tree = tree_new();

@@ -209,15 +209,16 @@ static void test_bad_raw(void **state)
 		{ EVENT_RAW, "event=4,all=1",
 			"raw:event=4,all=1: all overlaps a field that was given before it" },
 		{ EVENT_RAW, "event=four",
-			"raw:event=four: event has the value \"four\", which is no number" },
+			"raw:event=four: event has the value \"four\", which is not a number" },
 		{ EVENT_RAW, "event=-1",
-			"raw:event=-1: event has the value \"-1\", which is no number" },
-		{ EVENT_RAW, "event=", "raw:event=: event has the value \"\", which is no number" },
+			"raw:event=-1: event has the value \"-1\", which is not a number" },
+		{ EVENT_RAW,
+			"event=", "raw:event=: event has the value \"\", which is not a number" },
 		{ EVENT_RAW, "all=0x10000000000000000",
 			"raw:all=0x10000000000000000: all has the value \"0x10000000000000000\", "
-			"which is no number" },
-		{ EVENT_RAW, "event=4,", "raw:event=4,: \"\" is no name of a field" },
-		{ EVENT_RAW, "../type=1", "raw:../type=1: \"../type\" is no name of a field" },
+			"which is not a number" },
+		{ EVENT_RAW, "event=4,", "raw:event=4,: \"\" is not the name of a field" },
+		{ EVENT_RAW, "../type=1", "raw:../type=1: \"../type\" is not the name of a field" },
 		{ EVENT_RAW, "config1=0x100000000",
 			"raw:config1=0x100000000: config1=0x100000000 sets bits 0x100000000 that "
 			"no "
@@ -241,7 +242,7 @@ static void test_bad_aliases(void **state)
 {
 	static const struct bad cases[] = {
 		{ EVENT_SYSFS, "write", "sysfs:write: the PMU has no such event" },
-		{ EVENT_SYSFS, "../type", "sysfs:../type: that is no name of an event" },
+		{ EVENT_SYSFS, "../type", "sysfs:../type: that is not the name of an event" },
 		{ EVENT_SYSFS, "half",
 			"sysfs:half: its .scale and .unit say 32 bytes, the platform file 64" },
 		{ EVENT_SYSFS, "energy",
@@ -249,10 +250,10 @@ static void test_bad_aliases(void **state)
 		{ EVENT_SYSFS, "prescaled",
 			"sysfs:prescaled: its .scale 256, without a .unit, does not divide 64 "
 			"bytes" },
-		{ EVENT_SYSFS, "garbled", "sysfs:garbled: its .scale \"64x\" is no factor" },
+		{ EVENT_SYSFS, "garbled", "sysfs:garbled: its .scale \"64x\" is not a factor" },
 		{ EVENT_SYSFS, "plain", "sysfs:plain: event=0x448 does not fit its 8 bits" },
 		{ EVENT_SYSFS, "parameter",
-			"sysfs:parameter: event has the value \"?\", which is no number" },
+			"sysfs:parameter: event has the value \"?\", which is not a number" },
 	};
 
 	check_bad("uncore_imc_3", cases, sizeof cases / sizeof *cases);

@@ -226,9 +226,9 @@ static void test_icelake_broken(void **state)
 	assert_missing(&f, "uncore_cha_11", "specitom",
 		"raw:event=0x35,umask=0xcc57ff01: umask=0xcc57ff01 does not fit its 8 bits");
 	assert_missing(&f, "uncore_imc_7", NULL,
-		"the cpumask of uncore_imc_7 says \"0-x\", which is no list of CPUs");
+		"the cpumask of uncore_imc_7 says \"0-x\", which is not a list of CPUs");
 	assert_missing(&f, "uncore_imc_8", NULL,
-		"the type of uncore_imc_8 says \"imc\", which is no number");
+		"the type of uncore_imc_8 says \"imc\", which is not a number");
 	assert_missing(&f, "uncore_cha_12", NULL,
 		"the cpumask of uncore_cha_12 is empty: every CPU it could count on is offline");
 	assert_missing(&f, "uncore_imc_9", "dram.write",

@@ -296,7 +296,7 @@ int main(void)
 		CASE("records of one host are never summed", records_of_one_host_are_never_summed),
 		CASE("a total has a row for each run", a_total_has_a_row_for_each_run),
 		CASE("lists of hosts are Slurm's", lists_of_hosts_are_slurms),
-		CASE("what is no list of hosts is refused", what_is_no_list_of_hosts_is_refused),
+		CASE("what is not a list of hosts is refused", what_is_no_list_of_hosts_is_refused),
 		CASE("a domain makes no other host", a_domain_makes_no_other_host),
 	};
 

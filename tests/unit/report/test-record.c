@@ -203,13 +203,14 @@ static void wrong_members_are_named(void **state)
 	static const struct {
 		const char *from, *to, *why;
 	} wrong[] = {
-		{ "\"count\":12", "\"count\":-1", "member regions[0].count is no whole number" },
-		{ "\"count\":12", "\"count\":1.5", "member regions[0].count is no whole number" },
+		{ "\"count\":12", "\"count\":-1", "member regions[0].count is not a whole number" },
+		{ "\"count\":12", "\"count\":1.5",
+			"member regions[0].count is not a whole number" },
 		{ "\"count\":12", "\"count\":99999999999999999999999", "regions[0].count" },
 		{ "\"count\":12", "\"count\":\"12\"", "regions[0].count" },
 		{ "\"count\":12", "\"c\":12", "regions[0].count" },
 		{ "\"failed\":2", "\"failed\":13",
-			"regions[0].failed is no whole number from 0 to 12" },
+			"regions[0].failed is not a whole number from 0 to 12" },
 		{ "\"no figures\"", "\"na\xc3\xafve \\\"x\\\\y\\\"/[0]\"",
 			"regions[1].name is the name of another region" },
 		{ "\"no figures\"", "\"\"", "regions[1].name is empty" },
@@ -218,19 +219,20 @@ static void wrong_members_are_named(void **state)
 		{ "\"no figures\"",
 			"\"0123456789012345678901234567890123456789012345678901234567890123\"",
 			"regions[1].name has more than 63 bytes" },
-		{ "\"no figures\"", "[]", "regions[1].name is no text" },
+		{ "\"no figures\"", "[]", "regions[1].name is not a text" },
 		{ "\"socket\":1", "\"socket\":0", "regions[0].sockets[1].socket is not above" },
-		{ "\"socket\":1", "\"socket\":99999", "regions[0].sockets[1].socket is no whole" },
+		{ "\"socket\":1", "\"socket\":99999",
+			"regions[0].sockets[1].socket is not a whole" },
 		{ "\"bytes\":8192", "\"bytes\":1e3",
-			"member regions[0].sockets[0].metrics.dram.write.bytes is no whole "
+			"member regions[0].sockets[0].metrics.dram.write.bytes is not a whole "
 			"number" },
-		{ "\"generation\":\"0", "\"generation\":\"x", "generation is no 32 hex" },
+		{ "\"generation\":\"0", "\"generation\":\"x", "generation is not 32 hex" },
 		{ "\"died\":true", "\"died\":1", "members[3].died is neither" },
-		{ "\"regions\":[", "\"regions\":{}, \"r\":[", "member regions is no list" },
-		{ "\"clock\":\"ns\"", "\"clock\":7", "metrics.clock is no text" },
-		{ "\"clock\":\"ns\"", "\"other\":\"ns\"", "metrics.other is no object" },
-		{ "\"cell\":", "\"cell\":null,\"x\":", "work.cell is no number" },
-		{ "\"cell\":", "\"cell\":-1,\"x\":", "work.cell is no number" },
+		{ "\"regions\":[", "\"regions\":{}, \"r\":[", "member regions is not a list" },
+		{ "\"clock\":\"ns\"", "\"clock\":7", "metrics.clock is not a text" },
+		{ "\"clock\":\"ns\"", "\"other\":\"ns\"", "metrics.other is not an object" },
+		{ "\"cell\":", "\"cell\":null,\"x\":", "work.cell is not a number" },
+		{ "\"cell\":", "\"cell\":-1,\"x\":", "work.cell is not a number" },
 		{ "\"cell\":", "\"a-unit-of-work-that-is-long\":", "work has a unit" },
 		{ "\"cell\":", "\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":", "work has too many" },
 		{ "\"bound\":true", "\"bound\":null", "estimates.dram.write.bound is neither" },
@@ -261,14 +263,14 @@ static void what_is_no_record_is_told_apart(void **state)
 	assert_true(asprintf(&longer, "%s x", text) > 0);
 	expect_refusal(newer, -EPROTONOSUPPORT, "has another schema than 1");
 	expect_refusal(old, -ENOMSG, "before 0.2");
-	expect_refusal("{\"a\":1}", -ENOMSG, "is no record of regions");
-	expect_refusal("[1]", -ENOMSG, "is no record of regions");
-	expect_refusal("", -EBADMSG, "is no JSON");
-	expect_refusal("5", -EBADMSG, "is no JSON");
-	expect_refusal("{\"a\":", -EBADMSG, "is no JSON");
-	expect_refusal(longer, -EBADMSG, "is no JSON");
+	expect_refusal("{\"a\":1}", -ENOMSG, "is not a record of regions");
+	expect_refusal("[1]", -ENOMSG, "is not a record of regions");
+	expect_refusal("", -EBADMSG, "is not JSON");
+	expect_refusal("5", -EBADMSG, "is not JSON");
+	expect_refusal("{\"a\":", -EBADMSG, "is not JSON");
+	expect_refusal(longer, -EBADMSG, "is not JSON");
 	expect_refusal("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
-		-EBADMSG, "is no JSON");
+		-EBADMSG, "is not JSON");
 }
 
 /* At each cut there is a sentence, and nothing leaks; the sanitizer's build looks. */
@@ -282,7 +284,7 @@ static void a_record_that_was_cut_is_refused(void **state)
 	record_done(&record);
 	for (size_t n = strlen(text) - 1; n; n -= n > 17 ? 17 : n) {
 		text[n] = '\0';
-		expect_refusal(text, -EBADMSG, "is no JSON");
+		expect_refusal(text, -EBADMSG, "is not JSON");
 	}
 }
 
@@ -342,14 +344,14 @@ static void an_array_with_a_wrong_element_adds_nothing(void **state)
 		int error;
 		const char *why;
 	} wrong[] = {
-		{ "{\"a\":1}", true, -ENOMSG, "whose element 0 is no record of regions" },
+		{ "{\"a\":1}", true, -ENOMSG, "whose element 0 is not a record of regions" },
 		/* of what has records already, no part may be lost as if it were other JSON */
-		{ "{\"a\":1}", false, -EBADMSG, "whose element 2 is no record of regions" },
+		{ "{\"a\":1}", false, -EBADMSG, "whose element 2 is not a record of regions" },
 		{ "{\"regions\":[],\"schema\":2}", false, -EPROTONOSUPPORT,
 			"whose element 2 has another schema than 1" },
 		{ "{\"regions\":{},\"schema\":1}", false, -EBADMSG,
-			"whose element 2 is no record that can be read: member " },
-		{ "[]", false, -EBADMSG, "whose element 2 is no record of regions" },
+			"whose element 2 is not a record that can be read: member " },
+		{ "[]", false, -EBADMSG, "whose element 2 is not a record of regions" },
 	};
 	struct record_list list = { .n = 0 };
 

@@ -142,8 +142,9 @@ static void reads_calibrations(void **state)
 		"uncored.conf:2: [calibration] dram.read = 0: must be 1 to 16777216 (bytes per "
 		"count).");
 	refuses("[calibration]\ndram.read.and.some.more.letters.too = 1\n",
-		"uncored.conf:2: [calibration] dram.read.and.some.more.letters.too is no metric, "
-		"or one too many.");
+		"uncored.conf:2: [calibration] dram.read.and.some.more.letters.too is not a "
+		"metric, "
+		"or is one too many.");
 }
 
 static void refuses_bad_values(void **state)

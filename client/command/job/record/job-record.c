@@ -111,7 +111,7 @@ static void parse_time(struct json_reader *reader, struct json_object *object, c
 	json_reader_free_text(
 		reader, object, key, (struct json_reader_text){ ret_text, JOB_TIME_MAX });
 	if (*ret_text && job_time_parse(ret_text, ret_ns) < 0)
-		json_reader_fail(reader, key, "is no time like 2026-11-21T22:45:01.123Z");
+		json_reader_fail(reader, key, "is not a time like 2026-11-21T22:45:01.123Z");
 }
 
 static void parse_origin(
@@ -121,7 +121,7 @@ static void parse_origin(
 
 	json_reader_text(reader, object, "job", JSON_READER_TEXT(ret->id));
 	if (!job_id_is_valid(ret->id))
-		json_reader_fail(reader, "job", "is no ID of a job");
+		json_reader_fail(reader, "job", "is not the ID of a job");
 	json_reader_free_text(reader, object, "run", JSON_READER_TEXT(ret->key));
 	ret->uid = json_reader_number_or(reader, object, "uid", UINT32_MAX, -1);
 	json_reader_free_text(reader, object, "host", JSON_READER_TEXT(ret->host));
@@ -157,7 +157,7 @@ static void parse_figures(
 static int check_schema(struct json_object *json, char ret_why[JSON_READER_WHY_MAX])
 {
 	if (!json_has(json, "record") || !json_has(json, "job")) {
-		snprintf(ret_why, JSON_READER_WHY_MAX, "is no record of a job");
+		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record of a job");
 		return -ENOMSG;
 	}
 	if (json_number(json, "record") == JOB_SCHEMA)
@@ -188,7 +188,7 @@ int job_record_parse(
 	parse_origin(&reader, json, &record);
 	parse_figures(&reader, json, &record);
 	if (json_reader_failed(&reader)) {
-		snprintf(ret_why, JSON_READER_WHY_MAX, "is no record that can be read: %s",
+		snprintf(ret_why, JSON_READER_WHY_MAX, "is not a record that can be read: %s",
 			reader.why);
 		return -EBADMSG;
 	}

@@ -40,7 +40,7 @@ struct job_record {
 };
 
 /* Takes a reference on @json. 0; else *@ret is untouched, and @ret_why as that of record_parse():
- * -ENOMSG: it is no record of a job; -EPROTONOSUPPORT; -EBADMSG; -ENOMEM. */
+ * -ENOMSG: it is not a record of a job; -EPROTONOSUPPORT; -EBADMSG; -ENOMEM. */
 int job_record_parse(
 	struct json_object *json, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX]);
 
