@@ -7,7 +7,7 @@ static const struct option_row rows[] = {
 		OPTION_AT(daemon_options, config_path) },
 	{ "socket", 0, OPTION_TEXT, "PATH",
 		"listen on PATH instead of the path in the configuration; sockets that systemd "
-		"passes win over both",
+		"passes take precedence over both",
 		OPTION_AT(daemon_options, socket_path) },
 	{ "platforms", 0, OPTION_TEXT, "DIR",
 		"read platform files from DIR only, instead of from " UNCORED_SITE_PLATFORMS
