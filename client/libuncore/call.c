@@ -57,7 +57,7 @@ int call_cannot_connect(int error, const char *path)
 	return error_say(error, "Cannot connect to uncored at %s: %m. %s", path, hint_for(error));
 }
 
-/* The daemon knows better than we why it refuses and what to do about it. */
+/* The daemon's own text explains best why it refuses and what to do about it. */
 static int refused(const char *path, const struct wire_error *answer)
 {
 	int error = answer->error < -4095 ? -EPROTO : answer->error; /* MAX_ERRNO of the kernel */
@@ -84,7 +84,7 @@ struct call call_to(const char *path, uint64_t timeout_ns)
 	};
 }
 
-/* False: the deadline is over. */
+/* False: the deadline has passed. */
 static bool time_left(const struct call *call, uint64_t *ret_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -103,12 +103,12 @@ static int try_to_connect(const struct call *call, const struct sockaddr_un *add
 }
 
 /*
- * While the daemon's backlog is full, a blocking connect() sleeps in a queue. A process that is
- * woken there finds the place taken by another one that happened to run, and goes to the end of the
- * queue: beside 64 processes that connect without end, one connect in a hundred took 20 ms. So we
- * sleep and look by turns: a process that looks already runs when a place becomes free. It yields
- * to the daemon, which frees the place, and to other processes that look: without that, 576
- * processes that came at once waited for 0.95 s instead of 0.13.
+ * While the daemon's backlog is full, a blocking connect() sleeps in a queue. When it wakes up,
+ * another process that happened to run has taken the place, so it goes to the end of the queue:
+ * beside 64 processes that connect without end, one connect in a hundred took 20 ms. So we
+ * alternate between polling and sleeping: a process that polls already runs when a place becomes
+ * free. It yields to the daemon, which frees the place, and to other processes that poll: without
+ * that, 576 processes that came at once waited for 0.95 s instead of 0.13.
  */
 static int look_for_place(const struct call *call, const struct sockaddr_un *address)
 {
@@ -121,7 +121,7 @@ static int look_for_place(const struct call *call, const struct sockaddr_un *add
 	return r;
 }
 
-/* Ever longer, in case the daemon stands still. An eighth over the deadline is harmless. */
+/* Sleeps get longer in case the daemon hangs. To pass the deadline by an eighth is harmless. */
 static useconds_t sleep_us(uint64_t waited_ns)
 {
 	uint64_t us = ASLEEP_LEAST_US + waited_ns / 1000 / 8;
@@ -171,7 +171,7 @@ static int dial(struct call *call)
 	return call->fd < 0 ? -errno : connect_in_time(call, &address);
 }
 
-/* A profiler's signals end each wait with EINTR, whatever SA_RESTART says. */
+/* Retries on EINTR: a profiler's signals end each ppoll(), whatever SA_RESTART says. */
 int call_wait(const struct call *call)
 {
 	struct pollfd connection = { .fd = call->fd, .events = POLLIN };
@@ -206,7 +206,7 @@ static int receive(const struct call *call, struct wire_packet *ret)
 			return 0;
 		if (r == 0)
 			return -ECONNRESET;
-		/* The kernel tells of a reset once, ahead of an answer that may still be queued. */
+		/* The kernel reports a reset once, before an answer that may still be queued. */
 		if (r != -EINTR && r != -EAGAIN && (r != -ECONNRESET || was_reset))
 			return r;
 		was_reset |= r == -ECONNRESET;
@@ -217,7 +217,7 @@ int call_send(const struct call *call, const union wire_message *request)
 {
 	int r = wire_send(call->fd, request, NULL, 0);
 
-	/* A daemon that refuses at once has closed already; its reason waits to be received. */
+	/* A daemon that refuses at once has already closed; its reason can still be received. */
 	return r < 0 && r != -EPIPE && r != -ECONNRESET ? call_cannot_connect(r, call->path) : 0;
 }
 
@@ -262,7 +262,6 @@ int call_greet(struct call *call, struct wire_packet *ret_welcome)
 	return call_ask(call, &hello, WIRE_WELCOME, ret_welcome);
 }
 
-/* One request over a connection of its own. */
 int call_ask_once(struct call *call, const union wire_message *request, enum wire_opcode expected,
 	struct wire_packet *ret)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One call of the library to the daemon: connecting, the greeting, a request and its answer.
- * A call has one deadline, however often it waits. All functions that fail say why (error_say()).
+ * One call of the library to the daemon: connecting, the greeting, a request and its answer. A call
+ * has one deadline for all of its waits. Every function that fails sets the error sentence
+ * (error_say()).
  */
 #pragma once
 
@@ -17,7 +18,8 @@ struct call {
 	int fd; /* -1: not connected */
 };
 
-/* A call to the daemon at @path (NULL: UNCORE_SOCKET, or the default), for call_done(). */
+/* Makes a call to the daemon at @path (NULL: UNCORE_SOCKET, or the default). The result is for
+ * call_done(). */
 struct call call_to(const char *path, uint64_t timeout_ns);
 void call_done(struct call *call);
 
@@ -27,10 +29,10 @@ int call_connect(struct call *call);
 /* Connects and says hello. *@ret_welcome is for wire_packet_done(). Errors as uncore_open(). */
 int call_greet(struct call *call, struct wire_packet *ret_welcome);
 
-/* Sends @request. Errors as uncore_open(), as those of all below. */
+/* Sends @request. Errors as uncore_open(); so have all functions below. */
 int call_send(const struct call *call, const union wire_message *request);
 
-/* Waits for an answer. 0; -ETIMEDOUT; errno of ppoll(2); without a sentence. */
+/* Waits for an answer. 0; -ETIMEDOUT; errno of ppoll(2). Sets no error sentence. */
 int call_wait(const struct call *call);
 
 /* Takes the answer, which must have @expected opcode. *@ret is for wire_packet_done(). */
@@ -40,7 +42,7 @@ int call_take(const struct call *call, enum wire_opcode expected, struct wire_pa
 int call_ask(const struct call *call, const union wire_message *request, enum wire_opcode expected,
 	struct wire_packet *ret);
 
-/* call_ask() over a connection of its own. */
+/* call_greet(), then call_ask(): a connection for this request alone. */
 int call_ask_once(struct call *call, const union wire_message *request, enum wire_opcode expected,
 	struct wire_packet *ret);
 

@@ -52,7 +52,7 @@ struct uncore_delta_value delta_subtract(
 	if (d.quality & UNCORE_ABSENT)
 		d.why = to->quality & UNCORE_ABSENT ? to->why : from->why;
 	else if (to->count < from->count)
-		d.quality |= UNCORE_RESET; /* no bytes and a flag, rather than 1.8e19 */
+		d.quality |= UNCORE_RESET; /* count 0 and a flag, not a wrapped 1.8e19 */
 	else
 		d.count = to->count - from->count;
 	return d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Describes the machine from the handle's tables; CPUs are read live, as they may go offline. */
+/* Describes the machine from the handle's tables. CPUs are read live: they may go offline. */
 #include <errno.h>
 #include <string.h>
 
@@ -155,7 +155,7 @@ _public_ const char *uncore_why(const struct uncore *handle, uint32_t why)
 	return page_texts(handle->tables)[why].text;
 }
 
-/* A value with a caveat that only a later release knows must not look like an exact value. */
+/* A value must not look exact because this library does not know its flag. */
 static uint32_t known_flags(void)
 {
 	uint32_t flags = 0;

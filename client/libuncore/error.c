@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sentence on the last failure, one per thread. Only a failure touches the thread's memory. */
+/* The sentence on the last failure, one per thread. Only a failure writes to it. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The handle, and how the greeting fills it. The connection stays open for as long as the handle
- * lives, because the daemon frees all that a client holds when the connection closes.
+ * The handle, and how the greeting fills it. The connection stays open as long as the handle lives,
+ * because the daemon frees everything of a client when its connection closes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,8 +47,8 @@ int handle_check(const struct uncore *handle)
 	return 0;
 }
 
-/* Beyond the end of the file each access would be a SIGBUS: there must be enough of it, for good.
- */
+/* An access beyond the end of the file raises SIGBUS. So the file must be long enough, and sealed
+ * against shrinking. */
 static int map(int fd, uint64_t size_bytes, const void **ret)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
@@ -79,7 +79,7 @@ static int map_page(struct uncore *handle, int fd, uint64_t size_bytes)
 	return page_copy_tables(handle->shared, size_bytes, &handle->tables);
 }
 
-/* An older uncored has no rules behind the wake-ups. */
+/* An older uncored has no rules after the wake-ups. */
 static int map_wakeups(struct uncore *handle, int fd)
 {
 	const uint64_t own_bytes = handle->n_doorbells * sizeof *handle->wakeups;
@@ -233,7 +233,7 @@ _public_ int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns)
 
 /* --- new doorbells --- */
 
-/* The new ones get the old ones' numbers, because other threads may be writing to these. */
+/* The new doorbells get the old numbers, because other threads may be writing to them. */
 static int take_doorbells(const struct uncore *handle, const struct wire_packet *packet)
 {
 	if (packet->n_fds != handle->n_doorbells)
@@ -247,7 +247,7 @@ static int take_doorbells(const struct uncore *handle, const struct wire_packet 
 static int ask_for_doorbells(const struct uncore *handle)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };
-	/* Not for call_done(): the connection is the handle's. */
+	/* No call_done(): the connection is the handle's. */
 	struct call call = call_to("", CALL_WITHIN_NS);
 	union wire_message request;
 	int r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests beside readings: reports as JSON; and for root, who the clients are, and to say whose
- * job the node runs. */
+/* Requests other than readings: reports as JSON, and for root the list of clients and the owner of
+ * the node. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 enum { REPORT_BYTES_MAX = 16 << 20 };
 
-/* All @size_bytes from @at on. -EBADMSG: the file has fewer. */
+/* Reads all @size_bytes from offset @at. -EBADMSG: the file has fewer. */
 static int read_all(int fd, void *ret, uint64_t size_bytes, uint64_t at)
 {
 	uint64_t done = 0;
@@ -29,7 +29,7 @@ static int read_all(int fd, void *ret, uint64_t size_bytes, uint64_t at)
 	return 0;
 }
 
-/* -EAGAIN: the next report was written over this one meanwhile. */
+/* -EAGAIN: the next report has overwritten this one meanwhile. */
 static int check_report(int fd, const char *text, uint64_t size_bytes)
 {
 	struct wire_report_end end;
@@ -39,7 +39,7 @@ static int check_report(int fd, const char *text, uint64_t size_bytes)
 	if (fstat(fd, &status) < 0)
 		return -errno;
 	if ((uint64_t)status.st_size == size_bytes)
-		return 0; /* an older uncored's, which is never written again */
+		return 0; /* from an older uncored, which never rewrites it */
 	r = read_all(fd, &end, sizeof end, wire_report_end_at(size_bytes));
 	if (r < 0)
 		return r;
@@ -67,7 +67,7 @@ static int read_text(int fd, uint64_t size_bytes, char **ret_text)
 	return 0;
 }
 
-/* -EAGAIN: the report was written over while it was read. */
+/* -EAGAIN: the report was overwritten while it was read. */
 static int ask_for_report(struct call *call, const union wire_message *request, char **ret_json)
 {
 	_cleanup_(wire_packet_done) struct wire_packet packet = { .n_fds = 0 };

@@ -2,11 +2,11 @@
 /*
  * Shared by the files of libuncore; callers do not see it.
  *
- * A handle is written only by uncore_open() and uncore_set_timeout(); everything else reads it, so
- * threads need no lock. The daemon that writes the page may be an impostor, and this process
- * root's: the library goes by a checked copy of the tables, and takes a live word for no more than
+ * Only uncore_open() and uncore_set_timeout() write to a handle. All other functions only read it,
+ * so threads need no lock. The daemon that writes the page may be an impostor, and this process may
+ * run as root. So the library relies on a checked copy of the tables, and uses a live word only as
  * a figure. The handle's mark lies in memory that the kernel wipes in a forked child
- * (MADV_WIPEONFORK): the child can tell, without a system call, that the handle is not its own.
+ * (MADV_WIPEONFORK). So the child knows without a system call that the handle is its parent's.
  */
 #pragma once
 
@@ -29,10 +29,10 @@ struct uncore {
 	struct uncore_mark *mark;
 	const void *shared;         /* the page; only live_word() and cell_of() may look there */
 	uint64_t shared_bytes;      /* mapped */
-	struct page_header *tables; /* of page_copy_tables(): all other code goes by it */
+	struct page_header *tables; /* copy by page_copy_tables(); all other code uses it */
 	const struct page_wakeup *wakeups; /* this user's, one per socket */
 	uint64_t wakeups_bytes;            /* mapped */
-	const struct page_rules *rules;    /* behind the wake-ups; NULL: an older uncored */
+	const struct page_rules *rules;    /* after the wake-ups; NULL: an older uncored has none */
 	uint64_t timeout_ns;               /* 0: not set, see uncore_set_timeout() */
 	int connection;
 	dev_t device; /* of the connection */
@@ -42,35 +42,35 @@ struct uncore {
 };
 
 /*
- * Keeps the sentence for uncore_error_text() and returns @error, a negative errno; %m in @format is
- * its description.
+ * Keeps the sentence for uncore_error_text() and returns @error, a negative errno. %m in @format
+ * gives the description of @error.
  */
 int error_say(int error, const char *format, ...) _printf_(2, 3);
 
 enum { ERROR_TEXT_MAX = 1024 }; /* a path, the daemon's text and a hint */
 
-/* A failure that is told again later, perhaps to another thread. */
+/* A failure that is reported again later, perhaps to another thread. */
 struct failure {
 	int error; /* 0: none */
 	char text[ERROR_TEXT_MAX];
 };
 
-/* Keeps @error with the calling thread's sentence; 0: forgets. */
+/* Keeps @error and the calling thread's sentence. 0 clears the failure. */
 void failure_keep(struct failure *failure, int error);
 
-/* Makes its sentence the calling thread's and returns the error; 0 if there is none. */
+/* Sets the thread's sentence to that of @failure and returns the error; 0 if there is none. */
 int failure_say(const struct failure *failure);
 
 /*
- * Has uncored give this user new doorbells, and replaces the handle's doorbells by them. 0, also if
- * uncored is an older one, which gives no new doorbells; errors as uncore_open().
+ * Asks uncored for new doorbells for this user, and replaces the handle's doorbells. 0, also if
+ * uncored is too old to give new doorbells; errors as uncore_open().
  */
 int handle_renew_doorbells(const struct uncore *handle);
 
 /*
  * Does this process still have the handle's descriptors? A program that becomes a daemon, or a
- * forked child, may have closed all of them and opened files of its own, which now have their
- * numbers. All doorbells look alike to the kernel, so the connection stands for them.
+ * forked child, may have closed them all. The numbers may then belong to other files. All doorbells
+ * have the same inode, so the connection is checked in their place.
  */
 bool handle_has_descriptors(const struct uncore *handle);
 
@@ -83,8 +83,8 @@ static inline bool handle_is_ours(const struct uncore *handle)
 }
 
 /*
- * The page's present value of @copy, a word of the handle's tables. Such a word is a figure or a
- * number for people, never an index, an offset or a length.
+ * The present value in the page of @copy, a word of the handle's tables. Use it only as a figure or
+ * a number to show, never as an index, an offset or a length.
  */
 #define live_word(handle, copy)                                                                    \
 	__atomic_load_n((__typeof__(&(copy)))shared_place(handle, &(copy)), __ATOMIC_RELAXED)
@@ -94,7 +94,7 @@ static inline const void *shared_place(const struct uncore *handle, const void *
 	return (const char *)handle->shared + ((const char *)copy - (const char *)handle->tables);
 }
 
-/* @socket was checked. */
+/* The caller has checked @socket. */
 static inline const struct page_cell *cell_of(const struct uncore *handle, uint32_t socket)
 {
 	const struct page_header *tables = handle->tables;
@@ -103,14 +103,14 @@ static inline const struct page_cell *cell_of(const struct uncore *handle, uint3
 			      (size_t)socket * tables->cell_stride);
 }
 
-/* -ESTALE: two samples are of different generations, with a sentence. */
+/* Sets the sentence for two samples of different generations. Returns -ESTALE. */
 int delta_stale(void);
 
 /* The difference of two values of one socket; @from_sweep is the sweep of @from. */
 struct uncore_delta_value delta_subtract(
 	const struct uncore_value *from, const struct uncore_value *to, uint64_t from_sweep);
 
-/* Memory of at least @size_bytes that is all zero, and all zero again in a forked child. */
+/* Allocates at least @size_bytes of zeroed memory, which is zero again in a forked child. */
 int wiped_memory_new(size_t size_bytes, void **ret);
 void wiped_memory_free(void *memory, size_t size_bytes);
 

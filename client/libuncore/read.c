@@ -3,7 +3,7 @@
  * Reading. A cached read copies out of the page, without a system call. It allocates memory only
  * for channels, which may be too many for a thread's stack. A fresh read notes each cell's sweep
  * number before it rings, so that only a sweep that begins later can end its wait. Copies go
- * through a struct page_sweep of our own, because a copy that a writer disturbed must not reach the
+ * through a local struct page_sweep, because a copy that a writer disturbed must not reach the
  * caller's sample.
  */
 #include <errno.h>
@@ -44,13 +44,13 @@ static int check_reading(const struct uncore *handle, int how)
 /* --- waiting --- */
 
 /*
- * How long a reader may take for an answer that is due, unless the caller has set a limit. On a
- * machine with ten times as many busy processes as CPUs some answers took more than 100 ms, and in
- * a virtual machine whose host had twenty times as many, more than 500 ms.
+ * How long a reader may take for an answer that is due, unless the caller has set a limit. With ten
+ * times as many busy processes as CPUs some answers took more than 100 ms. In a virtual machine
+ * with twenty times as many on its host, some took more than 500 ms.
  */
 #define PATIENCE_NS 2000000000U
 
-/* Since when a fresh read waits, and how long it may. */
+/* When a fresh read began to wait, and how long it may. */
 struct patience {
 	uint64_t begin_ns;
 	uint64_t within_ns; /* the caller's limit; 0: none */
@@ -62,8 +62,8 @@ static uint64_t sum_ns(uint64_t a, uint64_t b)
 }
 
 /*
- * When to give up. The site's policy and the budget may hold a read back, which is no failure;
- * uncored says when the ring is due. It may put that time off, so a wait computes this anew.
+ * When to give up. The site's policy or the budget may hold a read back, which is not a failure.
+ * uncored publishes when the ring is due, and may postpone it, so each wait computes this again.
  */
 static uint64_t deadline_ns(
 	const struct uncore *handle, uint32_t socket, const struct patience *patience)
@@ -88,7 +88,7 @@ static int daemon_gone(void)
 				    "status uncored`.");
 }
 
-/* There is no answer yet: is the daemon still there, and this page valid? */
+/* No answer yet: checks that the daemon is still there and this page is valid. */
 static int check_daemon(const struct uncore *handle)
 {
 	struct pollfd connection = { .fd = handle->connection, .events = POLLRDHUP };
@@ -104,8 +104,8 @@ static int check_daemon(const struct uncore *handle)
 }
 
 /*
- * Why the caller's own limit was too short. uncored promises a sweep to all whom budget or policy
- * hold back. If there is no promise, or it was not kept, the reader has not come to it.
+ * Why the caller's own limit was too short. uncored promises a sweep to all clients that the budget
+ * or the policy holds back. Without a promise, or with a broken one, the reader has not got to it.
  */
 static const char *why_not_within_limit(const struct page_wakeup *wakeup)
 {
@@ -176,7 +176,7 @@ static int ring(const struct uncore *handle, uint32_t socket)
 {
 	int r;
 
-	/* A waiting claim gets a sweep that begins after this; page_started() was asked before. */
+	/* A waiting claim gets a sweep that begins after this; page_started() was read before. */
 	if (page_wakeup_is_claimed(&handle->wakeups[socket]))
 		return 0;
 	r = push(handle, socket);
@@ -185,20 +185,20 @@ static int ring(const struct uncore *handle, uint32_t socket)
 		if (r == 0)
 			r = push(handle, socket);
 		if (r == -EAGAIN)
-			r = 0; /* an older uncored, which gives no others, takes it for rung */
+			r = 0; /* an older uncored has no new doorbells: full means rung */
 	}
 	return r < 0 ? error_say(r, "Cannot ring uncored for socket %u: %m.", socket) : 0;
 }
 
 /*
- * Rings sockets @first .. @first + @n - 1. If a socket's reader runs on this CPU, that socket comes
- * last: its reader takes the CPU at once, and the others would only be rung after its sweep.
+ * Rings sockets @first .. @first + @n - 1. A socket whose reader runs on this CPU comes last: its
+ * reader takes the CPU at once, so the other sockets would be rung only after its sweep.
  */
 static int ring_all(const struct uncore *handle, uint32_t first, uint32_t n, uint32_t ret_started[])
 {
 	const struct page_socket *sockets = page_sockets(handle->tables);
 	int r, here = sched_getcpu();
-	uint32_t own = n; /* looked up once: it may change, and no socket must be left out */
+	uint32_t own = n; /* looked up once: the CPU may change, and every socket must be rung */
 
 	for (uint32_t i = 0; i < n; i++)
 		if (live_word(handle, sockets[first + i].cpu) == here)
@@ -235,7 +235,7 @@ static int wait_for_sweeps(const struct uncore *handle, uint32_t first, uint32_t
 
 /* --- reading --- */
 
-/* Where channels go, if any are asked for. */
+/* Room for channels; empty if none are wanted. */
 struct channel_room {
 	struct page_channel_value *values;
 	uint32_t n;
@@ -258,7 +258,7 @@ static int copy_cell(const struct uncore *handle, uint32_t socket, struct page_s
 	return 0;
 }
 
-/* A later release writes its new members only where the caller's .size has them. */
+/* A later release writes new members only if the caller's .size includes them. */
 static_assert(sizeof(struct uncore_sample) == 56 + UNCORE_METRICS_MAX * sizeof(struct uncore_value),
 	"as in 0.1");
 
@@ -290,7 +290,7 @@ static int check_socket(
 	return socket < handle->tables->n_sockets ? 0 : no_such_socket(handle, socket);
 }
 
-/* Reads a socket that was checked, and its first channels. */
+/* Reads a checked socket, and its first channels. */
 static int read_socket(const struct uncore *handle, uint32_t socket, int how,
 	struct uncore_sample *ret_sample, const struct channel_room *channels)
 {

@@ -6,7 +6,7 @@
 
 #include "client/libuncore/internal.h"
 
-/* Up to @last, which was the last member in 0.1. */
+/* @last is the last member in 0.1: the least size ends after it. */
 #define KIND(type, last, initialiser)                                                              \
 	{                                                                                          \
 		.name = #type, .init = #initialiser,                                               \

@@ -11,19 +11,22 @@
 #include "client/libuncore/internal.h"
 #include "common/clock.h"
 
-/* Without these a peer could take memory away that is mapped here. */
+/* Without these seals a peer could shrink the file under the mapping. */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
 
-/* All ranks of a job come at once, on a machine that is busy with starting them: 576 on two CPUs
- * beside other programs did not get through within a second. One that gave up would be alone. */
+/*
+ * All ranks of a job connect at once, while the machine is still busy with starting them: 576 ranks
+ * on two CPUs beside other programs did not all connect within a second. A rank that gives up
+ * counts alone.
+ */
 #define JOIN_WITHIN_NS 10000000000U
-/* Between two attempts, where uncored ended in the middle of one. */
+/* Pause between two attempts, if uncored ended during one. */
 #define PAUSE_LEAST_NS 1000000
 #define PAUSE_MOST_NS  100000000
 
 /* --- answers --- */
 
-/* Only a memfd, and other files of memory, have seals. */
+/* Only memfds and other files in memory have seals. */
 static bool is_as_told(int fd, uint64_t size_bytes)
 {
 	int seals = fcntl(fd, F_GET_SEALS), flags = fcntl(fd, F_GETFL);
@@ -72,7 +75,7 @@ static int explain(int error, const struct call *call)
 	}
 }
 
-/* Is the answer that comes @table? The time tells it from any other of the same name. */
+/* Is the next answer @table? Its time distinguishes it from others of the same name. */
 static bool is_answer(const struct call *call, const struct team_table *table)
 {
 	union wire_message answer;
@@ -86,7 +89,7 @@ static bool is_answer(const struct call *call, const struct team_table *table)
 
 /* --- requests ---
  *
- * To look and to forget go without HELLO: users that are refused now may do that, too.
+ * Looking and forgetting need no HELLO, so users that the policy refuses now can still do both.
  */
 
 static bool take_name(const char *name, char ret[TEAM_NAME_BYTES])
@@ -119,13 +122,13 @@ static int join_once(struct call *call, const union wire_message *request, struc
 	return r < 0 ? r : take_table(call, &packet, ret);
 }
 
-/* uncored ended or was killed before it answered: the next one answers at the same socket. */
+/* uncored ended or was killed before it answered. The next uncored answers at the same socket. */
 static bool is_cut_off(int r)
 {
 	return r == -ECONNRESET || r == -ENOTCONN;
 }
 
-/* False: the time is over. */
+/* Pauses before the next attempt. False: the deadline has passed. */
 static bool try_again(struct call *call, long *pause_ns)
 {
 	const struct timespec pause = { .tv_nsec = *pause_ns };
@@ -159,7 +162,7 @@ int team_join(const char *socket_path, const struct team_wish *wish, struct team
 	return r;
 }
 
-/* What is not taken goes with the connection. */
+/* If the answer is @own, leaves it in the socket; its descriptor is closed with the connection. */
 static int take_unless_own(
 	const struct call *call, const struct team_table *own, struct team_table *ret)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of teams (common/team.h), as uncored hands them out. uncored may be an impostor: a
- * table that comes from here is a memfd of the size told that can never shrink, so it can be mapped
- * without a SIGBUS. What it holds is for the caller to check, because every process of its uid can
- * write to it.
+ * The tables of teams (common/team.h), as uncored hands them out. uncored may be an impostor. So a
+ * table from here is a memfd of the announced size that can never shrink: mapping it is safe from
+ * SIGBUS. The caller must check the contents, because every process of its uid can write to them.
  *
- * All functions that fail say why (error_say()). Beside the errors of uncore_open() there are, for
- * all three: -EOPNOTSUPP: this uncored is older than teams, or uncored refuses to speak of them;
- * -EBADMSG: the answer is not right. @socket_path is as for uncore_open().
+ * Every function that fails sets the error sentence (error_say()). Errors of all three functions:
+ * as uncore_open(); -EOPNOTSUPP: this uncored is older than teams, or refuses requests for them;
+ * -EBADMSG: the answer is malformed. @socket_path is as for uncore_open().
  */
 #pragma once
 
@@ -23,40 +22,40 @@ struct team_table {
 	char name[TEAM_NAME_BYTES];
 };
 
-/* The table that a process wants to have with others. */
+/* The table that a process asks for, to share it with others. */
 struct team_wish {
 	const char *name; /* as team_name_is_valid() */
 	uint32_t layout;
-	uint32_t after_run; /* this run has ended, a later one is wanted; 0: any */
+	uint32_t after_run; /* that run has ended: only a later one will do; 0: any */
 	uint64_t bytes;     /* a multiple of the page size, at most TEAM_BYTES_MAX */
 };
 
-/* Which of the tables of a uid that uncored keeps. */
+/* Selects one of the tables that uncored keeps for a uid. */
 struct team_choice {
-	uint32_t uid;     /* TEAM_OWN, or for root any */
+	uint32_t uid;     /* TEAM_OWN; root may give any */
 	const char *name; /* the newest of this name; NULL: any name */
-	uint32_t run;     /* ... of this run; 0: of any. 0 without a name */
-	uint32_t number;  /* without a name: 0 is the oldest table. 0 with a name */
+	uint32_t run;     /* ... and of this run; 0: any run. Must be 0 without a name */
+	uint32_t number;  /* without a name: counts from 0, the oldest. Must be 0 with a name */
 };
 
 /*
- * The table of the own team: its newest run, if that is later than wish->after_run, or a new one.
- * A table of an earlier process may have another size than was wished. -EINVAL: name, bytes or run
- * are out of range; -EDQUOT: this user has too many tables.
+ * Gets the table of the caller's team: the newest run if it is later than wish->after_run, or else
+ * a new table. A table that an earlier process made may have another size than the wish. -EINVAL:
+ * name, bytes or run are out of range; -EDQUOT: this user has too many tables.
  */
 int team_join(const char *socket_path, const struct team_wish *wish, struct team_table *ret);
 
 /*
- * -ENODATA: uncored keeps no such table. -EINVAL: the choice is out of range. -EPERM: it is another
- * user's. Where it is @own, a table that this process has already (or NULL), *@ret is a copy of
- * @own: of a table on which this process holds a lock it must have no second descriptor, because to
- * close that would give up the lock.
+ * Looks up a table. @own is the table that this process already has, or NULL. If the choice is
+ * @own, *@ret is a copy of @own, with the same descriptor: a process that holds a lock on a table
+ * must have no second descriptor of it, because closing that one would release the lock. -ENODATA:
+ * uncored keeps no such table; -EINVAL: the choice is out of range; -EPERM: it is another user's.
  */
 int team_look(const char *socket_path, const struct team_choice *choice,
 	const struct team_table *own, struct team_table *ret);
 
-/* Has uncored let go of @table, which came from one of the above; members of the team keep it. For
- * the errors see team_look(). */
+/* Makes uncored drop @table, which one of the above returned; members of the team keep it. Errors
+ * as team_look(). */
 int team_forget(const char *socket_path, const struct team_table *table);
 
 /* Closes the descriptor. */

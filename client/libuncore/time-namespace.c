@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process in a time namespace has a CLOCK_MONOTONIC of its own, which is some time ahead of the
- * node's or behind it. The library goes by the node's, since it meets the times of uncored and of
- * processes outside. (Restored from a checkpoint, a process is in such a namespace.)
+ * A process in a time namespace has its own CLOCK_MONOTONIC, ahead of the node's or behind it. A
+ * process that was restored from a checkpoint is in such a namespace. The library uses the node's
+ * clock, because it compares times with those of uncored and of processes outside.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-/* The kernel shows the offsets of the namespace in which children will be. Before Linux 6.0 that
- * is another one after unshare(2) and execve(2). */
+/* The kernel shows the offsets of the namespace for future children. Before Linux 6.0 that one
+ * differs from the process's own after unshare(2) and execve(2). */
 static bool is_ours(void)
 {
 	struct stat own, of_children;

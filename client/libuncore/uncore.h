@@ -60,12 +60,12 @@ extern "C" {
 #define UNCORE_PASSING_MAX 4
 
 /* Quality flags of a value; words for them: uncore_quality_words(). */
-#define UNCORE_ESTIMATED    0x01u       /* multiplexed: scaled by time enabled / time running */
-#define UNCORE_PARTIAL      0x02u       /* a counter box of the set could not be opened or read */
-#define UNCORE_FROZEN       0x04u       /* the counter's own clock stood still */
-#define UNCORE_RESET        0x08u       /* the hardware count went back; what it lost is unknown */
-#define UNCORE_UNCALIBRATED 0x10u       /* sources disagree on how many bytes one count is worth */
-#define UNCORE_STANDIN      0x20u       /* not memory traffic: a stand-in for testing */
+#define UNCORE_ESTIMATED    0x01u /* multiplexed: scaled by time enabled / time running */
+#define UNCORE_PARTIAL      0x02u /* a counter box of the set could not be opened or read */
+#define UNCORE_FROZEN       0x04u /* the counter's own clock stood still */
+#define UNCORE_RESET        0x08u /* the hardware count went back; the lost amount is unknown */
+#define UNCORE_UNCALIBRATED 0x10u /* sources disagree on how many bytes one count is worth */
+#define UNCORE_STANDIN      0x20u /* not memory traffic: a stand-in for testing */
 #define UNCORE_ABSENT       0x40000000u /* there is no value: uncore_why() says why */
 
 /* How to read. */
@@ -76,7 +76,7 @@ struct uncore; /* a connection to uncored; opaque */
 
 struct uncore_value {
 	uint64_t count;   /* cumulative, in the metric's unit; meaningless if absent */
-	uint32_t quality; /* flags as of this sweep */
+	uint32_t quality; /* flags of this sweep */
 	uint32_t why;     /* for uncore_why() */
 	uint64_t raised[UNCORE_PASSING_MAX]; /* sweep that last raised flag 1 << i; 0: never */
 };
@@ -149,9 +149,9 @@ struct uncore_machine {
 
 /* One socket. */
 struct uncore_socket {
-	uint32_t size;          /* sizeof(struct uncore_socket) */
-	uint32_t package;       /* the kernel's physical_package_id */
-	uint32_t cpu;           /* where uncored reads its counters; UINT32_MAX: it has none */
+	uint32_t size;    /* sizeof(struct uncore_socket) */
+	uint32_t package; /* the kernel's physical_package_id */
+	uint32_t cpu;     /* CPU on which uncored reads its counters; UINT32_MAX: it has none */
 	uint32_t first_channel; /* for uncore_describe_channel(): its channels are neighbours */
 	uint32_t n_channels;
 	uint32_t reserved;
@@ -172,8 +172,8 @@ struct uncore_channel {
 	uint32_t reserved;
 	const char *name;  /* "imc3"; strings live until uncore_close() */
 	const char *pmu;   /* the kernel's name of the counter box: "uncore_imc_3" */
-	const char *event; /* ... and of its event: "cas_count_read"; "": the kernel has no name for
-			      it, or the channel is a sum of several events */
+	const char *event; /* ... and its name of the event: "cas_count_read"; "": the kernel has no
+			      name for it, or the channel is a sum of several events */
 };
 #define UNCORE_CHANNEL_INIT                                                                        \
 	{                                                                                          \
@@ -190,8 +190,8 @@ struct uncore_daemon {
 	uint64_t throttled;  /* readings that had to wait for the budget or an interval, so far */
 	uint64_t cpu_ns;     /* CPU time of the threads that read the counters, so far */
 	uint64_t min_interval_ns; /* the longest that the site may hold back a fresh read */
-	uint64_t quantum; /* values are rounded down to a multiple of so many bytes; 1: exact; 0: an
-			     older uncored does not tell. Since 0.2 */
+	uint64_t quantum; /* values are rounded down to a multiple of this many bytes; 1: exact; 0:
+			     an older uncored does not tell. Since 0.2 */
 };
 #define UNCORE_DAEMON_INIT                                                                         \
 	{                                                                                          \
@@ -208,21 +208,21 @@ struct uncore_channel_value {
 
 /*
  * Connects to uncored at @socket_path (NULL: $UNCORE_SOCKET, or /run/uncored/socket) and maps its
- * page, within one second in all. *@ret_handle is the caller's, for uncore_close().
- * -ENOENT, -ECONNREFUSED: no daemon listens there; -ENAMETOOLONG: @socket_path is no path for a
- * socket; -EACCES: uncored's socket, or its policy, is not open to this user; -EPROTONOSUPPORT:
- * uncored's release does not go together with this library; -EBADMSG: the peer that answers is not
- * uncored; -ECONNRESET: uncored closed the connection without an answer; -EDQUOT: there are too
- * many connections; -ETIMEDOUT: uncored did not answer; -EMFILE, -ENOMEM: this process, or uncored,
- * has no room; -EINVAL: @ret_handle is NULL. Where uncored is there but serves nothing: -ENODEV: it
- * has nothing to count with here, -EPERM: the kernel refuses it the counters, -EINVAL: its
- * configuration or a platform file is wrong, -ENOMEM. Any thread. Since 0.1.
+ * page, within one second in all. *@ret_handle is the caller's, for uncore_close(). -ENOENT,
+ * -ECONNREFUSED: no daemon listens there; -ENAMETOOLONG: @socket_path is too long for a socket;
+ * -EACCES: uncored's socket, or its policy, is not open to this user; -EPROTONOSUPPORT: uncored's
+ * release is not compatible with this library; -EBADMSG: the peer that answers is not uncored;
+ * -ECONNRESET: uncored closed the connection without an answer; -EDQUOT: there are too many
+ * connections; -ETIMEDOUT: uncored did not answer; -EMFILE, -ENOMEM: this process, or uncored, has
+ * no room; -EINVAL: @ret_handle is NULL. If uncored is there but serves nothing: -ENODEV: it has
+ * nothing to count with here; -EPERM: the kernel refuses it the counters; -EINVAL: its
+ * configuration or a platform file is wrong; -ENOMEM. Any thread. Since 0.1.
  */
 int uncore_open(const char *socket_path, struct uncore **ret_handle);
 
 /*
- * uncore_open() with another time limit than one second; @timeout_ns > 0. For programs that others
- * wait for. Errors as uncore_open(); -EINVAL: @timeout_ns is 0. Any thread. Since 0.1.
+ * As uncore_open(), within @timeout_ns > 0 instead of one second. For programs that others wait
+ * for. Errors as uncore_open(); -EINVAL: @timeout_ns is 0. Any thread. Since 0.1.
  */
 int uncore_open_within(const char *socket_path, uint64_t timeout_ns, struct uncore **ret_handle);
 
@@ -236,9 +236,9 @@ void uncore_close(struct uncore *handle);
 const char *uncore_error_text(void);
 
 /*
- * Sets how long a fresh read waits at most. Without this call a read waits until the time at which
- * uncored says that it is due, and for 2 s more; a limit that is set here holds as it is.
- * @timeout_ns > 0. -EINVAL. Not while another thread uses the handle. Since 0.1.
+ * Sets how long a fresh read waits at most; @timeout_ns > 0. Without this call a read waits until
+ * 2 s after the time at which uncored says that it is due. A limit that is set here holds as it is,
+ * with no addition. -EINVAL. Not while another thread uses the handle. Since 0.1.
  */
 int uncore_set_timeout(struct uncore *handle, uint64_t timeout_ns);
 
@@ -292,16 +292,16 @@ int uncore_info(const char *socket_path, char **ret_json);
 int uncore_platforms(const char *socket_path, char **ret_json);
 
 /*
- * Asks uncored who its clients are and what they cost, as JSON (what `uncore info --clients --json`
- * prints, without the names of commands), as uncore_info() does. -EPERM: only root is told;
- * -EOPNOTSUPP: an older uncored does not know. Since 0.2.
+ * Asks uncored for its clients and what they cost, as JSON (what `uncore info --clients --json`
+ * prints, without the names of commands), as uncore_info() does. -EPERM: only root may ask;
+ * -EOPNOTSUPP: an older uncored does not know the request. Since 0.2.
  */
 int uncore_clients(const char *socket_path, char **ret_json);
 
 /*
- * Tells uncored the @uid of the user whose job the node runs from now on; UNCORE_NO_OWNER: of no
- * user. Where the site lets only owners read (owner_only of uncored.conf), the pages of all other
- * users are withdrawn when this returns. -EPERM: only root may set it; other errors as
+ * Tells uncored the @uid of the user whose job the node runs from now on; UNCORE_NO_OWNER:
+ * nobody's. Where the site lets only owners read (owner_only of uncored.conf), the pages of all
+ * other users are withdrawn when this returns. -EPERM: only root may set it; other errors as
  * uncore_info(). Since 0.1.
  */
 #define UNCORE_NO_OWNER 0xffffffffu
@@ -317,14 +317,13 @@ struct uncore_user {
 };
 
 /*
- * May @user be told the values that @handle reads? For programs that read for other users, as
+ * May @user see the values that @handle reads? For programs that read for other users, as
  * pmdauncore(1) does for pmcd's clients. 0: yes; -EACCES: the site's rules do not let this user
- * connect, uncore_error_text() has the sentence. A user that is not known may be told where
- * everybody may; root has to be let in by a rule like every other user. The answer holds for the
- * reading just before. Of the socket, the permissions of its file count. -EOPNOTSUPP: an older
- * uncored does not tell its rules; -EAGAIN: uncored changes the rules at this moment; -EINVAL:
- * @user is NULL; -EBADMSG: the peer that answers is not uncored. Makes no system call. Any thread.
- * Since 0.2.
+ * connect: see uncore_error_text(). An unknown user may see them where everybody may. A rule must
+ * let in root like every other user. The answer holds for the reading just before. Of the socket,
+ * only the permissions of its file count. -EOPNOTSUPP: an older uncored does not publish its rules;
+ * -EAGAIN: uncored is changing the rules at this moment; -EINVAL: @user is NULL; -EBADMSG: the peer
+ * that answers is not uncored. Makes no system call. Any thread. Since 0.2.
  */
 int uncore_admits(const struct uncore *handle, const struct uncore_user *user);
 
@@ -332,13 +331,13 @@ int uncore_admits(const struct uncore *handle, const struct uncore_user *user);
 
 /*
  * Reads one socket. UNCORE_CACHED: no system call, any age. UNCORE_FRESH: rings the daemon and
- * waits for a sweep that began after this call, shared with all others that wait.
- * -ETIMEDOUT: the read was due, but the socket's reader stands still, or the limit of
- * uncore_set_timeout() is over; -ENOTCONN: the daemon is gone, or closed this connection; -EAGAIN:
- * the socket was never read yet (UNCORE_CACHED only), or the daemon died while it wrote; -EACCES:
- * this page was withdrawn; -EINVAL: no such socket, wrong size, or a forked parent's handle. After
- * -ENOTCONN and -EACCES open a new handle: if its generation is the same, no count was lost. Any
- * thread. Since 0.1.
+ * waits for a sweep that began after this call. All clients that wait share the sweep. -ETIMEDOUT:
+ * the read was due, but the socket's reader hangs, or the limit of uncore_set_timeout() has passed;
+ * -ENOTCONN: the daemon is gone, or closed this connection; -EAGAIN: the socket has not been read
+ * yet (UNCORE_CACHED only), or the daemon died while it wrote; -EACCES: uncored has withdrawn this
+ * page; -EINVAL: no such socket, wrong size, or a forked parent's handle. After -ENOTCONN and
+ * -EACCES open a new handle: if its generation is the same, no count was lost. Any thread. Since
+ * 0.1.
  *
  * A user that reads fresh without pause is held back: reads become slower, but do not fail. uncored
  * spends at most its budget (10 % of one CPU by default) on a socket's sweeps, and a site may set a
@@ -349,7 +348,7 @@ int uncore_read(
 	const struct uncore *handle, uint32_t socket, int how, struct uncore_sample *ret_sample);
 
 /*
- * Reads all sockets side by side. @ret_samples has room for @n_samples >= n_sockets elements; each
+ * Reads all sockets in parallel. @ret_samples has room for @n_samples >= n_sockets elements; each
  * has its .size set, all to the same. Errors as uncore_read(); on failure no element is touched.
  * Any thread. Since 0.1.
  */
@@ -367,9 +366,9 @@ int uncore_read_channels(const struct uncore *handle, uint32_t socket, int how,
 	uint32_t n_values);
 
 /*
- * The difference @to - @from of two samples of one socket. A pure function.
- * -ESTALE: the daemon was restarted in between, counts may be lost; -EINVAL: different sockets, @to
- * is older than @from, or a wrong size. Since 0.1.
+ * The difference @to - @from of two samples of one socket. A pure function. -ESTALE: the daemon was
+ * restarted in between, so counts may be lost; -EINVAL: different sockets, @to is older than @from,
+ * or a wrong size. Since 0.1.
  */
 int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *to,
 	struct uncore_delta *ret_delta);
@@ -382,44 +381,44 @@ int uncore_delta(const struct uncore_sample *from, const struct uncore_sample *t
  * processes.
  *
  * Processes of one user on one node that belong to one job step are a *team*: the ranks of an
- * mpirun or srun, as its variables tell, or all that have the same UNCORE_TEAM. A socket's counts
- * cannot be told apart by thread or process. So a region is open while any thread of the team is
- * inside it: only a begin that opens it, and the end that closes it, take a fresh reading of all
- * sockets, and the difference is added to the region once. Its window is the time in which it was
- * open, not the sum over threads. All other begins and ends cost no reading and no system call. A
- * process that nothing says more of is a team of one.
+ * mpirun or srun, as its environment variables say, or all processes with the same UNCORE_TEAM. A
+ * process without either is a team of one. A socket's counts cannot be divided among threads or
+ * processes. So a region is open while any thread of the team is inside it. Only the begin that
+ * opens it and the end that closes it take a fresh reading of all sockets, and the difference is
+ * added to the region once. Its window is the time in which it was open, not the sum over threads.
+ * All other begins and ends take no reading and make no system call.
  *
  * Name: 1 to 63 bytes of UTF-8 without control characters; copied. A team has at most 1000 regions,
  * and 1024 processes at a time.
  *
- * When the last process of a team exits, it writes the sums of all to stderr as a table, or to the
- * file named by UNCORE_REPORT as JSON (uncore-report(5)), where %p stands for the process id, %h
- * for the host name, %r for the MPI rank (from the launcher's environment; the process id if there
- * is none), %j for the batch system's job id ("nojob" if there is none), %% for %. If that file
- * cannot be written, the table goes to stderr. A forked child that is alone adds ".PID" to a name
- * without %p. A destructor of the library writes the report, after the program's own exit handlers
- * and destructors. With UNCORE_EVERY=N only each N-th opening of a region is measured, and
- * stands for the others. What a team has counted outlives all of its processes: see
- * uncore_team_record().
+ * When the last process of a team exits, it writes the sums of all its processes to stderr as a
+ * table, or as JSON (uncore-report(5)) to the file that UNCORE_REPORT names. In that name %p stands
+ * for the process id, %h for the host name, %r for the MPI rank (from the launcher's environment;
+ * the process id if there is none), %j for the batch system's job id ("nojob" if there is none), %%
+ * for %. If that file cannot be written, the table goes to stderr. A forked child that is alone
+ * adds ".PID" to a name without %p. A destructor of the library writes the report, after the
+ * program's own exit handlers and destructors. With UNCORE_EVERY=N only each N-th opening of a
+ * region is measured, and the figures are scaled up. The counts of a team outlive all of its
+ * processes: see uncore_team_record().
  *
  * begin: -EINVAL (name; nothing was opened then), -ENOSPC (too many regions; likewise), -EOVERFLOW
  * (too deep), -EBADF: the program has closed a descriptor of the library; or as uncore_open() and
- * uncore_read(); a region that failed to begin is still open and must be ended: its passage is then
- * counted as failed. end: -EINVAL (name, or not the innermost region of this thread; nothing was
- * ended then), -ESTALE, -EOVERFLOW, as uncore_read(), or the error of the begin that opened the
- * region, with the same sentence. All failures, and regions that a thread leaves open when it ends,
- * show in the report. Since 0.1; teams since 0.2.
+ * uncore_read(). Except where nothing was opened, a region that failed to begin is still open and
+ * must be ended; its passage counts as failed. end: -EINVAL (name, or not the innermost region of
+ * this thread; nothing was ended then), -ESTALE, -EOVERFLOW, as uncore_read(), or the error of the
+ * begin that opened the region, with the same sentence. All failures, and regions that a thread
+ * leaves open when it ends, show in the report. Since 0.1; teams since 0.2.
  */
 int uncore_region_begin(const char *name);
 int uncore_region_end(const char *name);
 
 /*
- * Tells what this process did in the region @name: @amount >= 0 of @unit, for example 1e6 of
- * "cells", since the last time. Amounts are added up over the processes of the team; the report
- * then shows bytes for each of them. @unit: 1 to 15 bytes, as a region's name; a region has at
- * most 3. "stores" are bytes that were stored, by which the share of evaded write-allocates is
- * known. -EINVAL: a bad name, amount or unit; -ENOSPC: too many units or regions; -ENOMEM. Any
- * thread. Since 0.2.
+ * Adds @amount >= 0 of @unit, for example 1e6 of "cells", to the work of the region @name: what
+ * this process did there since the last such call. Amounts are added up over the processes of the
+ * team, and the report shows bytes for each unit of work. @unit: 1 to 15 bytes, as a region's name;
+ * a region has at most 3. "bytes stored" is the unit of the bytes that the code stored; the report
+ * derives from them the share of evaded write-allocates. -EINVAL: a bad name, amount or unit;
+ * -ENOSPC: too many units or regions; -ENOMEM. Any thread. Since 0.2.
  */
 int uncore_region_work(const char *name, double amount, const char *unit);
 
@@ -433,19 +432,19 @@ int uncore_region_report(const char *path);
 /* --- teams of others --- */
 
 /*
- * The record of a team, as JSON (uncore-report(5)), while its processes run or after their end:
+ * The record of a team, as JSON (uncore-report(5)), while its processes run or after their end,
  * also if they were killed. uncored keeps it until uncore_team_forget(), for an hour at most. @uid:
- * whose; UNCORE_UNKNOWN_USER: the caller's own; others' only for root. @name: of the team, and
- * @number its run (0: the newest). @name NULL: any team, and @number counts from 0, the oldest.
- * Returns the number of processes that live. *@ret_json is the caller's, for free(3). -ENODATA:
- * there is no such team; -EALREADY: its last process has reported it; -EPERM: it is another user's;
- * -EOPNOTSUPP: this uncored knows no teams; -EBADMSG: the table is none of this release; otherwise
- * as uncore_info(). Since 0.2.
+ * the team's user; UNCORE_UNKNOWN_USER: the caller; only root may give another user. @name,
+ * @number: name and run of the team (run 0: the newest). With @name NULL, @number counts the user's
+ * teams from 0, the oldest. Returns the number of processes that live. *@ret_json is the caller's,
+ * for free(3). -ENODATA: there is no such team; -EALREADY: its last process has reported it;
+ * -EPERM: it is another user's; -EOPNOTSUPP: this uncored does not support teams; -EBADMSG: the
+ * table is not one of this release; otherwise as uncore_info(). Since 0.2.
  */
 int uncore_team_record(
 	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json);
 
-/* Has uncored forget run @run of a team. Errors as above. Since 0.2. */
+/* Makes uncored forget run @run of a team. Errors as above. Since 0.2. */
 int uncore_team_forget(const char *socket_path, uint32_t uid, const char *name, uint32_t run);
 
 #ifdef __cplusplus
