@@ -5,8 +5,8 @@
 
 /* --- writing --- */
 
-/* Others look at .inside, and this thread at what they wrote, right after it has changed: see
- * stretch.h. */
+/* Full barrier: after this write other members read .inside, and this thread reads what they wrote.
+ * See stretch.h. */
 static void count_inside_and_unlock(struct table_cell *cell, int change)
 {
 	SEQUENCE_ADD(cell->inside, (uint32_t)change);
@@ -54,7 +54,7 @@ uint32_t cell_bury(struct table_cell *cell)
 
 	if (!n && !(cell->lock & 1))
 		return 0;
-	cell->lock |= 1; /* it may have died while it wrote */
+	cell->lock |= 1; /* the member may have died during a write */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	__atomic_store_n(&cell->begun_ns, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&cell->inside, 0, __ATOMIC_RELAXED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of teams whose tables uncored keeps, for any process: also for a member of the team. */
+/* Records of teams whose tables uncored keeps, for any process, also for a member of the team. */
 #include <errno.h>
 
 #include "client/libuncore/internal.h"
@@ -10,7 +10,7 @@
 
 static_assert(TEAM_OWN == UNCORE_UNKNOWN_USER, "own");
 
-/* NULL: this process has none, by this copy of the library. */
+/* The table of this process's team; NULL: this copy of the library has none. */
 static const struct team_table *own_table(void)
 {
 	const struct regions *regions = regions_now();
@@ -33,7 +33,7 @@ static int look(const char *socket_path, uint32_t uid, const char *name, uint32_
 	return team_look(socket_path, &choice, own_table(), ret);
 }
 
-/* The dead must be known before the record is made. */
+/* Dead members must be marked before the record is made. */
 static int make_json(struct table *table, const struct team_table *kept, char **ret_json)
 {
 	_cleanup_(record_done) struct record record = { .host = "" };
@@ -95,8 +95,7 @@ static int look_and_forget(const char *socket_path, uint32_t uid, const char *na
 	return r;
 }
 
-/* A thread that joined the team meanwhile might have its lock just before the descriptor is closed.
- */
+/* No thread may join the team meanwhile: closing the descriptor would release its lock. */
 _public_ int uncore_team_record(
 	const char *socket_path, uint32_t uid, const char *name, uint32_t number, char **ret_json)
 {

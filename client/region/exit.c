@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report on the regions. At exit a destructor of the library writes it: the program's own exit
- * handlers and destructors have run by then, so the report has their measurements, too.
+ * The report on the regions. A destructor of the library writes it at exit. The program's own exit
+ * handlers and destructors have run by then, so the report includes what they measured.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ __attribute__((constructor)) static void note_process(void)
 	loaded_ns = clock_wall_ns();
 }
 
-/* When this process came. Nobody knows when a forked child did: later than its parent. */
+/* When this process began. For a forked child this is not known: some time after its parent. */
 static uint64_t came_ns(void)
 {
 	return getpid() == loaded_by ? loaded_ns : UINT64_MAX;
@@ -40,7 +40,7 @@ _public_ int uncore_region_report(const char *path)
 
 /* --- at exit --- */
 
-/* A region that is open now will not end any more. */
+/* Ends the passages of a region that is still open at exit. */
 static void close_region(struct regions *regions, struct region *region)
 {
 	if (!passage_give_up(regions, region))
@@ -64,8 +64,7 @@ static bool has_something(const struct regions *regions)
 	return *failure || table_count_regions(regions->team.table);
 }
 
-/* A forked child that is alone adds its process id, lest it write to the file of the process that
- * forked it. */
+/* A forked child that is alone adds its process id, so as not to write to its parent's file. */
 static int report_to_file(const struct regions *regions, const char *template)
 {
 	_cleanup_free_ char *own = NULL;

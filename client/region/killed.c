@@ -12,7 +12,7 @@
 
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
-/* A team that a process ended, which reported then, has the time of that. */
+/* 0 if a process ended the run: it reported, and .ended_ns is set. */
 static uint32_t count_killed(const struct table *table, const struct record *record)
 {
 	uint32_t n = 0;
@@ -27,7 +27,7 @@ static uint32_t count_killed(const struct table *table, const struct record *rec
 	return n;
 }
 
-/* When the regions that are open were read last: the earliest one. 0: none is open and measured. */
+/* The earliest last reading of an open region. 0: no region is open and measured. */
 static uint64_t last_reading_ns(const struct table *table)
 {
 	const unsigned n = table_count_regions(table);
@@ -43,7 +43,7 @@ static uint64_t last_reading_ns(const struct table *table)
 	return earliest_ns;
 }
 
-/* Times of readings are CLOCK_MONOTONIC's, which says nothing to people. */
+/* Converts the time of the reading from CLOCK_MONOTONIC, which means nothing to people. */
 static void write_missing(uint64_t reading_ns, char *text, size_t size_bytes)
 {
 	const uint64_t now_ns = clock_now_ns();

@@ -43,8 +43,8 @@ static void raise(uint32_t *number, uint32_t least)
 		;
 }
 
-/* A member that died, or exited inside of regions, left passages open. Those of the dead are
- * counted with the region from now on. */
+/* Closes the passages that a member left open because it died or exited inside regions. Those of
+ * the dead are added to the region's count. */
 static void close_cells(struct table *table, unsigned slot)
 {
 	const unsigned n = table_count_regions(table);
@@ -58,8 +58,8 @@ static void close_cells(struct table *table, unsigned slot)
 	nest_bury(table, slot);
 }
 
-/* What @slot counted before stays. So does its spare record, unless its member died while it may
- * already have been a region's. */
+/* Takes @slot over with its counts and its spare record. The spare record is dropped if the former
+ * member died when it might already have become a region's record. */
 static void take_over(struct member *member, unsigned slot, uint64_t before)
 {
 	struct table_slot *own = &member->table->slots[slot];
@@ -84,7 +84,7 @@ static void take_over(struct member *member, unsigned slot, uint64_t before)
 	__atomic_fetch_add(&member->table->header.n_joined, 1, __ATOMIC_SEQ_CST);
 }
 
-/* 1: the slot is ours; 0: it is not in @phase, or somebody else has it. */
+/* 1: the slot is ours; 0: it is not in @phase, or another process has it. */
 static int try_slot(struct member *member, unsigned slot, enum table_phase phase)
 {
 	uint64_t *state = &member->table->slots[slot].state;
@@ -102,7 +102,7 @@ static int try_slot(struct member *member, unsigned slot, enum table_phase phase
 	if (r < 0)
 		return error_say(
 			r, "Cannot lock this process's place in the table of its team: %m.");
-	/* Where each member has a lock, none of them changes this state any more. */
+	/* If all members of the table hold locks, only this process can change the state now. */
 	if (!__atomic_compare_exchange_n(
 		    state, &before, claimed, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
 		lock_slot(member->fd, slot, F_UNLCK);
@@ -114,7 +114,7 @@ static int try_slot(struct member *member, unsigned slot, enum table_phase phase
 
 static int find_slot(struct member *member)
 {
-	/* Slots that nobody had come first: a report then names each member. */
+	/* Unused slots come first, so that a report names each member. */
 	static const enum table_phase phases[] = { TABLE_FREE, TABLE_LEFT, TABLE_DIED };
 
 	for (size_t p = 0; p < ARRAY_SIZE(phases); p++)
@@ -181,8 +181,8 @@ bool member_is_one(const struct member *member)
 	       (member->fd == MEMBER_ALONE || member_has_file(member, member->fd));
 }
 
-/* Asks for a lock of an open file, which those of all processes are in the way of. F_GETLK would
- * not tell of this process's own locks, and another copy of the library may hold them. */
+/* Uses an open file description lock, which conflicts with the locks of all processes. F_GETLK
+ * would not report this process's own locks, which another copy of the library may hold. */
 static bool is_locked(int fd, off_t from, off_t n, pid_t *ret_holder)
 {
 	struct flock lock = {
@@ -202,16 +202,16 @@ bool member_has_file(const struct member *member, int fd)
 	       status.st_dev == member->device && status.st_ino == member->inode;
 }
 
-/* The program may have closed our descriptor, and its number may be another file's now. */
+/* Has the program left our descriptor open? If not, its number may be another file's now. */
 static bool has_descriptor(const struct member *member)
 {
 	return member_has_file(member, member->fd);
 }
 
 /*
- * A member takes its lock before it has joined, so the state must be looked at before the lock. Of
- * several locks the kernel tells of any, so each slot is asked for alone. The descriptor is looked
- * at last, because the program may close it at any time.
+ * A member takes its lock before it has joined, so the state must be read before the lock. A query
+ * for a range with several locks returns any of them, so each slot is queried alone. The descriptor
+ * is checked last, because the program may close it at any time.
  */
 static bool mark_if_dead(const struct member *member, unsigned slot)
 {
@@ -278,7 +278,7 @@ bool member_is_any_there(int fd)
 	return is_locked(fd, 0, TABLE_MEMBERS_MAX, &holder);
 }
 
-/* Of several locks the kernel tells of any, so each place is asked for alone. */
+/* A query for a range with several locks returns any of them, so each slot is queried alone. */
 bool member_is_this_process(int fd)
 {
 	bool is_own = false;

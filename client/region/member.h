@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * This process as a member of a table. While it is one, it holds a classic record lock on the byte
- * of the memfd that has its slot's number. The kernel takes the lock away when the process ends or
- * executes another program, a forked child does not inherit it, and anybody can ask for it: so it
- * tells who lives, also between containers, where process ids tell nothing. A mutex could not:
- * members come with different C libraries.
+ * This process as a member of a table. A member holds a classic record lock on the byte of the
+ * memfd that has its slot's number. The kernel releases the lock when the process ends or executes
+ * another program. A forked child does not inherit it. Any process can query it. So the lock shows
+ * who is alive, also between containers, where process ids mean nothing. A mutex could not do that,
+ * because members use different C libraries.
  *
- * To close any descriptor of the memfd gives up all locks of the process on it, also those of
- * another copy of this library. So the library closes none while the process holds a lock: team.h.
+ * Closing any descriptor of the memfd releases all locks of the process on it, also those of
+ * another copy of this library. So the library closes no such descriptor while the process holds a
+ * lock: see team.h.
  */
 #pragma once
 
@@ -16,7 +17,7 @@
 
 #include "client/region/table.h"
 
-enum { MEMBER_ALONE = -1 }; /* in place of a descriptor: the table is of this process alone */
+enum { MEMBER_ALONE = -1 }; /* instead of a descriptor: the table is private to this process */
 
 struct member {
 	struct table *table; /* borrowed */
@@ -24,51 +25,50 @@ struct member {
 	dev_t device;        /* of fd */
 	ino_t inode;
 	unsigned slot;
-	uint64_t state; /* of the slot while it is this member's */
+	uint64_t state; /* the slot's state while this member has it */
 
-	pthread_mutex_t lock;       /* of the slot's spare record and of the draft */
-	struct table_record *draft; /* owned: what the spare record becomes */
+	pthread_mutex_t lock;       /* protects the slot's spare record and the draft */
+	struct table_record *draft; /* owned; the next contents of the spare record */
 };
 
-/* Takes a slot. -ENOSPC: all are taken by members that live; -ENOMEM; errno of fcntl(2). */
+/* Takes a slot. -ENOSPC: living members hold all slots; -ENOMEM; errno of fcntl(2). */
 int member_join(struct member *ret, struct table *table, int fd);
 
 /* Is @fd a descriptor of this member's table? */
 bool member_has_file(const struct member *member, int fd);
 
-/* Is the slot still this member's? Not, if the program closed the descriptor. */
+/* Is the slot still this member's? False if the program closed the descriptor. */
 bool member_is_one(const struct member *member);
 
-/* Has nobody else the slot? It may have died or left. */
+/* Does the slot still belong to this member, although it may have died or left? */
 bool member_has_slot(const struct member *member);
 
-/* -EBADF: the slot is not this member's any more. */
+/* Sets the sentence. Returns -EBADF: the slot is not this member's any more. */
 int member_say_none(void);
 
-/* Does the member of this slot live? If not, marks it. */
+/* Is the member of this slot alive? If not, marks it as dead. */
 bool member_lives(const struct member *member, unsigned slot);
 
-/* Marks the members that have died. Returns how many others live; 0 if that cannot be known any
- * more. */
+/* Marks the members that have died. Returns how many others are alive; 0 if this cannot be known
+ * any more. */
 unsigned member_look_for_dead(const struct member *member);
 
-/* Is it time to? True once a second, for one of all members. */
+/* Is it time to look for the dead? True once a second, for one of all members. */
 bool member_should_look(const struct member *member, uint64_t now_ns);
 
-/* As member_look_for_dead(), for a process that is no member. */
+/* As member_look_for_dead(), for a process that is not a member. */
 unsigned member_count_living(struct table *table, int fd);
 
-/* Does any process hold a place in the table of @fd? */
+/* Does any process hold a slot in the table of @fd? */
 bool member_is_any_there(int fd);
 
-/* Does this one, by this copy of the library or another? */
+/* Does this process hold a slot there, by this or another copy of the library? */
 bool member_is_this_process(int fd);
 
-/* Counts as a member no more; what it counted stays in the table. */
+/* Ends the membership. The counts of the member stay in the table. */
 void member_leave(struct member *member);
 
-/* Gives the place up, after member_leave(): the process has nothing to do with the team any more.
- */
+/* Releases the lock of the slot, after member_leave(): the process has left the team for good. */
 void member_let_go(const struct member *member);
 
 /* Frees what @member owns. */

@@ -8,12 +8,11 @@
 #include "common/clock.h"
 
 /*
- * A program without a daemon must not pay for an attempt at every region. After a reset it tries at
- * once: the daemon has just ended, and while its socket stays the next daemon answers. Nor must a
- * reader that stands still hold a program up at every region.
+ * Limits how often attempts to connect or to read may delay the program. After a reset it retries
+ * at once: the daemon has just ended, and while its socket stays the next daemon answers.
  */
 #define RETRY_AFTER_NS 10000000000U
-/* A daemon that cannot serve has said why, and the administrator needs time to act on it. */
+/* For a daemon that refused with a reason: the administrator needs time to act on it. */
 #define RETRY_REFUSED_AFTER_NS 600000000000U
 
 void meter_init(struct meter *ret, struct table *table)
@@ -30,7 +29,7 @@ void meter_disown(struct meter *parents)
 
 static int open_now(struct meter *meter)
 {
-	/* Where that was not enough, further attempts cost less. */
+	/* After a failed attempt, further attempts get less time. */
 	const uint64_t within_ns = meter->has_failed ? CALL_WITHIN_NS : READER_CONNECT_NS;
 	int r = reader_open(&meter->reader, within_ns);
 
@@ -62,7 +61,7 @@ static int open_again(struct meter *meter)
 	return r;
 }
 
-/* Opens the connection, unless another thread has meanwhile put a new one in place of @stale. */
+/* Opens the connection, unless another thread has already replaced @stale. */
 static int renew(struct meter *meter, const struct uncore *stale)
 {
 	int r = 0;
@@ -88,7 +87,7 @@ static void keep_whys(struct meter *meter, const struct readout *readout)
 	}
 }
 
-/* A socket that is not measured has no values and no sweep, and the times of one that is. */
+/* Sockets that are not measured get no values and no sweep, but the times of a measured one. */
 static void leave_out(uint32_t measured, struct readout *readout)
 {
 	struct uncore_sample *samples = readout->samples;
@@ -130,7 +129,7 @@ static int read_connected(struct meter *meter, struct readout *ret)
 	return 0;
 }
 
-/* One attempt; *@ret_used is the handle that was read (NULL: none is open). */
+/* Makes one attempt. *@ret_used is the handle that was read (NULL: none is open). */
 static int try_reading(struct meter *meter, struct readout *ret, const struct uncore **ret_used)
 {
 	int r = -ENOTCONN;
@@ -154,7 +153,7 @@ static int read_or_renew(struct meter *meter, struct readout *ret)
 	return r < 0 ? r : try_reading(meter, ret, &used);
 }
 
-/* Did a reader stand still, some seconds ago? */
+/* Did a reader hang, some seconds ago? */
 static int check_patience(struct meter *meter)
 {
 	int r = 0;

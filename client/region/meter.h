@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The meter of the regions: readings of all sockets, over a connection that is opened when it is
- * first needed and opened again when the daemon was restarted. Threads read side by side.
+ * The meter of the regions takes readings of all sockets. It opens its connection when it first
+ * needs one, and again after a restart of the daemon. Threads read in parallel.
  */
 #pragma once
 
@@ -12,12 +12,12 @@
 #include "client/region/table.h"
 
 struct meter {
-	struct table *table;   /* borrowed: says which machine is measured */
-	pthread_rwlock_t lock; /* of all below; held for reading while the reader reads */
+	struct table *table;   /* borrowed; describes the measured machine */
+	pthread_rwlock_t lock; /* protects all below; held for reading while the reader reads */
 	struct reader reader;
-	struct failure failure; /* of the last attempt to connect, or reading that came too late */
+	struct failure failure; /* of the last attempt to connect, or of a reading that timed out */
 	uint64_t retry_at_ns;   /* no attempt before this time */
-	bool has_failed;        /* the last attempt to connect */
+	bool has_failed;        /* the last attempt to connect failed */
 };
 
 void meter_init(struct meter *ret, struct table *table);
@@ -27,6 +27,6 @@ void meter_disown(struct meter *parents);
 
 /*
  * A fresh reading of all sockets. Errors as uncore_open() and uncore_read_all(); -ESTALE: another
- * machine answers. -ETIMEDOUT: a reader stood still, at most ten seconds ago.
+ * machine answers. -ETIMEDOUT: a reader has hung within the last ten seconds.
  */
 int meter_read(struct meter *meter, struct readout *ret);

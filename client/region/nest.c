@@ -37,8 +37,8 @@ void nest_bury(struct table *table, unsigned slot)
 	}
 }
 
-/* A passage that began after @now_ns has no time yet. Of a member that died or left, only what had
- * ended is known. */
+/* A passage that began after @now_ns has no time yet. For a member that died or left, only ended
+ * passages count. */
 uint64_t nest_own_ns(const struct table *table, unsigned slot, unsigned region, uint64_t now_ns)
 {
 	struct table_nest nest = { .lock = 0 };

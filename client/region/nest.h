@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Regions inside of regions. A thread is at each moment in one region, the innermost: what the
- * threads of a member spent in a region itself is its time (cell.h) less that of the regions that
- * they began inside of it. Regions without a column of the estimate have no such place.
+ * Nested regions. At each moment a thread is in one region, the innermost. The own time of a region
+ * is the time that the member's threads spent in it (cell.h) less the time in regions that they
+ * began inside it. Regions without a column in the estimate have no nest.
  */
 #pragma once
 
 #include "client/region/table.h"
 
-/* A thread that is inside @region begins or ends another one. */
+/* A thread inside @region begins or ends another region. */
 void nest_begin(struct table *table, unsigned slot, unsigned region, uint64_t now_ns);
 void nest_end(
 	struct table *table, unsigned slot, unsigned region, uint64_t begun_ns, uint64_t now_ns);
 
-/* The slot has a new owner: nobody is inside any more. */
+/* The slot has a new owner, so no thread is inside any more. */
 void nest_bury(struct table *table, unsigned slot);
 
-/* What the threads of this member have spent in the region itself until @now_ns. */
+/* The own time of the region until @now_ns, over the threads of this member. */
 uint64_t nest_own_ns(const struct table *table, unsigned slot, unsigned region, uint64_t now_ns);

@@ -49,7 +49,7 @@ static unsigned count_inside(const struct table *table, unsigned region)
 	return n;
 }
 
-/* Two regions are open, or one is, and there are threads outside. */
+/* True if two regions are open, or if one is and some threads are outside. */
 static bool is_mixed(const struct table *table)
 {
 	const unsigned n_regions = table_count_regions(table);
@@ -83,7 +83,7 @@ bool observe_is_due(const struct member *member, uint64_t now_ns)
 
 /* --- one observer at a time --- */
 
-/* A member as an observer: slot + 1, and which of the slot's members it is. */
+/* Identifies an observer: slot + 1, and the number of the slot's owner. */
 static uint64_t observer_of(unsigned slot, uint64_t state)
 {
 	return (slot + 1) | state >> 8 << 16;
@@ -95,13 +95,13 @@ static bool observer_lives(const struct member *member, uint64_t observer)
 	uint64_t state;
 
 	if (slot >= TABLE_MEMBERS_MAX)
-		return true; /* no member wrote this */
+		return true; /* out of range: no member wrote it */
 	state = __atomic_load_n(&member->table->slots[slot].state, __ATOMIC_SEQ_CST);
 	return (state & 0xff) == TABLE_JOINED && observer == observer_of(slot, state) &&
 	       member_lives(member, slot);
 }
 
-/* An observer that has died leaves a gap, which is dropped. */
+/* If the former observer has died, its interval is dropped. */
 static bool begin(const struct member *member, const struct estimate *estimate)
 {
 	const uint64_t own = observer_of(member->slot, member->state);
@@ -202,7 +202,7 @@ static void fill_bytes(struct observed_row *row, const struct estimate *estimate
 		}
 }
 
-/* Passages that are counted an instant late or early may give a time below zero: it is none. */
+/* A passage that is counted slightly late or early may give a negative time, which counts as 0. */
 static uint64_t fill_shares(struct observed_row *row, const struct table_observed *from,
 	const struct table_observed *to)
 {
@@ -257,7 +257,7 @@ static bool is_too_near(const struct table *table, const struct reading *reading
 	return before_ns && (at_ns <= before_ns || at_ns - before_ns < gap_of(table));
 }
 
-/* One that was interrupted says little of the next one. */
+/* Caps the new time: an interrupted sweep or observation says little about the next one. */
 static uint64_t smooth(uint64_t before_ns, uint64_t now_ns)
 {
 	if (!before_ns)
@@ -302,7 +302,7 @@ void observe(const struct member *member, const struct reading *reading)
 		reading->readout.n_sockets < estimate.n_sockets || is_too_near(table, reading) ||
 		!begin(member, &estimate))
 		return;
-	/* Others may have observed since, and a time must not be counted twice. */
+	/* Another member may have observed since: no time may be counted twice. */
 	if (!is_too_near(table, reading))
 		note(table, &estimate, reading);
 	end(member);

@@ -10,7 +10,7 @@
 #include "client/report/derived.h"
 #include "common/macro.h"
 
-/* Of regions that share less of their window, the exact value is as good. */
+/* A region that shared less of its window gets no estimate: its exact value is as good. */
 #define SHARE_LEAST 0.01
 
 static_assert(ESTIMATE_REGIONS_MAX == 64, "a sentence below says so");
@@ -139,7 +139,7 @@ static void take_value(const struct solved *solved, unsigned column, struct reco
 		ret->is_known = false;
 }
 
-/* Sockets that were not measured are not among those of a region. */
+/* The index of @socket in @region, which has only the sockets that were measured. */
 static uint32_t place_of(const struct record_region *region, uint32_t socket)
 {
 	uint32_t i = 0;

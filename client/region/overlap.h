@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Estimates of what regions that overlapped moved, for a record. */
+/* Estimates of the traffic of overlapping regions, for a record. */
 #pragma once
 
 #include "client/region/table.h"

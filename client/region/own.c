@@ -10,7 +10,8 @@
 
 enum { SOCKETS_MOST = 32 };
 
-/* A program may bind its threads later, one by one; what its launcher bound it to is known now. */
+/* A program may bind its threads later, one by one; the binding by its launcher is known at load
+ * time. */
 static cpu_set_t loaded_on;
 static bool is_known;
 

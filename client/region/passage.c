@@ -10,12 +10,12 @@
 #include "client/region/stretch.h"
 #include "common/clock.h"
 
-/* While nothing else calls for a reading of the team, one is taken so often: more is not lost if
- * processes are killed. */
+/* A reading of the team is taken this long after the last one. It bounds what is lost if processes
+ * are killed. */
 static const uint64_t READ_AFTER_NS = 1000000000;
 
-/* A passage that was so long can afford the microsecond that it takes to ask whether the region's
- * holder lives. */
+/* After a passage this long, the microsecond for a check whether the region's holder is alive
+ * hardly matters. */
 static const uint64_t LONG_NS = 2000000;
 
 static struct table_cell *own_cell(const struct regions *regions, const struct region *region)
@@ -23,7 +23,7 @@ static struct table_cell *own_cell(const struct regions *regions, const struct r
 	return &regions->team.table->cells[regions->team.member.slot][region->index];
 }
 
-/* A thread of this process is counted, or is not any more, by one of the functions of cell.h. */
+/* Counts a thread of this process in or out, by one of the functions of cell.h. */
 #define WITH_CELL(regions, region, function, ...)                                                  \
 	do {                                                                                       \
 		pthread_mutex_lock(&(region)->lock);                                               \
@@ -33,8 +33,8 @@ static struct table_cell *own_cell(const struct regions *regions, const struct r
 
 /* --- at any passage --- */
 
-/* Takes a reading that no stretch needs: what is in the table is then exact as of now, and the
- * estimate has another interval. */
+/* Takes a reading that no stretch needs. It updates the table, and gives the estimate another
+ * interval. */
 static bool read_between(struct regions *regions)
 {
 	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter };
@@ -44,7 +44,7 @@ static bool read_between(struct regions *regions)
 	return true;
 }
 
-/* True: it took a reading. */
+/* Looks for dead members and takes a reading, each if due. True: it took a reading. */
 static bool look_around(struct regions *regions, uint64_t now_ns)
 {
 	struct member *member = &regions->team.member;
@@ -64,7 +64,7 @@ static bool look_around(struct regions *regions, uint64_t now_ns)
 	return observe_is_due(member, now_ns) && read_between(regions);
 }
 
-/* The call of begin or end that @passage makes now began at @called_ns. */
+/* Adds the cost of this call of begin or end, which began at @called_ns. */
 static void note_cost(struct regions *regions, const struct passage *passage, bool took_reading,
 	uint64_t called_ns)
 {
@@ -80,7 +80,7 @@ static int check_membership(const struct regions *regions)
 	return member_is_one(&regions->team.member) ? 0 : member_say_none();
 }
 
-/* The reading may take long, and is no part of the passage. */
+/* The reading may take long, and is not part of the passage. */
 static int open_region(struct regions *regions, struct passage *passage, bool *ret_took_reading)
 {
 	_cleanup_(reading_done) struct reading reading = { .meter = &regions->meter };
@@ -101,7 +101,7 @@ static int open_region(struct regions *regions, struct passage *passage, bool *r
 	return r;
 }
 
-/* The threads that are inside @outer begin or end a region inside of it. */
+/* A thread inside @outer begins a region inside it. */
 static void begin_inside(struct regions *regions, struct region *outer, uint64_t now_ns)
 {
 	const struct team *team = &regions->team;
@@ -156,7 +156,7 @@ static int leave(struct regions *regions, const struct region *region, uint64_t 
 	return r;
 }
 
-/* The sentence of the begin again. */
+/* Repeats the sentence of the failed begin. */
 static int repeat_failure(struct region *region, int error)
 {
 	struct failure failure;
@@ -186,7 +186,7 @@ int passage_end(struct regions *regions, const struct passage *passage, uint64_t
 	return r;
 }
 
-/* The passage's thread is gone, so when the passage would have ended is not known. */
+/* The passage's thread has ended, so the passage's end is not known. */
 void passage_abandon(struct regions *regions, const struct passage *passage)
 {
 	struct region *region = passage->region;

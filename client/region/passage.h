@@ -8,25 +8,22 @@
 #include "client/region/regions.h"
 
 struct passage {
-	struct region *region, *outer; /* .outer: that the thread was in before; NULL: none */
+	struct region *region, *outer; /* the thread was in .outer before; NULL: none */
 	uint64_t entered_ns;
-	uint64_t begun_ns; /* when the thread was inside, and the region open */
-	int error;         /* of passage_begin() */
+	uint64_t begun_ns; /* when the thread was inside and the region open */
+	int error;         /* result of passage_begin() */
 	bool is_timed;     /* see cost.h */
 };
 
 /*
- * A thread enters @region from inside of @outer (NULL: from outside of all). 0; negative errno with
- * a sentence: the region could not be opened, so the passage will have no figures. It has begun all
- * the same.
+ * A thread enters @region from inside @outer (NULL: from outside all regions). 0; negative errno
+ * with a sentence: the region could not be opened. The passage has begun even then, but will have
+ * no figures.
  */
 int passage_begin(
 	struct regions *regions, struct region *region, struct region *outer, struct passage *ret);
 
-/*
- * The thread left at @now_ns. 0; negative errno with a sentence: the passage has ended without
- * figures.
- */
+/* The thread left at @now_ns. 0; negative errno with a sentence: the passage has no figures. */
 int passage_end(struct regions *regions, const struct passage *passage, uint64_t now_ns);
 
 /* A thread has ended inside @passage. */
@@ -35,11 +32,11 @@ void passage_abandon(struct regions *regions, const struct passage *passage);
 /* The process did @amount of @unit. -ENOSPC, with a sentence. */
 int passage_work(struct regions *regions, struct region *region, double amount, const char *unit);
 
-/* This process ends: closes the region for all of its threads. False: none is inside. */
+/* This process exits: ends the passages of all its threads. False: no thread is inside. */
 bool passage_give_up(struct regions *regions, struct region *region);
 
-/* A thread that has never begun a region before does so now, or ends. */
+/* Counts a thread that begins its first region, or that ends. */
 void passage_count_thread(struct regions *regions, int change);
 
-/* A passage that is nested too deeply to be followed. */
+/* Counts a passage that is nested too deeply to be followed. */
 void passage_count_excess(struct regions *regions, struct region *region);

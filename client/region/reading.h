@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reading of all sockets that is taken when it turns out to be needed, and then once. */
+/* A reading of all sockets, taken once, when it is first needed. */
 #pragma once
 
 #include "client/region/meter.h"
@@ -14,7 +14,7 @@ struct reading {
 /* 0; an error of meter_read(), with its sentence if this call took the reading. */
 int reading_take(struct reading *reading);
 
-/* Takes another one in its place. */
+/* Takes a new reading instead. */
 int reading_renew(struct reading *reading);
 
 void reading_done(struct reading *reading);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The regions are the only part of the library that keeps state of the whole process. The pointer
- * to that state lies in memory that a forked child finds wiped, so a child starts with no regions,
- * joins its team as a new member and makes its own connection, whatever locks the parent's threads
- * held at the fork.
+ * The regions are the only process-wide state of the library. The pointer to that state lies in
+ * memory that a forked child finds wiped, so a child starts with no regions, joins its team as a
+ * new member and makes its own connection. Locks that the parent's threads held at the fork do not
+ * matter.
  */
 #include "client/region/regions.h"
 
@@ -16,12 +16,11 @@ int regions_no_memory(void)
 	return error_say(-ENOMEM, "No memory for the regions of this process.");
 }
 
-/* In wiped memory. In a child the mutex is a new one, whatever its state in the parent was: with
- * glibc and musl, PTHREAD_MUTEX_INITIALIZER is all zeros. */
+/* In wiped memory. A child finds an unlocked mutex, whatever its state in the parent: with glibc
+ * and musl, PTHREAD_MUTEX_INITIALIZER is all zeros. */
 struct root {
-	pthread_mutex_t
-		creating; /* held while the process joins its team: once, and for some time */
-	struct regions *regions; /* atomic */
+	pthread_mutex_t creating; /* held while the process joins its team, once */
+	struct regions *regions;  /* atomic */
 };
 
 static struct root *root;
@@ -57,7 +56,8 @@ static void give_up_inherited(struct regions *parents)
 	team_disown(&parents->team);
 }
 
-/* The parent's come first: to close its table later would give up our lock on the same table. */
+/* Gives up the parent's regions first: closing its table later would release our lock on the same
+ * table. */
 static struct regions *regions_new(void)
 {
 	struct regions *regions = calloc(1, sizeof *regions);

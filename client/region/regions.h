@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The regions of this process: its membership in a team, its connection, and what it knows of each
- * region. passage.c goes through them, snapshot.c makes a record of them.
+ * The regions of this process: its membership in a team, its connection, and its data on each
+ * region. passage.c uses them; snapshot.c makes a record of them.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct region {
 	struct region *next; /* in its bucket; atomic */
 	char name[REGION_NAME_MAX];
 	unsigned index;         /* in the table */
-	pthread_mutex_t lock;   /* of this process's cell, and of all below; never held for long */
+	pthread_mutex_t lock;   /* protects this process's cell and all below; held briefly */
 	struct failure failure; /* of the last begin that took a reading */
 };
 
@@ -31,27 +31,26 @@ struct regions {
 	struct team team;
 	struct meter meter;
 	struct regions *inherited; /* in a forked child: the parent's, which it must not touch */
-	pthread_mutex_t lock;      /* of adding a region */
+	pthread_mutex_t lock;      /* held to add a region */
 	struct region *buckets[REGION_BUCKETS]; /* by name; read without the lock */
 };
 
-/* The regions of this process; made if need be. NULL: out of memory. */
+/* The regions of this process, made at the first call. NULL: out of memory. */
 struct regions *regions_get(void);
 
-/* The regions of this process; NULL: there are none. */
+/* The regions of this process. NULL: there are none yet. */
 struct regions *regions_now(void);
 
-/* Between these two no thread makes this process's regions, and with them joins a team. One that
- * does already is waited for. False: out of memory. */
+/* Between these two calls no thread makes this process's regions and thereby joins a team. The
+ * first call waits for a thread that is doing so. False: out of memory. */
 bool regions_hold(void);
 void regions_release(void);
 
-/* The region of this name; made if need be. -ENOMEM; -ENOSPC: there are too many; with a sentence.
- */
+/* The region of this name, added if need be. With a sentence: -ENOMEM; -ENOSPC: too many. */
 int regions_find_or_add(struct regions *regions, const char *name, struct region **ret);
 
 /* Keeps the failure @r, with the calling thread's sentence, for the report. Returns @r. */
 int regions_remember(struct regions *regions, int r);
 
-/* -ENOMEM, with a sentence. */
+/* Sets the sentence. Returns -ENOMEM. */
 int regions_no_memory(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report of a team: its record as a table or as JSON, and where that goes. */
+/* The report of a team: its record as a table or as JSON, and the place to write it. */
 #include "client/region/report.h"
 
 #include <errno.h>

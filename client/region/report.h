@@ -4,6 +4,6 @@
 
 #include "client/region/regions.h"
 
-/* 0, or negative errno with a sentence. The program has run since @loaded_ns (CLOCK_REALTIME). */
+/* 0, or negative errno with a sentence. @loaded_ns (CLOCK_REALTIME): when the program began. */
 int report_write_json(const struct regions *regions, const char *path, uint64_t loaded_ns);
 int report_write_table(const struct regions *regions);

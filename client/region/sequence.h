@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sequence lock of what one member writes in a table, and others read without a lock: a cell or
- * a nest. It is the first word, odd while the rest is being written.
+ * A sequence lock for data in a table that one member writes, and others read without a lock: a
+ * cell or a nest. The lock is the first word of the data. It is odd during a write.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ static inline void sequence_begin(uint32_t *lock)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* Between the two. */
+/* For use between sequence_begin() and sequence_end(). */
 #define SEQUENCE_ADD(field, amount) __atomic_store_n(&(field), (field) + (amount), __ATOMIC_RELAXED)
 
 static inline void sequence_end(uint32_t *lock)
@@ -23,8 +23,8 @@ static inline void sequence_end(uint32_t *lock)
 	__atomic_store_n(lock, *lock + 1, __ATOMIC_RELEASE);
 }
 
-/* A consistent copy of the @size_bytes that begin with @lock; of a member that died while it wrote,
- * what is there. See table_copy(). */
+/* Makes a consistent copy of the @size_bytes that begin with @lock. If the member died during a
+ * write, copies what is there. See table_copy(). */
 static inline void sequence_copy(void *ret, const uint32_t *lock, size_t size_bytes)
 {
 	for (int i = 0; i < SEQUENCE_TRIES; i++) {

@@ -91,7 +91,7 @@ static void add_cells(const struct table *table, unsigned index, struct record_r
 	}
 }
 
-/* Stretches that were measured stand for those that were not. */
+/* Measured stretches stand for those that were not measured. */
 static double scale_of(const struct table_record *sums)
 {
 	return sums->n_measured ? (double)sums->n_stretches / (double)sums->n_measured : 1;
@@ -169,7 +169,7 @@ static bool has_readings(const struct table_record *sums)
 	return false;
 }
 
-/* Sums without a single reading are no figures. */
+/* Sums without any reading are not figures. */
 static int fill_sums(const struct table *table, const struct record *record,
 	const struct table_record *sums, struct record_region *region)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each thread keeps a stack of the regions that it is inside. The stack remembers the struct
- * regions that it belongs to, and is emptied when the process has another (in a forked child).
+ * Each thread keeps a stack of the regions that it is inside. The stack remembers its struct
+ * regions, and is emptied when the process has a new one (in a forked child).
  */
 #include <errno.h>
 #include <math.h>

@@ -9,8 +9,8 @@
 #include "client/region/word.h"
 #include "common/clock.h"
 
-/* Each step that another member was quicker in is one that it made; those that have died inside a
- * region are found one by one. More steps than these nobody needs. */
+/* Bounds the retries: every lost race is another member's progress, and dead members inside a
+ * region are found one by one. */
 enum { STEPS_MOST = 4 * TABLE_MEMBERS_MAX };
 
 /* Members change a record only when one of them takes a reading. */
@@ -46,8 +46,8 @@ bool stretch_is_held(const struct table *table, unsigned region)
 	return holder_is_inside(table, region, &word);
 }
 
-/* Another member that is inside, as slot + 1; 0: nobody is. Neighbours are asked first, so that the
- * place wanders. */
+/* Another member that is inside, as slot + 1; 0: none. The search begins at the next slot, so that
+ * the role of the holder moves around. */
 static unsigned find_inside(const struct table *table, unsigned region, unsigned holder)
 {
 	const unsigned n = table_count_slots(table);
@@ -63,8 +63,8 @@ static unsigned find_inside(const struct table *table, unsigned region, unsigned
 
 /* --- records --- */
 
-/* The member's own record that nobody else writes; 0: there is none left. Other programs may write
- * its number into the table, too, so it is looked at once for each change. */
+/* The member's spare record, which no other member writes; 0: none is left. Other programs may
+ * change the number in the table, so a change reads it only once. */
 static unsigned spare_record(struct member *member)
 {
 	struct table_slot *slot = &member->table->slots[member->slot];
@@ -98,11 +98,10 @@ bool stretch_copy_record(const struct table *table, unsigned region, struct tabl
 	return false;
 }
 
-/* What becomes of a region. */
+/* A change of a region. */
 struct step {
-	unsigned holder; /* after it */
-	const struct reading
-		*reading; /* NULL: none, of the time since the last one nothing is known */
+	unsigned holder;               /* after the change */
+	const struct reading *reading; /* NULL: traffic since the last one is lost */
 	bool opens;
 	bool is_shared; /* other regions were open since the last reading */
 };
@@ -120,15 +119,15 @@ static int draw_up(struct table_record *draft, const struct step *step)
 	return 0;
 }
 
-/* The draft becomes the region's record, and the former one the spare. False: too late. */
+/* Makes the draft the region's record, and the former record the spare. False: too late. */
 static bool put_in_place(struct member *member, unsigned spare, unsigned region,
 	const struct word *word, unsigned holder)
 {
 	struct table_slot *slot = &member->table->slots[member->slot];
 	bool done;
 
-	/* The spare record was a region's, and another member may still copy it. That member must
-	 * see that the region's word has changed, before it sees what is written here. */
+	/* The spare record was a region's, and another member may still be copying it. That member
+	 * must see the new word of the region before it sees what is written here. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	sums_copy(&member->table->records[spare], member->draft);
 	__atomic_store_n(&slot->is_changing, 1, __ATOMIC_RELEASE);
@@ -140,8 +139,8 @@ static bool put_in_place(struct member *member, unsigned spare, unsigned region,
 }
 
 /*
- * Takes @step from @word. 1: done; 0: the word was another meanwhile; -ENOSPC; -EBADF. *@ret_error
- * is that of the sums, with its sentence: the step is done all the same.
+ * Applies @step to @word. 1: done; 0: the word has changed meanwhile; -ENOSPC; -EBADF. *@ret_error
+ * is the error of the sums, with its sentence; the step is done even then.
  */
 static int commit(struct member *member, unsigned region, const struct word *word,
 	const struct step *step, int *ret_error)
@@ -150,7 +149,7 @@ static int commit(struct member *member, unsigned region, const struct word *wor
 	unsigned spare;
 	int done = 0;
 
-	if (!member_has_slot(member)) /* nor the slot's spare record */
+	if (!member_has_slot(member)) /* the spare record is not ours either */
 		return member_say_none();
 	pthread_mutex_lock(&member->lock);
 	spare = spare_record(member);
@@ -173,7 +172,7 @@ static int commit(struct member *member, unsigned region, const struct word *wor
 
 /* --- sampling --- */
 
-/* Was the present stretch begun by a reading? */
+/* Did the present stretch begin with a reading? */
 static bool is_measured(const struct table *table, const struct word *word)
 {
 	return __atomic_load_n(&table->records[word->record].is_measured, __ATOMIC_RELAXED);
@@ -191,7 +190,7 @@ static bool is_due(const struct table *table, const struct word *word)
 
 /* --- entering --- */
 
-/* How many regions but @except are open. */
+/* The number of open regions other than @except. */
 static unsigned count_open(const struct table *table, unsigned except)
 {
 	const unsigned n_regions = table_count_regions(table);
@@ -230,7 +229,8 @@ int stretch_enter(struct member *member, unsigned region, struct reading *readin
 
 /* --- leaving --- */
 
-/* A thread that enters from now on, also one of this process, changes the word. 0; -EBADF. */
+/* Marks the word as closing: a thread that enters after this, also of this process, changes it. 0;
+ * -EBADF. */
 static int begin_closing(struct member *member, unsigned region, const struct word *word)
 {
 	const struct word to = {
@@ -243,7 +243,7 @@ static int begin_closing(struct member *member, unsigned region, const struct wo
 	return 0;
 }
 
-/* A member that lives closes the region. It found this one outside, before it took its reading. */
+/* Is a living member closing the region? It found this member outside before its reading. */
 static bool other_closes(const struct member *member, const struct word *word)
 {
 	return word->is_closing && word->holder != member->slot + 1 &&
@@ -252,14 +252,15 @@ static bool other_closes(const struct member *member, const struct word *word)
 }
 
 /*
- * Gives the region to a member that is inside, or closes it: with a reading, or where @reading is
- * NULL as it was last read. Others may enter and leave meanwhile, so each step looks anew, and a
- * reading serves only the word before it: what those did that came and went later is not in it.
+ * Makes a member that is inside the holder, or closes the region: with a reading, or as of its last
+ * reading if @reading is NULL. Others may enter and leave meanwhile. So each step reads the word
+ * again, and a reading is used only if the word has not changed since: it does not cover members
+ * that came and went later.
  */
 static int settle(struct member *member, unsigned region, struct reading *reading)
 {
 	struct table *table = member->table;
-	uint64_t read_at = 0; /* the word */
+	uint64_t read_at = 0; /* the word at the reading */
 	int r = 0, error = 0;
 
 	for (int i = 0; r == 0; i++) {
@@ -294,7 +295,7 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 			closing.reading = NULL;
 		closing.is_shared = count_open(table, region) > 0;
 		r = commit(member, region, &word, &closing, &error);
-		if (r == -ENOSPC) /* its sums stay as they are */
+		if (r == -ENOSPC) /* the record stays as it is */
 			change(table, region, &word, word.record, 0);
 	}
 	if (r < 0)
@@ -302,7 +303,7 @@ static int settle(struct member *member, unsigned region, struct reading *readin
 	return reading && reading->error ? reading->error : error;
 }
 
-/* Is the region for this member to settle? For a member that leaves, it is its holder's. */
+/* Must this member settle the region? Yes if the holder is this member, or has left or died. */
 static bool is_ours(const struct member *member, unsigned region)
 {
 	const struct word word = word_of(member->table, region);
@@ -354,8 +355,8 @@ void stretch_settle_former(struct member *member)
 /* --- the others --- */
 
 /*
- * A region whose holder leaves is left to it, and one whose holder has died is closed as it was
- * last read. If others change the region now, they bring a reading of their own.
+ * Skips a region whose holder is leaving: the holder closes it. Closes one with a dead holder as of
+ * its last reading. Members that change the region now have a reading of their own.
  */
 static void advance(
 	struct member *member, unsigned region, const struct reading *reading, bool is_shared)

@@ -12,7 +12,7 @@ void sums_copy(struct table_record *to, const struct table_record *from)
 	table_copy(to, from, head_bytes);
 	table_copy(to->sockets, from->sockets,
 		(n < PAGE_SOCKETS_MAX ? n : PAGE_SOCKETS_MAX) * sizeof *to->sockets);
-	/* The number that was copied may be another one by now, and larger than any. */
+	/* Stores the number again: the copied one may have changed, and may be out of range. */
 	__atomic_store_n(
 		&to->n_sockets, n < PAGE_SOCKETS_MAX ? n : PAGE_SOCKETS_MAX, __ATOMIC_RELAXED);
 }
@@ -37,7 +37,7 @@ static bool same_generation(const struct table_reading *last, const struct uncor
 	return memcmp(last->generation, sample->generation, sizeof last->generation) == 0;
 }
 
-/* Another member may have brought a later one already. */
+/* Another member may have added a later reading already. */
 static bool is_later(const struct table_reading *last, const struct uncore_sample *sample)
 {
 	return !last->sweep || !same_generation(last, sample) || sample->sweep > last->sweep;
@@ -103,7 +103,7 @@ void sums_open(struct table_record *record, const struct reading *reading)
 	record->n_sockets = reading->readout.n_sockets;
 }
 
-/* Since uncored counts anew nothing is known of the time before. */
+/* Has uncored begun to count anew? Then the traffic since the last reading is not known. */
 static bool is_anew(const struct table_record *record, const struct reading *reading)
 {
 	for (uint32_t s = 0; s < record->n_sockets && s < reading->readout.n_sockets; s++)
@@ -130,9 +130,8 @@ static bool misses_value(const struct table_reading *last, const struct uncore_s
 }
 
 /*
- * A value that is missing now may be there again at the end of the stretch: only then is it known
- * what moved over that time, and with which flags. So a reading on the way leaves such a socket as
- * it is.
+ * A value that is missing now may be back at the end of the stretch. Only then are the traffic of
+ * that time and its flags known. So a reading in between skips such a socket.
  */
 static int add(
 	struct table_record *record, const struct reading *reading, bool is_shared, bool is_last)

@@ -11,14 +11,14 @@
 
 #define TABLE_MAGIC 0x756e636f74656d01ULL
 
-enum { PAGE_BYTES_MOST = 1 << 16 }; /* of memory, on any architecture */
+enum { PAGE_BYTES_MOST = 1 << 16 }; /* the largest page size of any architecture */
 
 uint64_t table_bytes(void)
 {
 	return (sizeof(struct table) + PAGE_BYTES_MOST - 1) / PAGE_BYTES_MOST * PAGE_BYTES_MOST;
 }
 
-/* Members that come at once all write the same. */
+/* Members that begin at the same time all write the same values. */
 static void begin(struct table *table)
 {
 	struct table_header *header = &table->header;
@@ -27,7 +27,7 @@ static void begin(struct table *table)
 	if (__atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == TABLE_MAGIC)
 		return;
 	__atomic_store_n(&header->layout, TABLE_LAYOUT, __ATOMIC_RELAXED);
-	/* Number 0 stands for no record. */
+	/* Number 0 means no record. */
 	__atomic_compare_exchange_n(
 		&header->n_records, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	__atomic_store_n(&header->magic, TABLE_MAGIC, __ATOMIC_RELEASE);
@@ -118,7 +118,7 @@ void table_keep_why(struct table *table, unsigned metric, const char *why)
 {
 	char *field = table->header.whys[metric];
 
-	/* At each reading, so it looks no further than at the first letters. */
+	/* Called at each reading, so it checks only the first 8 bytes. */
 	if (!__atomic_load_n((const uint64_t *)field, __ATOMIC_RELAXED))
 		table_write_text(field, why, UNCORE_TEXT_MAX);
 }
@@ -154,7 +154,7 @@ static void write_packages(
 	write_number(&header->n_packages, n);
 }
 
-/* Members that come at once all write the same. */
+/* Members that begin at the same time all write the same values. */
 static void write_machine(struct table_header *header, const struct uncore *handle,
 	const struct uncore_machine *machine)
 {
@@ -215,8 +215,8 @@ static uint64_t hash_of(const char *name)
 }
 
 /*
- * Two regions have the same hash once in 10^13 tables of 1000 regions. Members that add a region
- * at once all write the same name; if one of them is killed, the others' is there.
+ * Two regions have the same hash once in 10^13 tables of 1000 regions. Members that add a region at
+ * the same time all write the same name; if one of them is killed, the others complete it.
  */
 int table_find_or_add(struct table *table, const char *name)
 {
@@ -238,8 +238,8 @@ int table_find_or_add(struct table *table, const char *name)
 	return -ENOSPC;
 }
 
-/* The first word of a unit tells whose the place is. Two units that are alike there, and are added
- * at the same moment, are told apart by the rest. */
+/* The first word of a unit claims the place. If two units with the same first word are added at the
+ * same moment, the rest distinguishes them. */
 int table_find_or_add_unit(struct table *table, unsigned region, const char *unit)
 {
 	for (int i = 0; i < TABLE_UNITS; i++) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of a team: what processes that count together share (common/team.h). A process alone
- * has one, too, in memory of its own. It outlives every member, so nothing in it is a pointer, a
- * lock of a C library, or of a size that depends on one.
+ * The table of a team: memory that processes share to count together (common/team.h). A single
+ * process has a table, too, in private memory. A shared table outlives every member. So it contains
+ * no pointers, no locks of a C library, and no types whose size depends on one.
  *
  * Each member owns a *slot*, and with it a row of *cells*, one per region: its passages and their
- * time. Nobody else writes there while the member lives. The bytes of a region belong to all
- * members together; stretch.h says how they are written.
+ * time. No other process writes there while the member lives. The bytes of a region belong to all
+ * members together; see stretch.h.
  *
- * All processes of a user may write to its tables. So whatever is read from a table is checked
- * before it becomes an index: arrays have fixed sizes, and table_*() functions give no place
- * outside of them. A table that another program overwrites gives wrong figures, and no more.
+ * All processes of a user may write to its tables. So every value from a table is checked before it
+ * becomes an index. Arrays have fixed sizes, and the table_*() functions return no place outside of
+ * them. If another program overwrites a table, the only damage is wrong figures.
  *
  * The memory is sparse. A region takes 256 bytes, a record one page for each 5 sockets, and a cell
  * 64 bytes: 1000 regions of 576 members with two sockets take 41 MB, and no table more than
@@ -29,11 +29,11 @@
 #include "common/team.h"
 
 enum {
-	TABLE_LAYOUT = 1, /* of all below: members of another layout are another team */
+	TABLE_LAYOUT = 1, /* version of all below; another layout is another team */
 	TABLE_MEMBERS_MAX = TEAM_SLOTS_MAX,
 	TABLE_REGIONS_MAX = 1000,
-	/* One for each region, one to write for each member, and one that is lost for each member
-	 * that is killed while it changes one. */
+	/* One for each region, one spare for each member, and one that is lost for each member that
+	 * is killed while it changes one. */
 	TABLE_RECORDS = TABLE_REGIONS_MAX + TABLE_MEMBERS_MAX + 512,
 	TABLE_NAME_BYTES = 64, /* of a region, with the final NUL */
 	TABLE_UNITS = 3,       /* kinds of work of a region */
@@ -43,7 +43,7 @@ enum {
 
 /* --- bytes --- */
 
-/* Where the sums of a socket end: its last reading. */
+/* The last reading of a socket: its sums end there. */
 struct table_reading {
 	uint64_t generation[2];
 	uint64_t sweep; /* 0: there was none */
@@ -58,31 +58,31 @@ struct table_reading {
 struct table_socket {
 	uint64_t window_ns;
 	uint64_t skew_ns;
-	uint64_t shared_ns;  /* of the window: other regions were open, too */
-	uint64_t n_readings; /* whose differences were added */
+	uint64_t shared_ns;  /* part of the window with other regions open */
+	uint64_t n_readings; /* number of differences that were added */
 	struct table_count sums[UNCORE_METRICS_MAX];
-	uint64_t shared[UNCORE_METRICS_MAX]; /* of the sums: other regions were open, too */
-	uint64_t opened[UNCORE_METRICS_MAX]; /* the sums when the present stretch began */
-	double squares[UNCORE_METRICS_MAX];  /* of what the measured stretches moved, each */
+	uint64_t shared[UNCORE_METRICS_MAX]; /* part of the sums with other regions open */
+	uint64_t opened[UNCORE_METRICS_MAX]; /* the sums at the begin of this stretch */
+	double squares[UNCORE_METRICS_MAX];  /* sum over measured stretches of moved^2 */
 	struct table_reading last;
 };
 
-/* The bytes of one region, of all members. Never changed once a region's word names it. */
+/* The bytes of one region, of all members. Read-only once a region's word names the record. */
 struct table_record {
 	uint64_t n_stretches; /* from an opening to the next close */
 	uint64_t n_measured;  /* ... that began with a reading */
-	uint64_t lost_ns;     /* open, but without a reading at the end */
+	uint64_t lost_ns;     /* time open that no reading covers */
 	uint32_t n_sockets;   /* with sums; 0: none */
-	uint32_t is_measured; /* the stretch that is open began with a reading */
+	uint32_t is_measured; /* the open stretch began with a reading */
 	struct table_socket sockets[PAGE_SOCKETS_MAX];
 };
 
 /* --- regions --- */
 
 struct table_region {
-	uint64_t hash;   /* atomic: of the name; 0: there is no such region yet */
+	uint64_t hash;   /* atomic: of the name; 0: no region yet */
 	uint64_t word;   /* atomic: see stretch.h */
-	uint64_t n_died; /* atomic: passages of dead members whose slot others have now */
+	uint64_t n_died; /* atomic: passages of dead members whose slot was reused */
 	uint64_t reserved[5];
 	char name[TABLE_NAME_BYTES];
 	char units[TABLE_UNITS][TABLE_UNIT_BYTES]; /* of work */
@@ -91,7 +91,7 @@ struct table_region {
 
 /* --- members --- */
 
-/* What calls of begin and end took; cost.h. */
+/* Time of calls of begin and end; see cost.h. */
 struct table_cost {
 	uint64_t n_calls, time_ns; /* atomic */
 };
@@ -100,12 +100,12 @@ enum table_phase { TABLE_FREE, TABLE_JOINED, TABLE_LEFT, TABLE_DIED };
 
 struct table_slot {
 	uint64_t state;       /* atomic: incarnation << 8 | enum table_phase */
-	uint32_t spare;       /* the record that this member writes next; 0: none */
-	uint32_t is_changing; /* the spare record may already be a region's */
+	uint32_t spare;       /* this member's spare record; 0: none */
+	uint32_t is_changing; /* the spare may already be a region's record */
 	int32_t pid;          /* in its own pid namespace */
-	uint32_t n_threads;   /* atomic: that have begun a region, and live */
+	uint32_t n_threads;   /* atomic: threads that began a region and live */
 	int64_t rank;         /* -1: none */
-	char cpus[64];        /* on which it may run: "0-3,8" */
+	char cpus[64];        /* CPUs on which it may run: "0-3,8" */
 	char padding[32];     /* the costs have a cache line of their own */
 	struct table_cost reading, other;
 	char more_padding[96];
@@ -114,15 +114,15 @@ struct table_slot {
 struct table_cell {
 	uint32_t lock;    /* atomic: odd while the rest is being written */
 	uint32_t inside;  /* atomic: threads */
-	uint64_t n_ended; /* passages; the failed ones, too */
+	uint64_t n_ended; /* passages, also failed ones */
 	uint32_t n_failed;
-	uint32_t n_abandoned; /* whose thread ended */
-	uint64_t time_ns;     /* of those that ended */
-	uint64_t begun_ns;    /* sum of the times at which those that are open began; wraps */
+	uint32_t n_abandoned; /* passages whose thread ended */
+	uint64_t time_ns;     /* of the passages that ended */
+	uint64_t begun_ns;    /* sum of the begin times of open passages; wraps */
 	double work[TABLE_UNITS];
 };
 
-/* Time that a member's threads spent in regions that they began inside of this one. */
+/* Time that a member's threads spent in regions that they began inside this one. */
 struct table_nest {
 	uint32_t lock;              /* atomic: odd while the rest is being written */
 	uint32_t inside;            /* threads */
@@ -132,7 +132,7 @@ struct table_nest {
 
 /* --- what regions that overlap moved --- */
 
-/* The moment at which the team was last looked at for the estimate; observe.h. */
+/* State of the team at the last observation for the estimate; see observe.h. */
 struct table_observed {
 	uint64_t at_ns; /* CLOCK_MONOTONIC; 0: not yet */
 	uint64_t generation[2];
@@ -154,22 +154,22 @@ struct table_header {
 	uint32_t layout;
 	uint32_t is_described;    /* atomic: the machine below is known */
 	uint32_t ending;          /* atomic: see team.h */
-	uint32_t is_reported;     /* atomic: somebody was told what is in the table */
-	uint32_t n_records;       /* atomic: that were ever handed out */
-	uint32_t n_expected;      /* members, as the launcher says; 0: it does not */
-	uint32_t every;           /* each so-manyth stretch of a region is measured; 0: each */
-	uint32_t sockets;         /* atomic: bits of those that any member wants; 0: all */
+	uint32_t is_reported;     /* atomic: the table has been reported */
+	uint32_t n_records;       /* atomic: records handed out so far */
+	uint32_t n_expected;      /* members that the launcher announced; 0: not known */
+	uint32_t every;           /* each N-th stretch of a region is measured; 0: each */
+	uint32_t sockets;         /* atomic: bits of the sockets that any member wants; 0: all */
 	uint32_t n_joined;        /* atomic: members, so far */
-	uint32_t n_slots;         /* atomic: that were ever taken: the first ones */
+	uint32_t n_slots;         /* atomic: slots 0 .. n_slots - 1 were ever taken */
 	uint64_t begun_ns;        /* CLOCK_REALTIME: the first member joined */
 	uint64_t ended_ns;        /* ... the last one left */
 	uint64_t last_reading_ns; /* atomic: CLOCK_MONOTONIC, the last reading of any member */
-	uint64_t last_look_ns;    /* atomic: the last time that somebody looked for the dead */
+	uint64_t last_look_ns;    /* atomic: the last look for dead members */
 	uint64_t quantum;         /* bytes */
 	uint64_t observer;        /* atomic: the member that observes (observe.c); 0: none */
-	uint64_t gap_ns;          /* atomic: readings for the estimate are so far apart */
-	uint64_t site_gap_ns;     /* ... because the site holds back fresh reads */
-	uint64_t sweep_ns;        /* by the observer alone: what a sweep takes, smoothed */
+	uint64_t gap_ns;          /* atomic: gap between readings for the estimate */
+	uint64_t site_gap_ns;     /* least gap_ns, because the site holds back fresh reads */
+	uint64_t sweep_ns;        /* written only by the observer: time of a sweep, smoothed */
 	uint64_t observation_ns;  /* ... and CPU time of an observation */
 	uint32_t failing;         /* atomic, 1: .failure is being written */
 	uint32_t run;
@@ -198,9 +198,9 @@ struct table {
 	struct table_region regions[TABLE_REGIONS_MAX];
 	struct table_cell cells[TABLE_MEMBERS_MAX][TABLE_REGIONS_MAX];
 	struct table_nest nests[TABLE_MEMBERS_MAX][ESTIMATE_REGIONS_MAX];
-	struct table_observed observed; /* by the observer alone */
+	struct table_observed observed; /* written by the observer */
 	uint64_t estimate[TABLE_ESTIMATE_BYTES / sizeof(uint64_t)];
-	struct table_record records[TABLE_RECORDS]; /* the first is none */
+	struct table_record records[TABLE_RECORDS]; /* number 0 means no record */
 };
 
 static_assert(sizeof(struct table_region) == 256, "table_region");
@@ -210,49 +210,50 @@ static_assert(sizeof(struct table_nest) == 32, "table_nest");
 static_assert(sizeof(struct table_header) < 8192, "table_header");
 static_assert(sizeof(struct table) <= TEAM_BYTES_MAX, "table");
 
-/* The bytes to ask uncored for: whole pages of any size in use. */
+/* The size to ask uncored for: whole pages of any page size in use. */
 uint64_t table_bytes(void);
 
-/* A table for this process alone, empty; for table_unmap(). NULL: out of memory. */
+/* An empty table for this process alone; for table_unmap(). NULL: out of memory. */
 struct table *table_new(void);
 
 /*
- * Maps @fd, of @size_bytes, and begins the table if nobody has. *@ret is for table_unmap().
- * -EBADMSG: it is no table of this layout; errno of mmap(2).
+ * Maps @fd, of @size_bytes, and initialises the table if no member has. *@ret is for table_unmap().
+ * -EBADMSG: it is not a table of this layout; errno of mmap(2).
  */
 int table_map(int fd, uint64_t size_bytes, struct table **ret);
 void table_unmap(struct table *table);
 
-/* Describes the machine in the table, or checks that it is described alike. -ESTALE: it is not. */
+/* Describes the machine in the table, or compares it with the description there. -ESTALE: they
+ * differ. */
 int table_describe(struct table *table, const struct uncore *handle);
 
-/* The index of the region of this name, which is added if need be. -ENOSPC: there are too many. */
+/* The index of the region of this name, added if need be. -ENOSPC: there are too many. */
 int table_find_or_add(struct table *table, const char *name);
 
-/* The number of the unit in which work in this region is told; added if need be. -ENOSPC. */
+/* The number of a unit of work of this region, added if need be. -ENOSPC: there are too many. */
 int table_find_or_add_unit(struct table *table, unsigned region, const char *unit);
 
-/* How many regions there are. */
+/* The number of regions. */
 unsigned table_count_regions(const struct table *table);
 
-/* Keeps a sentence for the report, unless another member is keeping one now. */
+/* Keeps a sentence for the report, unless another member is writing one. */
 void table_keep_failure(struct table *table, const char *sentence);
 
-/* Keeps why a metric is absent, if no member has. */
+/* Keeps the reason why a metric is absent, unless a member has done so. */
 void table_keep_why(struct table *table, unsigned metric, const char *why);
 
 /*
- * Copies between a table, where others may write at the same time, and memory of this process. The
- * copy may be torn, but the behaviour is defined. @size_bytes is a multiple of 8, and both places
- * are aligned to 8.
+ * Copies between a table and memory of this process. Other processes may write to the table
+ * meanwhile: the copy may then be torn, but the behaviour is defined. @size_bytes is a multiple of
+ * 8, and both places are aligned to 8.
  */
 void table_copy(void *to, const void *from, size_t size_bytes);
 
-/* Writes @text into a field of a table, cut where it does not fit. */
+/* Writes @text into a field of a table, cut to fit. */
 void table_write_text(char *field, const char *text, size_t field_bytes);
 #define TABLE_WRITE_TEXT(field, text) table_write_text(field, text, sizeof(field))
 
-/* Copies a field of a table; "": it is no plain text. */
+/* Copies a field of a table; "" if it is not plain text. */
 void table_read_text(char *ret_text, const char *field, size_t field_bytes);
 #define TABLE_READ_TEXT(ret_text, field)                                                           \
 	({                                                                                         \
@@ -266,8 +267,8 @@ static inline enum table_phase table_phase(const struct table *table, unsigned s
 		__atomic_load_n(&table->slots[slot].state, __ATOMIC_SEQ_CST) & 0xff);
 }
 
-/* Is a thread of this member inside the region, as far as is known? Looks at no cell of a slot that
- * nobody has, because looking would make memory of it. */
+/* Is a thread of this member inside the region, as far as is known? Reads no cell of an unused
+ * slot, because that would allocate its memory. */
 static inline bool table_is_inside(const struct table *table, unsigned slot, unsigned region)
 {
 	return table_phase(table, slot) == TABLE_JOINED &&
@@ -282,7 +283,7 @@ static inline uint32_t table_sockets(const struct table *table)
 	return mask ? mask : UINT32_MAX;
 }
 
-/* How many slots were ever taken. */
+/* The number of slots that were ever taken. */
 static inline unsigned table_count_slots(const struct table *table)
 {
 	uint32_t n = __atomic_load_n(&table->header.n_slots, __ATOMIC_SEQ_CST);

@@ -15,15 +15,15 @@
 #include "common/clock.h"
 #include "common/number.h"
 
-/* Of header.ending: ENDING is its lowest byte. What no member wrote stands for OPEN. */
+/* States in header.ending. ENDING is in the lowest byte. Other values count as OPEN. */
 enum { OPEN = 0, ENDING = 1, ENDED = 2 };
 enum { RUNS_TRIED = 100 };
 
-/* To end a team takes microseconds. A process that is stopped meanwhile keeps others for so long.
- */
+/* Ending a team takes microseconds. If a process is stopped meanwhile, others wait this long for
+ * it. */
 static const uint64_t ENDING_MOST_NS = 500000000;
 
-/* Nobody needs so many attempts, unless another program overwrites the table all the time. */
+/* Bounds the attempts, in case another program keeps overwriting the table. */
 static const uint64_t ENDING_TRIED_NS = 5000000000;
 
 /* --- the ending --- */
@@ -39,7 +39,7 @@ static bool change_ending(struct table *table, uint32_t from, uint32_t to)
 		&table->header.ending, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* Waits while another process looks whether it is the last one. Returns what the word is then. */
+/* Waits while another process checks whether it is the last one. Returns the word after that. */
 static uint32_t await_ending(struct table *table)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
@@ -58,17 +58,18 @@ static bool is_member_left(const struct team *team)
 	return member_look_for_dead(&team->member);
 }
 
-/* A process that leaves holds its place until it knows whether it ends the team. */
+/* A leaving process keeps its slot locked until it knows whether it ends the team. */
 static bool is_place_held(const struct team *team)
 {
 	return member_is_any_there(team->kept.fd);
 }
 
-/* 1: nobody is there, and the team is over; 0: somebody is; -EAGAIN: another process looks, too. */
+/* 1: no member is there, and the run is over; 0: a member is there; -EAGAIN: another process
+ * checks, too. */
 static int end_unless(struct team *team, uint32_t from, bool (*is_any_there)(const struct team *))
 {
 	struct table *table = team->table;
-	/* The time tells this attempt from each other one, also of this process. */
+	/* The time makes this attempt unique, also among those of this process. */
 	const uint32_t ours = ENDING | (uint32_t)clock_now_ns() << 8;
 
 	if (!change_ending(table, from, ours))
@@ -80,7 +81,7 @@ static int end_unless(struct team *team, uint32_t from, bool (*is_any_there)(con
 	return change_ending(table, ours, ENDED) ? 1 : -EAGAIN;
 }
 
-/* The member has left. True: it was the last, and the team is over. */
+/* Ends the run if no member is left. True: this member was the last one. */
 static bool end(struct team *team)
 {
 	const uint64_t deadline_ns = clock_deadline_ns(ENDING_TRIED_NS);
@@ -98,7 +99,7 @@ static bool end(struct team *team)
 
 /* --- joining --- */
 
-/* UNCORE_EVERY; what is no number stands for each. */
+/* UNCORE_EVERY; 0 (each) if it is not a number. */
 static uint32_t sampling_wish(void)
 {
 	const char *text = secure_getenv("UNCORE_EVERY");
@@ -107,7 +108,7 @@ static uint32_t sampling_wish(void)
 	return text && number_parse_whole(text, 10, UINT32_MAX, &every) ? (uint32_t)every : 0;
 }
 
-/* Members that come at once all write the same, but for the command and the time. */
+/* Members that join at the same time all write the same, except the command and the time. */
 static void describe(struct team *team, const char *name, uint64_t begun_ns)
 {
 	struct table_header *header = &team->table->header;
@@ -124,13 +125,13 @@ static void describe(struct team *team, const char *name, uint64_t begun_ns)
 	TABLE_WRITE_TEXT(header->job, job);
 	TABLE_WRITE_TEXT(header->command, program_invocation_short_name);
 	__atomic_store_n(&header->run, team->kept.run, __ATOMIC_RELAXED);
-	if (strcmp(name, team->step) == 0) /* the launcher does not say how many are alone */
+	if (strcmp(name, team->step) == 0) /* a process alone was not announced by a launcher */
 		__atomic_store_n(&header->n_expected, job_step_local_size(), __ATOMIC_RELAXED);
 	__atomic_store_n(&header->every, sampling_wish(), __ATOMIC_RELAXED);
 }
 
-/* If the members of the table were all killed, nobody was there to end the team. One that lives,
- * but has closed its descriptor, must see that it is none any more. */
+/* Ends the run if all members were killed. Marks them as dead, so that a member that is alive but
+ * has closed its descriptor sees that it is not a member any more. */
 static void end_if_deserted(struct team *team)
 {
 	const uint32_t now = ending_now(team->table);
@@ -208,8 +209,8 @@ static int be_alone(struct team *team)
 	return member_join(&team->member, team->table, MEMBER_ALONE);
 }
 
-/* A process that is alone in spite of its job step began when it came, and not when it gave up:
- * otherwise its team may have ended by then. */
+/* A process that is alone despite a job step began at @came_ns, not when it gave up: its team may
+ * have ended by then. */
 static int begin_alone(struct team *team, uint64_t came_ns)
 {
 	int r;
@@ -263,7 +264,7 @@ void team_release_table(const struct team *team)
 void team_disown(struct team *parents)
 {
 	table_unmap(parents->table);
-	/* The program may have closed the descriptor, and its number may be another file's now. */
+	/* The program may have closed the descriptor: its number may be another file's now. */
 	if (member_has_file(&parents->member, parents->kept.fd))
 		team_let_go(&parents->kept);
 }

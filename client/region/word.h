@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The word of a region: its record and its holder; stretch.h says what they are for. */
+/* The word of a region: its record and its holder; see stretch.h. */
 #pragma once
 
 #include "client/region/table.h"
@@ -7,13 +7,13 @@
 enum { WORD_CLOSING = 0x8000 };
 
 struct word {
-	uint64_t raw;    /* with a sequence number that each change raises */
+	uint64_t raw;    /* includes a sequence number, which each change increments */
 	unsigned record; /* 0: none */
 	unsigned holder; /* slot + 1; 0: the region is closed */
-	bool is_closing; /* the holder found nobody inside, and takes the last reading */
+	bool is_closing; /* the holder found no member inside, and takes the last reading */
 };
 
-/* Numbers that no member wrote stand for none. */
+/* Reads the word. Numbers out of range count as 0. */
 static inline struct word word_of(const struct table *table, unsigned region)
 {
 	uint64_t raw = __atomic_load_n(&table->regions[region].word, __ATOMIC_SEQ_CST);
@@ -27,7 +27,7 @@ static inline struct word word_of(const struct table *table, unsigned region)
 	};
 }
 
-/* False: the word is another by now. */
+/* Replaces the word. False: it has changed meanwhile. */
 static inline bool word_change(
 	struct table *table, unsigned region, const struct word *from, const struct word *to)
 {
