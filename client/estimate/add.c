@@ -16,7 +16,7 @@ static uint32_t block_doubles(const struct estimate *estimate)
 	return (uint32_t)(sums_block_bytes(estimate) / sizeof(double));
 }
 
-/* Others may write whatever they please: what was checked must not be read again. */
+/* Others may write anything at any time, so a checked value must not be read again. */
 static uint32_t read_once(const uint32_t *shared)
 {
 	return __atomic_load_n(shared, __ATOMIC_RELAXED);
@@ -25,8 +25,8 @@ static uint32_t read_once(const uint32_t *shared)
 /* --- one writer, which may be killed at any instruction --- */
 
 /*
- * Orders what this process writes, as another one finds it when this one has stopped: an interrupt
- * comes between two instructions, so that the compiler alone could change the order.
+ * Keeps the order of writes, for a process that finds the sums after this one has stopped. A
+ * process stops between two instructions, so only the compiler could change the order.
  */
 static void write_in_order(void)
 {
@@ -41,9 +41,9 @@ static void set_busy(const struct estimate *estimate, uint32_t busy)
 }
 
 /*
- * A block is cleared or summed up between these two. A writer that is stopped there, and goes on
- * when another one has filled the block anew, spoils it: then .begun_s is not as it was left, and
- * becomes what no dt_s is equal to.
+ * A block is cleared or summed up between these two calls. A writer may be stopped in between, and
+ * go on after another one has filled the block anew. Then .begun_s is not as it left it.
+ * close_block() makes it a value that no dt_s is equal to, so the block is spoilt.
  */
 static void open_block(struct sums_block *block)
 {
@@ -70,7 +70,7 @@ static void clear_blocks(const struct estimate *estimate, uint32_t first, uint32
 		clear_block(estimate, sums_block(estimate, i));
 }
 
-/* Drops what a writer left half written. */
+/* Drops the block or blocks that a dead writer left half written. */
 static void mend(const struct estimate *estimate)
 {
 	struct sums_header *header = sums_header(estimate);
@@ -173,7 +173,7 @@ static bool row_is_valid(const struct estimate *estimate, const struct estimate_
 	return true;
 }
 
-/* Returns the time in regions that have no column. */
+/* Fills the row. Returns the time in regions that have no column. */
 static uint64_t design_fill(const struct estimate_row *row, struct design *ret)
 {
 	double dt_s = (double)row->dt_ns / 1e9;
@@ -193,7 +193,7 @@ static uint64_t design_fill(const struct estimate_row *row, struct design *ret)
 	return beyond_ns;
 }
 
-/* 0 as long as the loads are not known. */
+/* The load of a row. 0 while the loads are not known. */
 static double load_of(const struct design *design, const struct sums_loads *loads)
 {
 	double load_s = 0;

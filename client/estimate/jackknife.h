@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors by leaving out one block of time at a time. */
+/* Jackknife errors: the fit is repeated without each block of time in turn. */
 #pragma once
 
 #include "client/estimate/model.h"
@@ -14,13 +14,13 @@ struct jackknife {
 /* 0; -EBADMSG. */
 int jackknife_make(struct model *model, uint32_t mask, struct jackknife *ret);
 
-/* Of the sum of @weights[] x scaled coefficients, of all columns of the model. */
+/* The sum of @weights[] x scaled coefficients, over all columns of the model. */
 double jackknife_sum(const struct model *model, const double *weights, const double *coefficients);
 double jackknife_error(
 	const struct model *model, const struct jackknife *jackknife, const double *weights);
 
-/* By what an error with @freedom degrees is stretched, so that 4 of them are as rarely exceeded as
- * of a normal distribution. */
+/* The factor that stretches an error with @freedom degrees of freedom: 4 errors are then exceeded
+ * as rarely as in a normal distribution. */
 double jackknife_stretch(double freedom);
 
 /* The blocks of the first half of the time. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads of threads in each region, as far as they can be told while readings come in: from how the
- * bytes of an interval vary with the time in one region, whatever the others do. They are rough,
- * but whether rates add up can be tested with any loads that were told before the readings.
+ * Estimates the load of a thread in each region while readings arrive. It follows from how the
+ * bytes of an interval vary with the time in that region, whatever the other regions do. These
+ * loads are rough. But any loads that were fixed before the readings are good enough to test
+ * whether rates add up.
  */
 #include <math.h>
 
@@ -44,7 +45,7 @@ static uint32_t n_columns(const struct pooled *pooled)
 	return n;
 }
 
-/* In the mean over all readings, with the loads as they are now. */
+/* The mean over all readings, with the present loads. */
 static double mean_square(const struct pooled *pooled, const double *loads)
 {
 	double sum = 0;

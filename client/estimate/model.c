@@ -7,8 +7,8 @@
 
 #include "client/estimate/nonnegative.h"
 
-static const double ridge = 1e-10;      /* far above the rounding of sums, far below what matters */
-static const double number_max = 1e100; /* products of sums stay finite */
+static const double ridge = 1e-10;      /* far above rounding errors, far below relevant values */
+static const double number_max = 1e100; /* so that products of sums stay finite */
 
 /* --- the copy --- */
 
@@ -45,7 +45,7 @@ static bool is_whole(const struct sums_block *sums, const struct sums_series *se
 	       series->begun_s == series->dt_s && series->dt_s == sums->dt_s;
 }
 
-/* Copies first, so that what is checked cannot change. */
+/* Copies before it checks, because others may write to the sums. */
 static void load_block(
 	struct model *model, const struct estimate *estimate, uint32_t index, uint32_t i)
 {
@@ -137,7 +137,7 @@ static void take_columns(struct model *model, bool with_wall)
 	take_column(model, MODEL_CROWD);
 }
 
-/* Normal equations of the blocks @mask, scaled as for all. */
+/* Sums up the normal equations of the blocks @mask, scaled as for all blocks. */
 static void pool(struct model *model, uint32_t mask)
 {
 	struct symmetric *gram = &model->gram;
@@ -160,7 +160,7 @@ static void pool(struct model *model, uint32_t mask)
 	}
 }
 
-/* The wall time has a column if the number of threads varied by enough to tell it from the rest. */
+/* Adds the column of the wall time if the number of threads varied enough to separate it. */
 static int choose_columns(struct model *model)
 {
 	bool varied = model->header.n_threads_least < model->header.n_threads_most;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The model of one series (a metric on a socket): a copy of its sums, the columns that have data,
- * scaled, and what fits them. A set of blocks is a mask.
+ * scaled, and their fit. A mask is a set of blocks.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum {
 	MODEL_GRAM = MODEL_COLUMNS * (MODEL_COLUMNS + 1) / 2,
 };
 
-/* The sums of one block with the crowd as one more column. */
+/* The sums of one block, with the crowd as an additional column. */
 struct model_block {
 	double rows;
 	double dt_s;
@@ -30,7 +30,7 @@ struct model {
 	struct sums_header header;
 	struct model_block blocks[ESTIMATE_BLOCKS];
 
-	/* The columns of the estimate, and behind them perhaps that of the crowd, to test with. */
+	/* The columns of the estimate, perhaps followed by the crowd, for its test. */
 	uint32_t n;
 	uint32_t n_all;
 	uint8_t columns[MODEL_COLUMNS];
@@ -44,17 +44,17 @@ struct model {
 	/* of all usable blocks */
 	double rows, dt_s, bytes, squares, residual, wall_squares;
 
-	/* of the set that was pooled last */
+	/* of the set of blocks that was pooled last */
 	struct symmetric gram;
 	double products[MODEL_COLUMNS];
 	struct factor factor;
 };
 
-/* @model is zero. Errors as estimate_solve(). */
+/* @model must be all zeroes. Errors as estimate_solve(). */
 int model_make(const struct estimate *estimate, uint32_t index, struct model *model);
 
 /*
- * Scaled coefficients of all columns by least squares on the blocks @mask: the free ones together,
- * each other one as if it alone were let in. 0; -EBADMSG.
+ * Fits scaled coefficients of all columns to the blocks @mask by least squares: the free columns
+ * together, each other column as if it were let in alone. 0; -EBADMSG.
  */
 int model_fit(struct model *model, uint32_t mask, double *ret);

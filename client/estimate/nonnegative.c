@@ -18,7 +18,7 @@ struct active_set {
 	struct factor factor;
 };
 
-/* How much faster the squares fall when @column grows. */
+/* How fast the sum of squares falls when @column grows. */
 static double gain(const struct active_set *search, uint32_t column)
 {
 	double sum = search->products[column];
@@ -45,7 +45,8 @@ static uint32_t best(const struct active_set *search)
 	return found;
 }
 
-/* Goes from x towards @wanted until a coefficient is 0, which stays there. False: arrived. */
+/* Moves x towards @wanted until a coefficient becomes 0, which is then held there. False: x has
+ * reached @wanted. */
 static bool go_towards(struct active_set *search, const double *wanted)
 {
 	double *x = search->x, step = 1;
@@ -65,7 +66,7 @@ static bool go_towards(struct active_set *search, const double *wanted)
 	return step < 1;
 }
 
-/* Each round holds one more column at 0, so that it ends. */
+/* Ends because each round holds one more column at 0. */
 static int settle(struct active_set *search)
 {
 	double wanted[SYMMETRIC_MAX];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inverse of the scaled matrix is the covariance of the coefficients for an error of 1. Its
- * row of a column that is not separable shows with which others it trades: equally much with each
- * of several equal columns, with nothing with a pair that has troubles of its own. Eigenvectors
- * would mix two such pairs.
+ * The inverse of the scaled matrix is the covariance of the coefficients for an error of 1. The row
+ * of a column that is not separable shows its partners. With several equal columns the covariances
+ * are equal. With columns of an unrelated pair they are 0. Eigenvectors would mix two such pairs.
  */
 #include "client/estimate/separate.h"
 
@@ -27,7 +26,7 @@ static void unite(struct separation *separation, uint32_t a, uint32_t b)
 			separation->group[i] = to;
 }
 
-/* @row: of the inverse. */
+/* @row: the column's row of the inverse. */
 static void find_partners(struct separation *separation, uint32_t column, const double *row)
 {
 	uint32_t n = separation->n;
@@ -43,7 +42,7 @@ static void find_partners(struct separation *separation, uint32_t column, const 
 			unite(separation, column, i);
 }
 
-/* Groups are named by a column so far. */
+/* Replaces the names of groups, which are columns so far, by numbers. */
 static void number_groups(struct separation *separation)
 {
 	uint32_t numbers[SYMMETRIC_MAX + 1] = { 0 };

@@ -11,8 +11,9 @@ struct separation {
 };
 
 /*
- * Which of the first @ret->n columns of @gram, scaled to length 1, cannot be told apart. @spread[]:
- * which share of a column's square is not constant in time. 0; -EBADMSG: not positive definite.
+ * Finds which of the first @ret->n columns of @gram, scaled to length 1, are not separable.
+ * @spread[]: the share of a column's square that is not constant in time. 0; -EBADMSG: not positive
+ * definite.
  */
 int separate(const struct symmetric *gram, const double *spread, struct factor *scratch,
 	struct separation *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fit of a model says about each region. */
+/* Derives the results for each region from the fit of a model. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static void part_add(const struct model *model, struct part *part, uint32_t posi
 	part->time_s += model->time_s[position];
 }
 
-/* In how many of the blocks @mask the part has time; *@ret_spread: fewer if that is unequal. */
+/* The number of blocks @mask in which the part has time. *@ret_spread: the effective number,
+ * smaller if the time is spread unequally. */
 static uint32_t part_blocks(
 	const struct model *model, const struct part *part, uint32_t mask, double *ret_spread)
 {
@@ -53,7 +54,7 @@ static uint32_t part_blocks(
 	return n;
 }
 
-/* Of the bytes. NAN: too few blocks. */
+/* The error of the bytes. NAN: too few blocks. */
 static double part_error(const struct solution *solution, const struct part *part)
 {
 	const struct model *model = &solution->model;
@@ -153,7 +154,8 @@ static void fill_group(const struct solution *solution, uint32_t number, struct 
 		ret->columns[ret->n_columns++] = model->columns[i];
 		part_add(model, &part, i);
 	}
-	/* What is held at 0 stays there: let in one by one, columns do not add up. */
+	/* Columns held at 0 stay there: their coefficients assume that each is let in alone, so
+	 * these do not add up. */
 	for (uint32_t i = 0; i < model->n; i++)
 		if (!model->is_free[i])
 			part.weights[i] = 0;
@@ -161,7 +163,7 @@ static void fill_group(const struct solution *solution, uint32_t number, struct 
 	ret->sum.state = ESTIMATE_KNOWN;
 }
 
-/* Whether the rate of all changes with their load. */
+/* Tests whether all rates change with the load. */
 static void test_crowd(const struct solution *solution, struct estimate_result *ret)
 {
 	const struct model *model = &solution->model;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums of the normal equations in blocks of time: how they lie in memory. All numbers of a block
- * are doubles, so that two blocks are merged by adding them up.
+ * Layout of the sums of the normal equations, in blocks of time. All numbers of a block are
+ * doubles, so two blocks are merged by adding their numbers.
  */
 #pragma once
 
@@ -14,8 +14,9 @@ enum {
 };
 
 /*
- * One metric on one socket. The crowd is a column of its own, which tests whether rates add up: the
- * square of the load (threads, each with the load of its region) less its mean so far, times dt.
+ * One metric on one socket. The crowd is an additional column, which tests whether rates add up:
+ * the square of the load (threads, each with the load of its region) less its mean so far, times
+ * dt.
  */
 struct sums_series {
 	double begun_s; /* as dt_s, but written first */
@@ -29,8 +30,8 @@ struct sums_series {
 };
 
 /*
- * A writer that was stopped may go on when another has taken its place. Then what it writes first
- * and last differ, and the block is not used.
+ * A writer that was stopped may go on after another has taken its place. The numbers that are
+ * written first and last then differ, and the block is not used.
  */
 struct sums_block {
 	double begun_s; /* as dt_s, but written first */
@@ -42,7 +43,7 @@ struct sums_block {
 };
 
 struct sums_header {
-	uint32_t busy; /* 0; 1 + the block that a writer writes to; SUMS_MERGING */
+	uint32_t busy; /* 0; 1 + the block that is being written; SUMS_MERGING */
 	uint32_t current;
 	uint32_t n_threads_least; /* 0: no row yet */
 	uint32_t n_threads_most;
@@ -68,7 +69,7 @@ size_t sums_block_bytes(const struct estimate *estimate);
 /* @index is below ESTIMATE_BLOCKS. */
 struct sums_block *sums_block(const struct estimate *estimate, uint32_t index);
 
-/* Where the product of columns @a and @b is in the triangle. */
+/* The place of the product of columns @a and @b in the triangle. */
 static inline uint32_t sums_at(uint32_t a, uint32_t b)
 {
 	uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -76,5 +77,5 @@ static inline uint32_t sums_at(uint32_t a, uint32_t b)
 	return high * (high + 1) / 2 + low;
 }
 
-/* Tells the loads from all blocks so far. */
+/* Computes the loads from all blocks so far. */
 void loads_learn(const struct estimate *estimate);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* Of a column scaled to length 1: what others must leave of it to let it have a coefficient. */
+/* A column scaled to length 1 gets a coefficient if the others leave this much of it. */
 static const double least_remainder = 1e-6;
 
 static double row_product(const double *a, const double *b, uint32_t n)

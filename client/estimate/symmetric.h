@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Symmetric positive definite systems in some of their columns (Cholesky). */
+/* Symmetric positive definite systems, solved for a subset of their columns (Cholesky). */
 #pragma once
 
 #include <stdbool.h>
@@ -14,22 +14,22 @@ struct symmetric {
 	double at[SYMMETRIC_MAX][SYMMETRIC_MAX];
 };
 
-/* The factor of the columns that are in. */
+/* The factor of the columns in the subset. */
 struct factor {
 	uint32_t n;
 	uint8_t columns[SYMMETRIC_MAX];
 	double lower[SYMMETRIC_MAX][SYMMETRIC_MAX];
 };
 
-/* Factors the columns of @a where @in[] is true. 0; -EBADMSG: not positive definite. */
+/* Factors the columns of @a with @in[] true. 0; -EBADMSG: not positive definite. */
 int factor_make(const struct symmetric *a, const bool *in, struct factor *ret);
 
-/* Solves for the columns of @factor; both vectors are of all columns, 0 where it has none. */
+/* Solves for the columns of @factor. Both vectors have all columns; those not in @factor are 0. */
 void factor_solve(const struct factor *factor, const double *products, double *ret);
 
 /*
- * The coefficient that @column, which @factor has not, would have beside those of @factor. NAN:
- * they determine it.
+ * The coefficient that @column, which is not in @factor, would have if it were added to @factor.
+ * NAN: the columns of @factor determine it.
  */
 double factor_let_in(const struct symmetric *a, const struct factor *factor, const double *products,
 	uint32_t column);
