@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-static const uint64_t LEAST_NS = 1000000; /* a call is never given less */
+static const uint64_t LEAST_NS = 1000000; /* least time limit of a call */
 
 static uint64_t left_ns(uint64_t deadline_ns)
 {
@@ -56,7 +56,7 @@ int reader_open(struct reader *reader, uint64_t within_ns)
 
 void reader_close(struct reader *reader)
 {
-	/* Taken out before it is closed: a child forked in between must not find half a handle. */
+	/* Removed before it is closed: a child forked in between must not find half a handle. */
 	uncore_close(__atomic_exchange_n(&reader->handle, NULL, __ATOMIC_ACQ_REL));
 }
 
@@ -112,7 +112,7 @@ static int read_chosen(const struct reader *reader, uint32_t sockets, struct rea
 	return r;
 }
 
-/* Waits for fresh sweeps until the deadline, and for @within_ns at most (0: no such limit). */
+/* Waits for fresh sweeps until the deadline, but at most @within_ns (0: no such limit). */
 static int read_fresh(const struct reader *reader, const struct reader_wish *wish,
 	uint64_t within_ns, struct readout *ret)
 {
@@ -132,8 +132,7 @@ static int read_fresh(const struct reader *reader, const struct reader_wish *wis
 	return r;
 }
 
-/* Takes the last sweeps, unless one is older than the time for which the site holds the next back.
- */
+/* Takes the last sweeps, unless one is older than the site's least interval. */
 static bool take_last(
 	const struct reader *reader, uint64_t called_ns, uint64_t hold_ns, struct readout *ret)
 {
@@ -169,8 +168,8 @@ static int read_gauge(
 	return read_fresh(reader, wish, 0, ret);
 }
 
-/* The sweep that has just been taken, or a later one: a sample and its channels are of one sweep.
- */
+/* Reads the sweep that was just taken, or a later one: a sample and its channels must be of the
+ * same sweep. */
 static int read_channels(const struct reader *reader, struct readout *ret)
 {
 	int r = 0;
