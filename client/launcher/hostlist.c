@@ -45,7 +45,7 @@ static int add(struct hostlist *list, const char *name)
 
 /* --- one name with its brackets --- */
 
-/* @name holds what is expanded so far; @rest is what follows, up to a comma outside brackets. */
+/* @name: the text expanded so far. @rest: the text that follows, up to a comma outside brackets. */
 static int expand(struct hostlist *list, const char *name, const char *rest);
 
 static int expand_range(
@@ -97,7 +97,7 @@ static int expand(struct hostlist *list, const char *name, const char *rest)
 
 /* --- the list --- */
 
-/* To the comma that ends the name, or to the end. */
+/* Skips to the comma that ends the name, or to the end. */
 static const char *skip_name(const char *text)
 {
 	bool inside = false;

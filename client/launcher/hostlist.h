@@ -12,10 +12,10 @@ struct hostlist {
 	char **names; /* owned; in the order of the list */
 };
 
-/* 0; -EINVAL: @text is no such list; -E2BIG: more than HOSTLIST_MOST; -ENOMEM. */
+/* 0; -EINVAL: @text is not such a list; -E2BIG: more than HOSTLIST_MOST; -ENOMEM. */
 int hostlist_parse(const char *text, struct hostlist *ret);
 
-/* Is it the same host? A name with a domain is the one without it. */
+/* Are both names of the same host? A name with a domain matches the name without it. */
 bool hostlist_is_same(const char *name, const char *other);
 
 void hostlist_done(struct hostlist *list);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Launchers nest: an mpirun inside a batch job inherits the job's variables. So what only a
- * launcher of ranks sets comes first, and what a batch system sets for its script last. The user's
- * own word is before all of them.
+ * Launchers nest: an mpirun inside a batch job inherits the job's variables. So variables that only
+ * a launcher of ranks sets come first, and those that a batch system sets for its script come last.
+ * The user's own setting comes before all others.
  *
  * Sources: PMIx standard 4.1, section 10.1 (PMIX_NAMESPACE); Open MPI 4.1, orte/mca/ess (jobid);
  * srun(1), "OUTPUT ENVIRONMENT VARIABLES"; HPE PALS aprun(1) (PALS_APID); flux-environment(7);
@@ -21,15 +21,16 @@
 enum { FIRST_PROCESS = 1 };
 
 /*
- * Hydra tells its processes no name of the step. But its proxy on this node is their parent, whose
- * number is the name, and they know PMI_RANK and MPI_LOCALNRANKS. In a container with process ids
- * of its own the parent may be its first process, or outside, which is 0: that names nothing.
+ * Hydra does not give its processes a name of the step. But their parent is Hydra's proxy on this
+ * node, and its process id can serve as the name. PMI_RANK and MPI_LOCALNRANKS show that they
+ * belong to Hydra. In a container with its own process ids the parent may be process 1 of the
+ * container, or outside of it, which reads as 0. Neither names a step.
  */
 static const struct name {
 	const char *origin;
 	const char *variable;
-	const char *second; /* that there must be, too; NULL: none */
-	bool is_parents;    /* the name is the parent's number */
+	const char *second; /* must be set, too; NULL: none */
+	bool is_parents;    /* the name is the parent's process id */
 } names[] = {
 	{ "own", "UNCORE_TEAM", NULL, false },
 	{ "pmix", "PMIX_NAMESPACE", NULL, false },
@@ -56,7 +57,8 @@ static bool is_plain(char c)
 	return isascii(c) && (isalnum(c) || strchr("._-+=@,#", c));
 }
 
-/* Keeps names apart that differ in what a name cannot have, or in what it has no room for. */
+/* Distinguishes names that differ in characters that are not allowed, or beyond the room for a
+ * name. */
 static uint32_t hash_of(const char *text)
 {
 	uint32_t hash = 0x811c9dc5U; /* FNV-1a */
@@ -68,7 +70,7 @@ static uint32_t hash_of(const char *text)
 
 static void name_of(const char *origin, const char *value, char ret_name[TEAM_NAME_BYTES])
 {
-	enum { ROOM = TEAM_NAME_BYTES - 24 }; /* beside the origin and the hash */
+	enum { ROOM = TEAM_NAME_BYTES - 24 }; /* without the origin and the hash */
 	bool is_changed = strlen(value) > ROOM;
 	size_t used = (size_t)sprintf(ret_name, "%s/", origin);
 
@@ -115,7 +117,7 @@ void job_step_name(char ret_name[TEAM_NAME_BYTES])
 
 /* --- the local size --- */
 
-/* How many tasks the @node-th node has, of a list such as "4(x2),3" (srun(1)); 0: not known. */
+/* The number of tasks of the @node-th node, from a list as "4(x2),3" (srun(1)); 0: not known. */
 static uint32_t tasks_of_node(const char *list, uint64_t node)
 {
 	while (*list) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI has no call that may be used before MPI_Init(), but every launcher tells a process its rank
- * in the environment. The order matters, because launchers nest: an mpirun inside a batch job
- * inherits the job's variables. So variables that only a launcher of ranks sets come first; then
- * the process managers' own; and last those that a batch system also sets in the script (Flux and
- * Slurm set a task number of 0 there). Flux comes before Slurm because srun often starts Flux.
+ * MPI has no call that gives the rank before MPI_Init(), but every launcher puts it into the
+ * environment. The order matters, because launchers nest: an mpirun inside a batch job inherits the
+ * job's variables. So variables that only a launcher of ranks sets come first; then the process
+ * managers' own; and last those that a batch system also sets in the script (Flux and Slurm set a
+ * task number of 0 there). Flux comes before Slurm because srun often starts Flux.
  */
 #include "client/launcher/launch.h"
 
@@ -28,7 +28,7 @@ static const char *const rank_variables[] = {
 };
 
 /*
- * In the same order. PMIx itself hands a local rank out by a call alone; some launchers on top of
+ * In the same order. PMIx itself provides a local rank only by a call, but some launchers on top of
  * it set a variable. PMI_LOCAL_RANK is HPE's. The first and the third were seen with Open MPI 4.1
  * and MPICH 4.0. Sources of the others: the user guide of MVAPICH2, "MPIRUN_RSH Parameters"; the
  * table in HPCToolkit's OSUtil.c; flux-core's src/shell/task.c; srun(1), "OUTPUT ENVIRONMENT
@@ -48,9 +48,9 @@ static const char *const local_rank_variables[] = {
 };
 
 /*
- * Unlike ranks, from the outside in: the job that the batch system accounts for. Flux is late
- * because it often runs inside a job of another system. Grid Engine's comes last because other
- * programs may use so plain a name.
+ * Unlike ranks, jobs are searched from the outermost inwards: the job id is that of the batch
+ * system that does the accounting. Flux is late because it often runs inside a job of another
+ * system. Grid Engine's comes last because other programs may use such a plain name.
  */
 static const char *const job_variables[] = {
 	"SLURM_JOB_ID", "PBS_JOBID",                           /* PBS, Torque */
@@ -61,7 +61,7 @@ static const char *const job_variables[] = {
 
 enum { RANK_MAX = INT32_MAX }; /* MPI keeps a rank in an int */
 
-/* The value becomes a part of a file name, so it must be a number and nothing else. */
+/* The value becomes a part of a file name, so only a number is accepted. */
 static int64_t parse_rank(const char *text)
 {
 	uint64_t rank;
@@ -90,7 +90,7 @@ int64_t launch_local_rank(void)
 	return first_rank(local_rank_variables, ARRAY_SIZE(local_rank_variables));
 }
 
-/* The id becomes a part of a file name: no folders, and nothing that a terminal obeys. */
+/* The id becomes a part of a file name: no slashes and no control characters. */
 static bool is_job(const char *text)
 {
 	return text && *text && strlen(text) < LAUNCH_JOB_MAX && !strchr(text, '/') &&

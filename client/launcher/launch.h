@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a batch system and the launcher of a parallel job tell a process in its environment, and
- * file names made of it. */
+/* The environment variables of batch systems and launchers of parallel jobs, and file names made
+ * from them. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,13 +8,13 @@
 
 enum { LAUNCH_HOST_MAX = 256, LAUNCH_JOB_MAX = 128 }; /* bytes, with the final NUL */
 
-/* The MPI rank of this process, or -1: no launcher has set one. */
+/* The MPI rank of this process; -1: no launcher has set one. */
 int64_t launch_rank(void);
 
-/* The number of this process among those of its job on this node, from 0; or -1. */
+/* The number of this process among those of its job on this node, from 0; -1: not known. */
 int64_t launch_local_rank(void);
 
-/* The batch system's id of the job, for example "4711"; false, and "": there is none. */
+/* The batch system's id of the job, for example "4711". False, and "": there is none. */
 bool launch_job(char ret_id[LAUNCH_JOB_MAX]);
 
 /* This host's name, or "unknown". */
@@ -22,7 +22,8 @@ void launch_host(char ret_name[LAUNCH_HOST_MAX]);
 
 /*
  * Expands %p (process id), %h (host), %r (rank, or process id if there is none), %j (job, or
- * "nojob") and %% in @template; *@ret_path is the caller's. -EINVAL: any other %; -ENOMEM.
+ * "nojob") and %% in @template. *@ret_path is the caller's. -EINVAL: @template has another %;
+ * -ENOMEM.
  */
 int launch_expand(const char *template, char **ret_path);
 
