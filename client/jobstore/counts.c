@@ -24,7 +24,7 @@ bool counts_are_valid(const struct counts *counts)
 	       counts->n_rows <= COUNTS_ROWS_MAX;
 }
 
-/* NULL: the package has none. */
+/* The row of @package; NULL: it has none. */
 static const struct counts_row *find(const struct counts *counts, uint32_t package)
 {
 	for (uint32_t i = ROW_OF_ALL + 1; i < counts->n_rows; i++)
@@ -33,7 +33,8 @@ static const struct counts_row *find(const struct counts *counts, uint32_t packa
 	return NULL;
 }
 
-/* Where there is no room for a row, the job is one that may use every package. */
+/* Makes the rows of @packages. False: the job counts in the row of all packages, because it may use
+ * all, or because there is no room. */
 static bool make_rows(struct counts *counts, const struct packages *packages)
 {
 	for (uint32_t i = 0; i < packages->n; i++) {
@@ -46,7 +47,7 @@ static bool make_rows(struct counts *counts, const struct packages *packages)
 	return packages->n > 0;
 }
 
-/* Is row @i one of a job of these packages? */
+/* Does a job of these packages count in row @i? */
 static bool is_of(
 	const struct counts *counts, uint32_t i, const struct packages *packages, bool has_rows)
 {

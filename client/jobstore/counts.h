@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * With how many jobs another one shared a package, without looking at any of them. A row for each
- * package, and one for all jobs that may use every package, says how many jobs are open now, and
- * how many ever began. The jobs that a job met are those that were open when it began, and those
- * that began since.
+ * Counts with how many jobs a job shared a package, without reading the runs of other jobs. There
+ * is a row for each package, and one for all jobs that may use every package. A row says how many
+ * jobs are open now, and how many ever began. The jobs that a job met are those that were open when
+ * it began, and those that began since.
  *
  * A process may die at any instruction. So a begin is counted before anything else is done, and
- * how many are open is counted anew where a change was begun and not finished: a count may be too
- * high then, and never too low.
+ * open jobs are counted again if a change was begun and not finished. A count may then be too high,
+ * but never too low.
  */
 #pragma once
 
@@ -19,25 +19,25 @@
 enum { COUNTS_ROWS_MAX = 40 };
 
 struct counts_row {
-	uint32_t package; /* of the first row: nothing */
+	uint32_t package; /* unused in the first row */
 	uint32_t n_open;
-	uint64_t n_begun; /* never goes back */
+	uint64_t n_begun; /* never decreases */
 };
 
-/* A file begins with it, within one page of memory, which one write(2) replaces as a whole. */
+/* The begin of a file. It fits into one page of memory, which one write(2) replaces as a whole. */
 struct counts {
 	char magic[8];
-	uint64_t epoch; /* another one: the file was made anew, and knows nothing of older jobs */
-	uint32_t is_changing; /* numbers of runs are wrong if nobody is at work */
+	uint64_t epoch; /* changes when the file is recreated without knowledge of older jobs */
+	uint32_t is_changing; /* 1 without a process at work: the numbers of runs are wrong */
 	uint32_t n_rows;
-	uint32_t n_runs;  /* files: of open jobs, and of ended ones that wait for being written */
-	uint32_t n_aside; /* of these, the ones whose ID was begun again */
+	uint32_t n_runs;  /* files of open jobs, and of ended jobs that are not written yet */
+	uint32_t n_aside; /* those of n_runs whose ID was begun again */
 	uint64_t n_written;
 	struct counts_row rows[COUNTS_ROWS_MAX];
-	uint32_t n_ended; /* of n_runs, those that have ended; older releases do not count them */
+	uint32_t n_ended; /* those of n_runs that have ended; older releases do not count them */
 };
 
-/* What a job keeps of the counts from its begin. */
+/* The part of the counts that a job keeps from its begin. */
 struct counts_base {
 	uint64_t epoch;
 	uint64_t rows[COUNTS_ROWS_MAX];
@@ -46,15 +46,15 @@ struct counts_base {
 void counts_init(struct counts *ret, uint64_t epoch);
 bool counts_are_valid(const struct counts *counts);
 
-/* All jobs that are open have met one more. */
+/* A job begins: all open jobs have met one more. */
 void counts_note_begin(struct counts *counts, const struct packages *packages);
 
-/* For the job that counts_note_begin() has noted, before counts_open(). */
+/* For the job of the last counts_note_begin(), before its counts_open(). */
 void counts_base(const struct counts *counts, struct counts_base *ret);
 
 void counts_open(struct counts *counts, const struct packages *packages);
 void counts_close(struct counts *counts, const struct packages *packages);
 
-/* How many jobs the one of @base has met on @package so far. -ENODATA: the file was made anew. */
+/* How many jobs the job of @base has met on @package so far. -ENODATA: the file was recreated. */
 int64_t counts_others(
 	const struct counts *counts, const struct counts_base *base, uint32_t package);

@@ -16,10 +16,10 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-/* With a second point: ".counts" is the name of a run whose ID is "counts". */
+/* Begins with two points, because ".counts" is the name of a written run with the ID "counts". */
 static const char COUNTS[] = "..counts";
 
-/* Behind the counts, from the second page on: runs that were written. */
+/* After the counts, from the second page on: the list of written runs. */
 enum { WRITTEN_AT = 4096 };
 
 struct written {
@@ -62,7 +62,7 @@ static void free_names(struct dirent **entries, int n)
 	free(entries);
 }
 
-/* Does @name say that a run of @id is aside there? NULL: of any ID. */
+/* Is @name the name of a run of @id that is aside? @id NULL: of any ID. */
 static bool is_aside(const char *name, const char *id)
 {
 	size_t n = id ? strlen(id) : strcspn(name, "@");
@@ -103,7 +103,7 @@ static bool is_any_run(const char *name, const char *id)
 	return job_id_is_valid(name) || is_aside(name, id);
 }
 
-/* Takes the names that are wanted out of the entries. */
+/* Copies the names that are wanted from the entries. */
 static int take_names(struct dirent *const entries[], int n, is_wanted_fn is_wanted, const char *id,
 	struct folder_names *names)
 {
@@ -150,7 +150,7 @@ int folder_list_all(const struct folder *folder, struct folder_names *ret)
 
 /* --- counting anew --- */
 
-/* A run that another release began counts as one that may use every package. */
+/* A run of another release counts as one that may use every package. */
 static void count_run(struct folder *folder, const char *name)
 {
 	struct run run = { .fd = -1 };
@@ -168,7 +168,7 @@ static void count_run(struct folder *folder, const char *name)
 	run_close(&run);
 }
 
-/* What lies there without the counts' knowledge is known to nobody. */
+/* Removes written runs: new counts do not list them. */
 static void forget_written(struct folder *folder, struct dirent *const entries[], int n)
 {
 	for (int i = 0; i < n; i++)
@@ -286,7 +286,7 @@ static bool has_name(const struct folder *folder, const char *name, const struct
 	       named.st_ino == status->st_ino;
 }
 
-/* A later run of the ID may have the name now, and stays. */
+/* Keeps a later run of the ID, which may have the name now. */
 static void forget_oldest(const struct folder *folder, const struct written *oldest)
 {
 	const struct stat status = { .st_ino = oldest->inode };
@@ -299,7 +299,7 @@ static void forget_oldest(const struct folder *folder, const struct written *old
 		unlinkat(folder->fd, name, 0);
 }
 
-/* The oldest one makes room. counts.n_written has this run already. */
+/* Replaces the oldest written run. counts.n_written includes this run already. */
 static int keep_written(struct folder *folder, const char *id, const struct stat *status)
 {
 	const uint64_t place = (folder->counts.n_written - 1) % FOLDER_WRITTEN_MAX;
@@ -336,7 +336,7 @@ int folder_note_written(struct folder *folder, const struct run *run)
 	if (fstat(run->fd, &status) < 0)
 		return -errno;
 	is_latest = has_name(folder, id, &status);
-	/* Before the rest: if this process dies, no other run gets the place of this one. */
+	/* Stored first: if this process dies, no other run gets the place of this one. */
 	folder->counts.n_written += is_latest;
 	r = folder_begin_change(folder);
 	if (r < 0)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The folder of open jobs. It lies in memory, so that it is empty after a boot. Users that may
- * write there may begin and end jobs; a group that may read there may look at them. A lock on the
+ * write there may begin and end jobs. A group that may read there may look at them. A lock on the
  * folder orders all changes; it is held for a few system calls within the folder, never while a
  * process waits for uncored or for a disk.
  *
  *	ID          a run that is open, or has ended and is not known to be written (run.h)
  *	.ID@INODE   a run that has ended and is not known to be written; its ID was begun again
  *	.ID         the last run of ID that was written: the folder keeps a few, for an end that
- *	            is repeated because the one before was killed
- *	..counts    counts.h, and the IDs of the third kind
+ *	            is repeated because the first one was killed
+ *	..counts    counts.h, and a list of the runs that are named .ID
  *	..new       a run that is not begun yet
  */
 #pragma once
@@ -36,12 +36,12 @@ struct folder {
 	struct counts counts; /* as of folder_lock() */
 };
 
-/* Makes the folder where there is none. *@ret is for folder_close() also on failure. Errors of
- * mkdir(2) and open(2). */
+/* Opens the folder, and makes it if there is none. *@ret is for folder_close(), also on failure.
+ * Errors of mkdir(2) and open(2). */
 int folder_open(const char *path, struct folder *ret);
 void folder_close(struct folder *folder);
 
-/* The same for a process that only looks: -ENOENT where there is no folder. */
+/* The same for a process that only reads. -ENOENT: there is no folder. */
 int folder_look(const char *path, struct folder *ret);
 
 /*
@@ -52,30 +52,30 @@ int folder_lock(struct folder *folder, uint64_t deadline_ns);
 void folder_unlock(struct folder *folder);
 
 /*
- * Each change of the folder lies between these two, under the lock. Where the second is missing,
- * because the process died or failed, the next lock counts anew. Errors of write(2).
+ * Each change of the folder is made between these two calls, under the lock. If the process dies or
+ * fails before the second call, the next folder_lock() counts anew. Errors of write(2).
  */
 int folder_begin_change(struct folder *folder);
 int folder_end_change(struct folder *folder);
 
-/* Moves the run that has the name @id away, so that the ID can begin again. Within a change. */
+/* Moves the run with the name @id aside, so that the ID can begin again. Within a change. */
 int folder_put_aside(struct folder *folder, const char *id, const struct run *run);
 
-/* Notes that @run was written, wherever it is. A change of its own, under the lock. */
+/* Notes that @run was written, whatever its name is now. A separate change, under the lock. */
 int folder_note_written(struct folder *folder, const struct run *run);
 
-/* The last run of @id that was written. -ENOENT: the folder has none; errors of run_open(). */
+/* Opens the last written run of @id. -ENOENT: the folder has none; errors of run_open(). */
 int folder_open_written(const struct folder *folder, const char *id, struct run *ret);
 
-/* Names of files in the folder, for free(3), each and all. */
+/* Names of files in the folder. The list and each name are for free(3). */
 struct folder_names {
 	char **names;
 	size_t n;
 };
 
-/* The runs of @id that are aside; NULL: all files that have an ID for a name. Sorted. */
+/* Lists the runs of @id that are aside; @id NULL: all files with an ID as their name. Sorted. */
 int folder_list(const struct folder *folder, const char *id, struct folder_names *ret);
 
-/* All runs, those that are aside, too. */
+/* Lists all runs, also those that are aside. */
 int folder_list_all(const struct folder *folder, struct folder_names *ret);
 void folder_names_done(struct folder_names *names);

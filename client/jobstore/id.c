@@ -5,7 +5,7 @@
 
 #include "common/text.h"
 
-/* The locale has no say in it. */
+/* Spelled out, so that the locale does not matter. */
 static const char ALLOWED[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-";
 
 bool job_id_is_valid(const char *id)

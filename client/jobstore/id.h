@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The names of jobs and of their runs. An ID becomes a file name, so it is 1 to 64 letters, digits,
- * and "._+-", and begins with no point. A run's KEY tells two runs of one ID apart.
+ * and "._+-", and does not begin with ".". The KEY of a run distinguishes runs of one ID.
  */
 #pragma once
 

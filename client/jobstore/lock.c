@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 
-/* How often a process that waits looks again: flock(2) itself waits without end. */
+/* Interval between two attempts: flock(2) itself has no time limit. */
 static const struct timespec LOOK_AGAIN = { .tv_nsec = 2000000 };
 
 int lock_until(int fd, uint64_t deadline_ns)

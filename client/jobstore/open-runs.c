@@ -23,7 +23,7 @@ void open_runs_done(struct open_runs *runs)
 	runs->has_more = false;
 }
 
-/* The ID decides between begins of one moment, so that the order is always the same. */
+/* The ID decides if two runs began at the same time, so that the order is always the same. */
 static int compare(const void *a, const void *b)
 {
 	const struct open_run *x = a, *y = b;
@@ -44,13 +44,13 @@ static void keep_first(struct open_runs *runs)
 
 /* --- one run --- */
 
-/* A file that was copied has the ID of another one. */
+/* Skips copied files: they have the ID of another run. */
 static bool is_wanted(const struct run *run, const char *name)
 {
 	return run_is_open(run) && strcmp(run->head.id, name) == 0;
 }
 
-/* Without a reading that can be read back, the run has none. */
+/* If the reading cannot be read back, the run has no samples. */
 static void take(const struct run *run, struct open_run *ret)
 {
 	const struct run_head *head = &run->head;

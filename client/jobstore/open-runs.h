@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The runs of a folder that are open, with their readings of the begin, for a process that only
- * looks. It takes no lock and waits for nobody. Files come, go and change meanwhile: a run that
- * begins or ends in this moment is there or not. A file that cannot be read, or that another
- * release made, is no run.
+ * The open runs of a folder, with their readings of the begin, for a process that only reads. It
+ * takes no lock and does not wait. Files come, go and change meanwhile, so a run that begins or
+ * ends at this moment may be included or not. Files that cannot be read, or that another release
+ * made, are skipped.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct open_run {
 	char id[JOB_ID_BYTES];
 	uint32_t uid;
 	int64_t begun_real_ns; /* CLOCK_REALTIME, to show */
-	uint64_t begun_ns;     /* CLOCK_MONOTONIC; with the ID it tells the run from all others */
+	uint64_t begun_ns;     /* CLOCK_MONOTONIC; with the ID it identifies the run */
 	struct packages packages;
 	uint32_t n_samples;            /* one for each socket; 0: the begin has no reading */
 	struct uncore_sample *samples; /* owned */
@@ -30,8 +30,8 @@ struct open_run {
 
 struct open_runs {
 	size_t n;
-	struct open_run *all; /* the one that began first comes first */
-	bool has_more;        /* there are more than OPEN_RUNS_MAX, of which these are the first */
+	struct open_run *all; /* in the order of their begin */
+	bool has_more;        /* there are more than OPEN_RUNS_MAX; these began first */
 };
 
 /* *@ret is for open_runs_done() also on failure, and empty then. -ENOMEM; errors of open(2). */

@@ -45,7 +45,7 @@ static bool add_own(struct packages *packages)
 	return true;
 }
 
-/* -EINVAL; else whether all packages are known. */
+/* -EINVAL; 1: all packages are known; 0: not all. */
 static int add_list(const char *list, struct packages *packages)
 {
 	uint64_t first, last;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which packages (the kernel's word for CPU packages, that uncored calls sockets) a job can use. A
- * job of which nobody knows its CPUs may use all.
+ * The packages that a job can use (the kernel's word for CPU packages, which uncored calls
+ * sockets). If the CPUs of a job are not known, it may use all.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PACKAGES_MAX = 32 }; /* more sockets has no machine that uncored serves */
+enum { PACKAGES_MAX = 32 }; /* no machine that uncored serves has more sockets */
 
 struct packages {
 	uint32_t n; /* 0: all */
@@ -16,8 +16,9 @@ struct packages {
 };
 
 /*
- * Those of the CPUs of @list, "0-3,8" in the kernel's numbers, or, for "self", of the CPUs that the
- * caller may run on. They are all where the package of a CPU is not known. -EINVAL: it is no list.
+ * Finds the packages of the CPUs in @list: "0-3,8" in the kernel's numbers, or "self" for the CPUs
+ * on which the caller may run. If the package of any CPU is not known, all. -EINVAL: it is not a
+ * list.
  */
 int packages_parse(const char *list, struct packages *ret);
 

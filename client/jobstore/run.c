@@ -14,14 +14,14 @@
 
 enum {
 	HEAD_BYTES = 4096,
-	/* More than a record has, except where reasons are many and long. */
+	/* Enough for a record, unless it has many long reasons. */
 	TEXT_BYTES = 2048,
 	TEXT_BYTES_OF_SOCKET = 2048,
 };
 
 static const char MAGIC[8] = "uncjob1";
 
-/* Whatever the umask of a batch system: a site may open the folder to a group. */
+/* Independent of the umask of a batch system: a site may open the folder to a group. */
 enum { MODE = 0640 };
 
 static_assert(sizeof(struct run_head) <= HEAD_BYTES, "one page");
@@ -138,7 +138,7 @@ bool run_head_is_whole(const struct run_head *head)
 
 static int open_as(int folder_fd, const char *name, int access, struct run *ret)
 {
-	/* O_NONBLOCK: a pipe in the folder holds nobody up. */
+	/* O_NONBLOCK: a pipe in the folder must not block the process. */
 	const int flags = access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	struct run run = { .fd = openat(folder_fd, name, flags) };
 	int r;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One run of a job: a file, from its begin until its record is written. The file is changed in
- * place. Its first page says what of the rest holds, and one write(2) replaces the page as a whole,
- * so a process that dies leaves one state or the other. Each change needs no room that the file
- * does not have, so an end cannot fail where the folder is full.
+ * place. Its first page says which parts of the rest are valid. One write(2) replaces this page as
+ * a whole, so a process that dies leaves either the old state or the new one. No change needs more
+ * room than the file has, so an end cannot fail in a full folder.
  *
  *	first page | samples of the begin, one for each socket | the record, as text
  *
@@ -26,7 +26,7 @@ enum {
 };
 
 enum run_state {
-	RUN_BEGINNING = 1, /* the process that began it has no reading yet, or was killed */
+	RUN_BEGINNING = 1, /* no reading yet, or the process that began it was killed */
 	RUN_BEGUN,
 	RUN_FAILED, /* the begin has no reading: .why */
 	RUN_ENDED,  /* the record is there */
@@ -49,11 +49,10 @@ struct run_head {
 	uint64_t daemon_started_ns;
 	uint64_t quantum;
 	char why[RUN_WHY_MAX];
-	char to[RUN_TO_MAX]; /* of an end: the folder that the record is for, from the root; "":
-				none */
+	char to[RUN_TO_MAX]; /* of an end: absolute path of the folder for the record; "": none */
 };
 
-/* Was it made by this release, or by one like it? */
+/* Did this release, or a compatible one, make it? */
 bool run_head_is_whole(const struct run_head *head);
 
 struct run {
@@ -74,25 +73,25 @@ void run_close(struct run *run);
  */
 int run_create(int folder_fd, const char *name, const struct run_head *head, struct run *ret);
 
-/* -EBADMSG: it was made by another release; errors of open(2) and read(2). */
+/* Opens a run. -EBADMSG: another release made it; errors of open(2) and read(2). */
 int run_open(int folder_fd, const char *name, struct run *ret);
 
-/* The same for a process that only looks, and may need no more than to read. */
+/* The same for a process that only reads, and may have no permission for more. */
 int run_look(int folder_fd, const char *name, struct run *ret);
 
-/* -EWOULDBLOCK: another process has it. */
+/* -EWOULDBLOCK: another process holds the lock. */
 int run_lock(const struct run *run);
 
-/* Writes the samples, of which run->head.n_sockets says the number, and then the first page. */
+/* Writes the samples, run->head.n_sockets of them, and then the first page. */
 int run_keep_reading(struct run *run, const struct uncore_sample samples[]);
 
 /* Writes the first page. */
 int run_keep_head(const struct run *run);
 
-/* *@ret_samples is for free(3). -EBADMSG: they are of another release. */
+/* *@ret_samples is for free(3). -EBADMSG: another release wrote them. */
 int run_read_samples(const struct run *run, struct uncore_sample **ret_samples);
 
-/* Writes the record, with which the run has ended. */
+/* Writes the record. The run has then ended. */
 int run_end(struct run *run, const char *text);
 
 /* *@ret_text, the record, is for free(3). */
