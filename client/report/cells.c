@@ -108,7 +108,7 @@ void cells_metric(const struct record *record, const struct record_region *regio
 	snprintf(ret_text, COLUMN_CELL_MAX, "%s %9s", count, speed);
 }
 
-/* Of all memory together; a socket without a window has none. */
+/* The rate of all memory. A socket without a window has none. */
 void cells_rate(const struct record *record, const struct record_region *region,
 	const struct column *column, char ret_text[COLUMN_CELL_MAX])
 {
@@ -233,7 +233,7 @@ static double volume_of(const struct record *record, const struct record_socket 
 	return sum;
 }
 
-/* "62/38 %"; with many sockets the one with most of it: "socket 3: 62 %". */
+/* "62/38 %"; with many sockets, the one with the largest share: "socket 3: 62 %". */
 void cells_split(const struct record *record, const struct record_region *region,
 	const struct column *column, char ret_text[COLUMN_CELL_MAX])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each column of the table says of a region. */
+/* The text of each column of the table, for a region. */
 #pragma once
 
 #include "client/report/column.h"

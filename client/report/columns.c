@@ -50,7 +50,7 @@ static bool has_estimate(const struct record *record, uint32_t metric)
 	return false;
 }
 
-/* The one unit that all work is given in; NULL: there is none, or several. */
+/* The only unit of work; NULL: there is none, or several. */
 static const char *only_unit(const struct record *record)
 {
 	const char *unit = NULL;
@@ -105,7 +105,7 @@ static uint32_t most_sockets(const struct record *record)
 
 /* --- columns --- */
 
-/* Columns come in the order of the table. The rank says in which order they find room. */
+/* Columns appear in the order of the table. The rank decides which ones get room first. */
 enum { ALWAYS, MEMORY, SHARED, WORK, SPLIT, OTHER, BOUND, WINDOW };
 
 static struct column *add(
@@ -171,7 +171,7 @@ static void add_all(const struct record *record, struct columns *columns)
 	}
 	add(columns, cells_window, WINDOW, "open for");
 	add_metrics(record, columns, true);
-	add(columns, cells_rate, MEMORY, "rate"); /* where the metrics have none */
+	add(columns, cells_rate, MEMORY, "rate"); /* if the metrics have no rates */
 	add_metrics(record, columns, false);
 	add_work(record, columns);
 	if (any_shared(record))
@@ -231,7 +231,7 @@ static void measure_all(const struct record *record, struct columns *columns, bo
 	}
 }
 
-/* The columns that fit, in their order. */
+/* Keeps the columns that fit, in their order. */
 static void keep_fitting(struct columns *columns)
 {
 	struct columns kept = *columns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which columns the table of a record has: those that its regions need, as far as they fit a line.
- * Each column has a rank, and those that matter less stay out first.
+ * Which columns the table of a record has: those that its regions need and that fit a line. Each
+ * column has a rank. If there is too little room, the less important ones are left out first.
  */
 #pragma once
 
@@ -16,16 +16,16 @@ enum {
 struct columns {
 	size_t n_columns;
 	struct column columns[COLUMNS_MAX];
-	bool has_metric[UNCORE_METRICS_MAX]; /* has a column */
+	bool has_metric[UNCORE_METRICS_MAX]; /* the metric has a column */
 	bool has_estimates;
-	char unit[RECORD_UNIT_BYTES]; /* of work, that has a column; "" */
+	char unit[RECORD_UNIT_BYTES]; /* unit of work that has a column; "": none */
 };
 
-/* What the first column is called. */
+/* The title of the first column. */
 const char *columns_rows(const struct record *record);
 
 void columns_choose(const struct record *record, struct columns *ret);
 
-/* Flags that are worth a word: all but the ones that the whole platform has. */
+/* The flags to mention: all but those that the whole platform has. */
 uint32_t columns_quality(
 	const struct record *record, const struct record_region *region, uint32_t metric);

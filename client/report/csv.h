@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows of CSV as RFC 4180 has them, with newlines of Unix: the one dialect of all subcommands,
- * which uncore(1) describes. A field is empty where there is no figure.
+ * Rows of CSV as in RFC 4180, but with Unix newlines. All subcommands use this dialect, which
+ * uncore(1) describes. A field is empty if there is no figure.
  */
 #pragma once
 
@@ -22,8 +22,8 @@ void csv_real(struct csv *csv, double number);
 void csv_empty(struct csv *csv, unsigned n_fields);
 void csv_end(struct csv *csv);
 
-/* The words of @quality with blanks between them: "absent" alone, if there is no figure. */
+/* The words of @quality with blanks between them. Only "absent" if there is no figure. */
 void csv_quality(struct csv *csv, uint32_t quality);
 
-/* @why there is no figure; empty if there is one. NULL: the reason is not known. */
+/* The reason @why there is no figure; empty if there is one. NULL: the reason is not known. */
 void csv_absent(struct csv *csv, uint32_t quality, const char *why);

@@ -41,7 +41,7 @@ uint32_t derived_find(const struct record *record, const char *metric)
 
 /* --- sums --- */
 
-/* Of what is known by samples, 2 standard errors hold 95 %. */
+/* With sampling, 2 standard errors hold 95 %. */
 double derived_bound(const struct record_socket *socket, const struct record_value *value)
 {
 	const double count = (double)value->count;
@@ -141,7 +141,7 @@ struct derived derived_writes(const struct record *record, const struct record_r
 	return sum_of(record, region, ".write");
 }
 
-/* Only machines that cannot tell reads from writes have a total. */
+/* Only machines that cannot distinguish reads from writes have a total. */
 struct derived derived_volume(const struct record *record, const struct record_region *region)
 {
 	struct derived sum = derived_reads(record, region);

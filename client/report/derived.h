@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What follows from the counts of a region, each with a bound of its error. libuncore(3) has the
+ * Values derived from the counts of a region, each with a bound of its error. libuncore(3) has the
  * formulas and their sources.
  *
- * For steady traffic a socket's count is uncertain by skew/window of itself, and by the rounding of
- * the site. A sum adds the bounds. A ratio has the bound of its worst case.
+ * For steady traffic a socket's count is uncertain by the fraction skew/window, and by the rounding
+ * of the site. The bound of a sum is the sum of the bounds. The bound of a ratio is its worst case.
  */
 #pragma once
 
 #include "client/report/record.h"
 
-/* A work of this unit is the bytes that the code stored. */
+/* The unit of work for bytes that the code stored. */
 #define DERIVED_STORED "bytes stored"
 
 struct derived {
 	double value;     /* NAN: not known, .why says why */
 	double error;     /* bound, in the unit of the value; NAN: not known */
-	uint32_t quality; /* the flags of all counts in it */
+	uint32_t quality; /* the flags of all counts that it depends on */
 	const char *why;  /* lives as long as the record; NULL where the value is known */
 };
 
@@ -25,7 +25,7 @@ static inline bool derived_is_known(const struct derived *derived)
 	return !derived->why;
 }
 
-/* "dram.read", "hbm.write" and the like: transfers of memory. */
+/* Is @metric a transfer of memory ("dram.read", "hbm.write", ...)? */
 bool derived_is_memory(const char *metric);
 
 /* The index of the metric of this name; UINT32_MAX: the record has none. */
@@ -37,10 +37,10 @@ double derived_bound(const struct record_socket *socket, const struct record_val
 /* The count on all sockets. */
 struct derived derived_total(const struct record_region *region, uint32_t metric);
 
-/* ... per ns in which the region was open, the sum of the sockets' rates. */
+/* The same per ns in which the region was open: the sum of the sockets' rates. */
 struct derived derived_rate(const struct record_region *region, uint32_t metric);
 
-/* Of all memory: reads, writes, and both. A metric that no socket has is left out. */
+/* Of all memory: reads, writes, and both. Metrics that no socket has are left out. */
 struct derived derived_reads(const struct record *record, const struct record_region *region);
 struct derived derived_writes(const struct record *record, const struct record_region *region);
 struct derived derived_volume(const struct record *record, const struct record_region *region);
@@ -58,11 +58,11 @@ struct derived derived_read_write(const struct record *record, const struct reco
 struct derived derived_store_ratio(const struct record *record, const struct record_region *region);
 struct derived derived_evaded(const struct record *record, const struct record_region *region);
 
-/* The work whose unit is DERIVED_STORED; NULL: none. */
+/* The work with the unit DERIVED_STORED; NULL: none. */
 const struct record_work *derived_stored(const struct record_region *region);
 
-/* What all calls of begin and end took, those that were not timed as long as those that were; NAN:
- * none was timed. */
+/* The time that all calls of begin and end took. Calls that were not timed count with the mean of
+ * the timed ones. NAN: none was timed. */
 double derived_cost_ns(const struct record *record);
 
 /* The mean of the sockets' windows, which differ by the length of a sweep at most. */

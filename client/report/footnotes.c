@@ -68,7 +68,7 @@ static void print_absent(FILE *out, const struct record *record)
 	}
 }
 
-/* Where all are dead, the record has a warning that says more. */
+/* Not if all are dead: the record has a warning that says more. */
 static void print_dead(FILE *out, const struct record *record)
 {
 	uint32_t n = 0;
@@ -82,7 +82,7 @@ static void print_dead(FILE *out, const struct record *record)
 			n, record->n_members);
 }
 
-/* Nobody knows more than how many they are. */
+/* Only the number of these members is known. */
 static void print_not_joined(FILE *out, const struct record *record)
 {
 	const uint32_t n = record_count_not_joined(record);
@@ -99,7 +99,7 @@ static bool is_shown(const struct columns *columns, const struct record *record,
 	return columns->has_metric[metric] || format_is_check(record->metrics[metric]);
 }
 
-/* Counts that are not 0 and found no room as a column. */
+/* Counts other than 0 that found no room as a column. */
 static void print_omitted(FILE *out, const struct record *record, const struct columns *columns)
 {
 	uint32_t n = 0;
@@ -120,7 +120,7 @@ static void print_omitted(FILE *out, const struct record *record, const struct c
 		fputc('\n', out);
 }
 
-/* What the columns mean that not every table has. */
+/* Explains the columns that not every table has. */
 static void print_meanings(FILE *out, const struct record *record)
 {
 	struct columns columns;
@@ -146,7 +146,7 @@ static void print_mean(FILE *out, const char *before, uint64_t time_ns, uint64_t
 	fprintf(out, "%s%s", before, mean);
 }
 
-/* What the measurement itself took. */
+/* The cost of the measurement itself. */
 static void print_cost(FILE *out, const struct record *record)
 {
 	const struct record_cost *cost = &record->cost;

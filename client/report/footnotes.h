@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The lines below the table of a record: flags, absent metrics, the meaning of columns, deaths and
- * failures, and what the figures are not.
+ * failures, and caveats on the figures.
  */
 #pragma once
 

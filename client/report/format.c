@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures as people and as programs read them. GB/s means 1e9 bytes per second. */
+/* Figures for people and for programs. GB/s means 1e9 bytes per second. */
 #include "client/report/format.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ void format_generation(const uint64_t generation[2], char ret_text[FORMAT_GENERA
 		generation[1]);
 }
 
-/* Platforms that count no memory traffic of this machine. */
+/* Platforms that do not count memory traffic of this machine. */
 static const struct standin {
 	const char *platform, *warning, *limits;
 } standins[] = {
@@ -92,7 +92,7 @@ double format_rate(uint64_t count, uint64_t window_ns)
 	return window_ns ? (double)count / (double)window_ns : 0;
 }
 
-/* The spread as a share of the count: none if the count is 0 and the spread is not. */
+/* The spread as a share of the count. Left out if the count is 0 and the spread is not. */
 static void write_spread(FILE *out, const struct format_value *value)
 {
 	double share = value->count ? value->deviation / (double)value->count : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How measured figures look, as text and as JSON; the report of regions and `uncore stat` both show
- * them through this file. Nothing here reads or adds up.
+ * Formats measured figures as text and as JSON, for the report of regions and `uncore stat`.
+ * Nothing here reads counters or adds figures.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ enum {
 struct format_value {
 	const char *name;
 	const char *unit; /* "bytes", "ns" */
-	const char *why;  /* where quality says absent */
+	const char *why;  /* if quality says absent */
 	uint64_t count;
 	double rate;               /* per ns; 0: the window is empty */
 	double deviation;          /* standard deviation of the count */
@@ -37,8 +37,8 @@ struct format_socket {
 	uint32_t n_values;
 	uint64_t window_ns;
 	uint64_t skew_ns;
-	bool repeated;              /* deviations mean something */
-	bool ranged;                /* medians, minima and maxima do, too */
+	bool repeated;              /* deviations are valid */
+	bool ranged;                /* medians, minima and maxima are valid */
 	char note[FORMAT_NOTE_MAX]; /* a line below the figures; "": none */
 	struct format_value values[UNCORE_METRICS_MAX];
 };
@@ -51,37 +51,38 @@ void format_count(uint64_t count, char ret_text[FORMAT_COUNT_MAX]);
 /* 32 hexadecimal digits */
 void format_generation(const uint64_t generation[2], char ret_text[FORMAT_GENERATION_MAX]);
 
-/* Of a platform that counts no memory traffic of this machine, what it counts, in a sentence; NULL:
- * it counts memory traffic. */
+/* A sentence on what the platform counts, if it does not count memory traffic of this machine.
+ * NULL: it does. */
 const char *format_warning(const char *platform);
 
-/* The same, and what else to know of such figures, in lines; none if it counts memory traffic. */
+/* Prints this sentence and other caveats on such figures; nothing if the platform counts memory
+ * traffic. */
 void format_warnings(FILE *out, const char *platform);
 
-/* Says how not to misread the figures; @who is "this command" or the like. */
+/* Prints caveats on the figures; @who is "this command" or the like. */
 void format_caveats(FILE *out, const char *platform, const char *who);
 
-/* "check.dram.read" counts what dram.read counts: it is for comparison, and in no table. */
+/* Is @metric a check ("check.dram.read" counts the same as dram.read)? Checks are in no table. */
 bool format_is_check(const char *metric);
 
 double format_rate(uint64_t count, uint64_t window_ns);
 
-/* One line, which the caller has begun: name, count, unit, GB/s of bytes, quality. */
+/* Completes a line that the caller has begun: name, count, unit, GB/s of bytes, quality. */
 void format_row(FILE *out, const struct format_value *value, bool repeated);
 
-/* Rows of one socket: each metric, the absent ones with the reason, window and error bound. */
+/* Prints the rows of one socket: metrics, absent ones with the reason, window, error bound. */
 void format_rows(FILE *out, const struct format_socket *socket);
 
 /* An element {"socket":0,"metrics":{..},"window_ns":..,"skew_ns":..}. */
 void format_json(struct jsonwriter *json, const struct format_socket *socket);
 
-/* The members of that element, in an object that is open. */
+/* The members of such an element, in an open object. */
 void format_json_members(struct jsonwriter *json, const struct format_socket *socket);
 
 /* The member "metrics" of such an element. */
 void format_json_metrics(struct jsonwriter *json, const struct format_socket *socket);
 
-/* The members "platform" and "generation", which begin every document; @platform NULL: both null.
- */
+/* The members "platform" and "generation", which begin every document. @platform NULL: both are
+ * null. */
 void format_json_origin(
 	struct jsonwriter *json, const char *platform, const uint64_t generation[2]);

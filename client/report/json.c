@@ -214,7 +214,7 @@ struct time_keys {
 	const char *text, *s, *ns;
 };
 
-/* As text and as numbers, null where the time is not known. */
+/* As text and as numbers; null if the time is not known. */
 static void time_json(struct jsonwriter *json, const struct time_keys *keys, int64_t time_ns)
 {
 	const int64_t seconds = time_ns / 1000000000;

@@ -8,11 +8,11 @@ struct jsonwriter;
 
 enum { RECORD_TIME_MAX = 24 }; /* bytes of "2026-11-23T05:45:00Z", with the final NUL, and more */
 
-/* *@ret_text is the caller's, without a final newline. 0; -ENOMEM. */
+/* *@ret_text is the caller's, and has no final newline. 0; -ENOMEM. */
 int record_json(const struct record *record, char **ret_text);
 
-/* The same within another document; @key as in jsonwriter.h. */
+/* The same as a member of another document; @key as in jsonwriter.h. */
 void record_json_member(struct jsonwriter *json, const char *key, const struct record *record);
 
-/* ISO 8601, in UTC; "" for 0, and for what no calendar has. */
+/* ISO 8601, in UTC; "" for 0 and for times that no calendar has. */
 void record_time(int64_t seconds, char ret_text[RECORD_TIME_MAX]);

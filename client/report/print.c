@@ -85,7 +85,7 @@ static void note_work(FILE *out, const struct record *record, const struct recor
 	}
 }
 
-/* Why the region has no estimate, where others have one; the first reason. */
+/* The first reason why a region has no estimate, or a note on its estimate, if others have one. */
 static void note_estimate(FILE *out, const struct record *record,
 	const struct record_region *region, const struct columns *columns)
 {
@@ -147,7 +147,7 @@ static bool is_marked(const struct record *record, const struct record_region *r
 	return column->is_marked && columns_quality(record, region, column->metric);
 }
 
-/* The first cell begins at the left; a name that is too long for it has a line of its own. */
+/* The first cell is aligned left. A name that is too long for it gets its own line. */
 static void print_name(FILE *out, const char *name, unsigned width)
 {
 	if (column_text_width(name) > width)
@@ -224,7 +224,7 @@ void record_print_origin(FILE *out, const struct record *record)
 	fputc(')', out);
 }
 
-/* A program that never reached uncored gets one line, however many regions it has. */
+/* A program that never reached uncored gets one line, whatever its number of regions. */
 static void print_failure(FILE *out, const struct record *record)
 {
 	fputs("uncore: Regions of ", out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A record as a table for people: a line for each region, with all sockets summed, and a second one
- * only where something must be said. The caller prints into memory where other processes write to
- * the same stream, and writes the text by one call.
+ * A record as a table for people: a line for each region, with all sockets summed, and a second
+ * line only if there is something to add. If other processes write to the same stream, the caller
+ * prints into memory, and writes the text by one call.
  */
 #pragma once
 
@@ -10,10 +10,10 @@
 
 #include "client/report/record.h"
 
-/* Heading, table, and what limits the figures. */
+/* Prints heading, table and footnotes. */
 void record_print(FILE *out, const struct record *record);
 
-/* The table alone. */
+/* Prints the table alone. */
 void record_print_regions(FILE *out, const struct record *record);
 
 /* "lbm (team 4711.0, host n01, 4 of 4 ranks)" */

@@ -11,7 +11,7 @@
 static const char *const bytes_units[] = { "B", "KB", "MB", "GB", "TB", "PB", "EB" };
 static const char *const time_units[] = { "ns", "us", "ms", "s" };
 
-/* "1.23", "12.3", "123": digits that rounding does not lengthen; whole numbers stay whole. */
+/* "1.23", "12.3", "123": the limits allow for rounding up. Whole numbers get no decimals. */
 static void write_digits(double number, const char *unit, char ret_text[QUANTITY_MAX])
 {
 	int n_decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
@@ -22,7 +22,7 @@ static void write_digits(double number, const char *unit, char ret_text[QUANTITY
 		snprintf(ret_text, QUANTITY_MAX, "%.*f %s", n_decimals, number, unit);
 }
 
-/* Picks the unit in which @number, given in the first one, has one to three digits. */
+/* Chooses the unit in which @number, given in the first unit, has one to three digits. */
 static void write_scaled(
 	double number, const char *const units[], size_t n_units, char ret_text[QUANTITY_MAX])
 {

@@ -14,5 +14,5 @@ void quantity_time(double time_ns, char ret_text[QUANTITY_MAX]);
 /* "12.3 %"; "< 0.01 %"; NAN: "?" */
 void quantity_share(double share, char ret_text[QUANTITY_MAX]);
 
-/* A number without a unit: "1.23e+09" where it is long. */
+/* A number without a unit; long ones as "1.23e+09". */
 void quantity_plain(double number, char ret_text[QUANTITY_MAX]);

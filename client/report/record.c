@@ -27,7 +27,7 @@ void record_done(struct record *record)
 	*record = (struct record){};
 }
 
-/* Room for a power of two, which doubles when it is full. */
+/* The room is a power of two, and doubles when it is full. */
 int record_list_add(struct record_list *list, struct record *record)
 {
 	const uint32_t n = list->n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one team of processes measured on one node, or several nodes joined: the one form that all
- * reports of regions have between the table in memory, a table for people, and JSON
+ * The measurements of one team of processes on one node, or of several nodes joined. All reports of
+ * regions use this form, between the table in memory, a table for people, and JSON
  * (uncore-report(5)). Nothing here reads a counter.
  */
 #pragma once
@@ -22,15 +22,15 @@ enum {
 /* One metric of one region on one socket. */
 struct record_value {
 	uint64_t count;
-	uint32_t quality; /* UNCORE_ABSENT: .count means nothing */
-	char *why;        /* of an absent value; owned; NULL otherwise */
-	double sampling;  /* standard error, where only some stretches were measured; 0: all were;
-			     NAN: not known */
+	uint32_t quality; /* UNCORE_ABSENT: .count is meaningless */
+	char *why;        /* reason if absent; owned; else NULL */
+	double sampling;  /* standard error if only some stretches were measured; else 0; NAN: not
+			     known */
 };
 
-/* Bytes that belong to a region itself where regions overlap (client/estimate); per metric. */
+/* Estimated bytes of a region itself, if regions overlap (client/estimate); per metric. */
 struct record_estimate {
-	bool is_known; /* false: .why says why there is none */
+	bool is_known; /* false: there is none, see .why */
 	bool is_bound; /* the rate is 0, and .count an upper bound */
 	double count;
 	double error; /* standard; NAN: not known */
@@ -41,8 +41,8 @@ struct record_socket {
 	uint32_t socket;
 	int64_t package;        /* the kernel's number of it; -1: not known */
 	uint64_t window_ns;     /* sum of the times in which the region was open and measured */
-	uint64_t skew_ns;       /* of the readings at both ends, summed: see struct uncore_delta */
-	uint64_t quantum_bytes; /* by which rounding may make each count differ, summed; 0: exact */
+	uint64_t skew_ns;       /* sum over the readings at both ends: see struct uncore_delta */
+	uint64_t quantum_bytes; /* bound of the rounding error of each count, summed; 0: exact */
 	struct record_value values[UNCORE_METRICS_MAX];
 };
 
@@ -53,37 +53,37 @@ struct record_work {
 
 struct record_region {
 	char name[RECORD_NAME_BYTES];
-	uint64_t n_passages;  /* that ended, of all ranks, also the failed ones */
-	uint64_t n_failed;    /* ... without figures */
-	uint64_t n_open;      /* that had not ended when the record was made */
-	uint64_t n_died;      /* that a process died inside */
+	uint64_t n_passages;  /* ended passages of all ranks, also failed ones */
+	uint64_t n_failed;    /* ended passages without figures */
+	uint64_t n_open;      /* passages that were open when the record was made */
+	uint64_t n_died;      /* passages inside which a process died */
 	uint64_t n_ranks;     /* members that entered it */
 	uint64_t time_ns;     /* of the ended passages, summed over threads and ranks */
 	uint64_t lost_ns;     /* time in which it was open, but not measured (deaths, restarts) */
-	uint64_t shared_ns;   /* of the window, the time in which other regions were open too */
-	int64_t n_others;     /* of a job: others that were open meanwhile; -1: not known */
+	uint64_t shared_ns;   /* part of the window in which other regions were open too */
+	int64_t n_others;     /* of a job: other jobs that were open meanwhile; -1: not known */
 	uint64_t n_stretches; /* from the first rank in to the last one out */
-	uint64_t n_measured;  /* ... that stand for all of them: the sockets' figures are scaled */
+	uint64_t n_measured;  /* measured stretches; the sockets' figures are scaled up from them */
 	uint32_t n_sockets;   /* 0: no figures */
 	struct record_socket *sockets; /* owned; by socket */
 	struct record_work work[RECORD_UNITS_MAX];
 	struct record_estimate *estimates; /* owned; n_sockets x n_metrics, or NULL */
-	/* Of several records joined, which may have several regions of a name (join.h): */
-	uint32_t run;  /* of which run, from 1; 0: there is one, or it is of none */
-	uint32_t node; /* of which record alone, from 1; 0: it is a sum of nodes */
+	/* Only if several records are joined, with several regions of one name (join.h): */
+	uint32_t run;  /* number of its run, from 1; 0: the only run, or none */
+	uint32_t node; /* number of its only record, from 1; 0: a sum of nodes */
 };
 
 /* A process of the team. */
 struct record_member {
 	int64_t rank; /* -1: none */
 	int32_t pid;
-	bool died;     /* without leaving the team */
-	char cpus[64]; /* on which it may run, as a list: "0-3,8" (cut with "...") */
+	bool died;     /* ended without leaving the team */
+	char cpus[64]; /* CPUs on which it may run: "0-3,8" (cut with "...") */
 };
 
 /*
- * What calls of begin and end took: those that read the counters, and of the others those that were
- * timed.
+ * The time of calls of begin and end: of those that read the counters, and of the timed ones among
+ * the others.
  */
 struct record_cost {
 	uint64_t n_reading, reading_ns;
@@ -91,12 +91,12 @@ struct record_cost {
 };
 
 struct record {
-	char host[256];                 /* "": several, joined */
+	char host[256];                 /* "": several hosts, joined */
 	char team[128];                 /* "": a process alone */
-	char step[128];                 /* of a process alone: its job step's team; or "" */
+	char step[128];                 /* of a process alone: name of its job step; or "" */
 	char job[64];                   /* the batch system's name of the job, or "" */
 	char command[256];              /* of the reporting process */
-	const char *rows;               /* what the table calls its rows; NULL: "region" */
+	const char *rows;               /* title of the rows in the table; NULL: "region" */
 	char version[32];               /* of uncored that wrote the record */
 	char platform[UNCORE_NAME_MAX]; /* "": never connected */
 	uint64_t generation[2];
@@ -110,7 +110,7 @@ struct record {
 	char metrics[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
 	char units[UNCORE_METRICS_MAX][UNCORE_NAME_MAX];
 	char failure[1024]; /* the last failure, a sentence; "" */
-	char warning[1536]; /* what limits the whole record, sentences; "" */
+	char warning[1536]; /* caveats on the whole record, sentences; "" */
 	uint32_t n_regions;
 	struct record_region *regions; /* owned; in the order of their first begin */
 };
@@ -125,7 +125,7 @@ struct record_list {
 
 enum { RECORDS_MOST = 65536 }; /* in a list */
 
-/* Takes @record, which is empty then. -E2BIG; -ENOMEM. */
+/* Moves @record into the list, and empties it. -E2BIG; -ENOMEM. */
 int record_list_add(struct record_list *list, struct record *record);
 
 /* Drops all records but the first @n. */
@@ -134,8 +134,8 @@ void record_list_cut(struct record_list *list, uint32_t n);
 /* Frees what @list owns, and empties it. */
 void record_list_done(struct record_list *list);
 
-/* Of the members that the launcher announced for the team; 0 also where it announced none. */
+/* How many members that the launcher announced did not join; 0 also if it announced none. */
 uint32_t record_count_not_joined(const struct record *record);
 
-/* Adds a sentence to what limits the record; cut where there is no room. */
+/* Adds a sentence to the warning of the record; cut if there is no room. */
 _printf_(2, 3) void record_warn(struct record *record, const char *format, ...);

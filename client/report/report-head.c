@@ -15,7 +15,7 @@ static const char *skip_blanks(const char *c)
 	return c + strspn(c, " \t\r\n");
 }
 
-/* From the opening quote to behind the closing one, or to the end of a text that was cut. */
+/* Skips from the opening quote past the closing one, or to the end of a cut text. */
 static const char *skip_text(const char *c)
 {
 	for (c++; *c && *c != '"'; c++)
@@ -23,7 +23,7 @@ static const char *skip_text(const char *c)
 	return c + (*c == '"');
 }
 
-/* To the comma or bracket behind a value. */
+/* Skips to the comma or bracket after a value. */
 static const char *skip_value(const char *c)
 {
 	unsigned depth = 0;
@@ -42,7 +42,7 @@ static const char *skip_value(const char *c)
 
 /* --- members --- */
 
-/* Numbers of the file, and what the head takes from them. */
+/* Numbers of the file, and the head that is made from them. */
 struct found_head {
 	struct report_head *head;
 	uint64_t schema, begun_s, ended_s;
@@ -101,7 +101,8 @@ static void take_members(struct found_head *found, const char *c)
 	} while (*c == ',');
 }
 
-/* Older releases wrote seconds alone: one that began in such a second may have ended in it. */
+/* Older releases wrote only seconds: a run with such an end may have ended at any time in that
+ * second. */
 bool report_head_read(const char *text, struct report_head *ret)
 {
 	const uint64_t second_ns = 1000000000;
@@ -121,14 +122,14 @@ bool report_head_read(const char *text, struct report_head *ret)
 
 /* --- which replaces which --- */
 
-/* Both are of one table: that of a run of a team, or of a process alone. */
+/* Are both of one table: that of a run of a team, or of a process alone? */
 static bool is_same_table(const struct report_head *a, const struct report_head *b)
 {
 	return a->begun_ns == b->begun_ns && a->run == b->run && a->pid == b->pid &&
 	       strcmp(a->host, b->host) == 0 && strcmp(a->step, b->step) == 0;
 }
 
-/* `uncore run` gives each run another name, where the user gives none. */
+/* Did `uncore run` make up the name? It gives each run a different one if the user gives none. */
 static bool is_unnamed(const char *step)
 {
 	const char *start = "own/" REPORT_HEAD_UNNAMED;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whose report a file is. The library brings no reader of JSON, so this one knows just enough of it
- * to find the members at the top of a record. Texts stay as they are written, with their escapes:
- * they are only compared.
+ * The head of a report: which record a file contains. The library has no JSON reader, so this one
+ * knows just enough JSON to find the top members of a record. Texts stay as they are written, with
+ * their escapes, because they are only compared.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How a team's name begins that `uncore run` made up. */
+/* The prefix of team names that `uncore run` makes up. */
 #define REPORT_HEAD_UNNAMED "run-"
 
 struct report_head {
@@ -20,13 +20,14 @@ struct report_head {
 	uint64_t begun_ns, ended_ns; /* CLOCK_REALTIME; 0: not known */
 };
 
-/* @text may be cut. False: it is something else than a record. */
+/* Reads the head of @text, which may be cut. False: it is not a record. */
 bool report_head_read(const char *text, struct report_head *ret);
 
 /*
- * May the report @ours replace @other, which is in its place? Only if it has all that @other has,
- * or if @other is of an earlier run: it ended before @since_ns, when the processes of ours were not
- * there yet, and is of the same step or of none. Times of two hosts cannot be compared.
+ * May the report @ours replace the report @other at its path? Only if ours includes all of @other,
+ * or if @other is of an earlier run of the same step, or of no step. A run is earlier if it ended
+ * before @since_ns, when the processes of ours had not begun. Times of two hosts cannot be
+ * compared.
  */
 bool report_head_replaces(
 	const struct report_head *ours, uint64_t since_ns, const struct report_head *other);

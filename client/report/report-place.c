@@ -17,18 +17,18 @@
 #include "common/macro.h"
 
 enum {
-	HEAD_BYTES = 65536,   /* of a file, more than is before the list of its members */
-	NAMES_MOST = 10000,   /* of one report */
-	ATTEMPTS_MOST = 1000, /* at one name, with others that replace it meanwhile */
+	HEAD_BYTES = 65536,   /* bytes of a file that hold all before the list of members */
+	NAMES_MOST = 10000,   /* numbers tried for one report */
+	ATTEMPTS_MOST = 1000, /* attempts at one name, which others replace meanwhile */
 };
 
-/* Ours. */
+/* The report to be placed. */
 struct placed_report {
 	const char *text;
 	size_t size_bytes;
 	struct report_head head;
-	uint64_t since_ns; /* when its processes were not there yet */
-	char *temporary;   /* owned: a file beside its place, until it has a name; NULL: none */
+	uint64_t since_ns; /* its processes began at this time or later */
+	char *temporary;   /* owned: a file in the same folder, until it is moved; NULL: none */
 };
 
 static void report_done(struct placed_report *report)
@@ -53,7 +53,7 @@ int report_write_all(int fd, const char *text, size_t size_bytes)
 	return 0;
 }
 
-/* Closes @fd. */
+/* Writes the report and a newline, and closes @fd. */
 static int write_line(const struct placed_report *report, int fd)
 {
 	int r = report_write_all(fd, report->text, report->size_bytes);
@@ -67,7 +67,7 @@ static int write_line(const struct placed_report *report, int fd)
 
 /* --- what is there --- */
 
-/* While it is open, no other file has its number. */
+/* As long as it is open, no other file can get its inode number. */
 static int open_other(const char *path, int access, struct stat *ret)
 {
 	_cleanup_close_ int fd = open(path, access | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -75,7 +75,7 @@ static int open_other(const char *path, int access, struct stat *ret)
 	return fd < 0 || fstat(fd, ret) < 0 ? -errno : take_fd(&fd);
 }
 
-/* An empty file was made to be filled: it is as old as it is. */
+/* An empty file was created for a report that is not written yet; its age counts. */
 static bool may_replace(const struct placed_report *report, int fd, const struct stat *status)
 {
 	_cleanup_free_ char *text = calloc(1, HEAD_BYTES + 1);
@@ -101,7 +101,7 @@ static bool is_same_file(const char *path, const struct stat *other)
 
 /* --- names --- */
 
-/* The @n-th of a report. NULL: no memory. */
+/* The @n-th name of a report. NULL: out of memory. */
 static char *nth_name(const char *path, unsigned n)
 {
 	char *name;
@@ -111,8 +111,8 @@ static char *nth_name(const char *path, unsigned n)
 	return asprintf(&name, "%s.%u", path, n) < 0 ? NULL : name;
 }
 
-/* Moves @from, unless there is something: -EEXIST. Over NFS an answer may be lost, and the second
- * attempt finds the first one's link. */
+/* Moves @from to @to. -EEXIST: @to exists. Over NFS the answer to link(2) may be lost, and a second
+ * attempt then finds the link of the first one. */
 static int move(const char *from, const char *to)
 {
 	struct stat status;
@@ -127,7 +127,7 @@ static int move(const char *from, const char *to)
 	return 0;
 }
 
-/* To the first name of @path that is free. */
+/* Moves @from to the first free name of @path. */
 static int move_to_any(const char *from, const char *path)
 {
 	int r = -EEXIST;
@@ -142,7 +142,7 @@ static int move_to_any(const char *from, const char *path)
 
 /* --- where no file can be moved into place --- */
 
-/* The lock keeps two processes apart that do this. */
+/* The lock excludes other processes that do the same. */
 static int write_over(const struct placed_report *report, const char *path)
 {
 	struct stat status;
@@ -157,7 +157,7 @@ static int write_over(const struct placed_report *report, const char *path)
 	return ftruncate(fd, 0) < 0 ? -errno : write_line(report, take_fd(&fd));
 }
 
-/* The file is empty until it is written, and too new to be replaced by others. */
+/* The new file is empty until it is written, but too new to be replaced by others. */
 static int write_new(const struct placed_report *report, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), r;
@@ -170,7 +170,7 @@ static int write_new(const struct placed_report *report, const char *path)
 	return r;
 }
 
-/* Not every file system has links. */
+/* For file systems without links. */
 static int put_without_links(const struct placed_report *report, const char *path)
 {
 	int r = write_new(report, path);
@@ -182,7 +182,7 @@ static int put_without_links(const struct placed_report *report, const char *pat
 
 /* --- the place --- */
 
-/* Moves @other away. If another process has put a report there meanwhile, that one gets a place. */
+/* Removes @other. If another report has come there meanwhile, that one gets a new name. */
 static int remove_other(
 	const struct placed_report *report, const char *path, const struct stat *other)
 {
@@ -200,7 +200,7 @@ static int remove_other(
 	return unlink(aside) < 0 ? -errno : 0;
 }
 
-/* -EEXIST: what is there must stay. */
+/* -EEXIST: the file there must stay. */
 static int put_at(const struct placed_report *report, const char *path)
 {
 	int r = move(report->temporary, path);
@@ -234,7 +234,8 @@ static int put(struct placed_report *report, const char *path, char **ret_elsewh
 	return r;
 }
 
-/* In the same folder. Its name does not end in .json, so nobody takes it for a report. */
+/* Writes the report to a temporary file in the same folder. Its name does not end in .json, so no
+ * program takes it for a report. */
 static int write_beside(struct placed_report *report, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -286,7 +287,7 @@ static bool begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* The file that a report at @path is. NULL: it is something to write into. */
+/* The file to replace for a report at @path. NULL: @path must be written into. */
 static const char *file_of(const char *path, char room[PATH_MAX])
 {
 	struct stat status;
