@@ -22,14 +22,14 @@ static void join_metrics(const struct record *record, struct record *total)
 	}
 }
 
-/* Keeps @text where all nodes have the same, and @several where not. */
+/* Keeps @text if all nodes have the same text, and else sets @several. */
 static void join_text(char *text, const char *other, const char *several)
 {
 	if (strcmp(text, other) != 0)
 		strcpy(text, several);
 }
 
-/* A stand-in among the nodes makes the whole one, because its warning has to be read. */
+/* If one node is a stand-in, the sum is one, because its warning must be read. */
 static void join_platform(const struct record *record, struct record *total)
 {
 	if (!*record->platform || format_warning(total->platform))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What records have beside their regions, joined: processes, metrics, times, what it cost. */
+/* Joins the parts of records other than regions: processes, metrics, times and cost. */
 #pragma once
 
 #include "client/report/record.h"
 
-/* Sums of nodes must not go round. */
+/* Sums of nodes must not wrap around. */
 static inline uint64_t join_head_add(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;

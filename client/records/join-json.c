@@ -9,7 +9,7 @@
 #include "common/jsonwriter.h"
 #include "common/macro.h"
 
-/* Which of several regions of a name. */
+/* Distinguishes several regions of a name. */
 static void tags_json(struct jsonwriter *json, const struct record_region *region)
 {
 	if (region->run)
@@ -64,7 +64,7 @@ static void missing_json(
 	jsonwriter_close(json);
 }
 
-/* The places in the list of nodes of those of one run, or of none. */
+/* The places, in the list of nodes, of the nodes of one run, or of no run. */
 static void places_json(
 	struct jsonwriter *json, const char *key, const struct join *join, uint32_t run)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sum of several nodes for programs. uncore-report(5) describes both. */
+/* The sum of several nodes as JSON. See uncore-report(5). */
 #pragma once
 
 #include "client/launcher/hostlist.h"
@@ -7,7 +7,7 @@
 
 /*
  * The records as they were read, their sum, the imbalance, the notes, and the hosts of @expected
- * that have none. *@ret_text is the caller's. 0; -ENOMEM.
+ * that have no record. *@ret_text is the caller's. 0; -ENOMEM.
  */
 int join_json(const struct join *join, const struct hostlist *expected, const char *notes,
 	char **ret_text);

@@ -13,7 +13,7 @@
 #include "client/report/print.h"
 #include "common/text.h"
 
-enum { HOST_MOST = 16 }; /* characters of a host in a cell */
+enum { HOST_MOST = 16 }; /* characters of a host name in a cell */
 
 static uint32_t count_nodes(const struct join *join)
 {
@@ -51,7 +51,7 @@ static void print_heading(FILE *out, const struct join *join)
 
 /* --- rows --- */
 
-/* A region of the total, with a name that no other one has. */
+/* A region of the total, with a unique name. */
 static struct record_region row_of(const struct join *join, uint32_t i)
 {
 	struct record_region row = join->total.regions[i];
@@ -192,7 +192,7 @@ static void print_nodes_of(FILE *out, const struct join *join, uint32_t i)
 	free(views);
 }
 
-/* Where there are several rows of a name, one of a single node says all. */
+/* If a name has several rows, the row of a single node says all. */
 static bool has_nodes(const struct join *join, uint32_t i)
 {
 	return join_is_sum(join) || join->regions[i].n_parts > 1;

@@ -39,7 +39,7 @@ static void take_row(const struct join *join, const struct row *row, struct reco
 		ret->run = row->run + 1;
 }
 
-/* How many sockets and parts each has. */
+/* Makes the regions, and counts the sockets and parts of each. */
 static int make_regions(struct join *join, const struct rows *rows)
 {
 	join->total.regions = calloc(rows->n + 1U, sizeof *join->total.regions);
@@ -72,7 +72,7 @@ static int make_room(struct join *join, uint32_t i)
 	if (has_estimates)
 		region->estimates =
 			calloc(n * join->total.n_metrics + 1, sizeof *region->estimates);
-	region->n_sockets = 0; /* grows again as the nodes come */
+	region->n_sockets = 0; /* counted again as nodes are added */
 	join->regions[i].n_parts = 0;
 	if (has_estimates && !region->estimates)
 		return -ENOMEM;
@@ -109,7 +109,7 @@ static void join_numbers(const struct record_region *region, struct record_regio
 	join_work(region->work, total->work);
 }
 
-/* @metric is one of the node; UINT32_MAX: it has none of that name. */
+/* @metric is an index of the node; UINT32_MAX: the node lacks it. */
 static int copy_value(const struct record_value *values, uint32_t metric, struct record_value *ret)
 {
 	const char *why = NULL;
@@ -140,7 +140,7 @@ static int copy_estimate(
 	return why && !ret->why ? -ENOMEM : 0;
 }
 
-/* A socket of the sum has a number of its own. */
+/* Copies a socket, which gets a new number in the sum. */
 static int copy_socket(const struct record *record, const struct record_region *region,
 	uint32_t socket, const struct record *total, struct record_region *ret)
 {
@@ -195,7 +195,7 @@ static int join_region(
 	return 0;
 }
 
-/* As the window of the sum is the mean of the nodes, so is the shared part of it. */
+/* The shared part of the window is the mean of the nodes, because the window is. */
 static void average_shared(struct join *join)
 {
 	for (uint32_t i = 0; i < join->total.n_regions; i++)
@@ -226,7 +226,7 @@ static int join_all(struct join *join)
 	return r;
 }
 
-/* Takes what @join has. */
+/* Moves @join to @ret if @r is 0, else frees it. */
 static int finish(struct join *join, int r, struct join *ret)
 {
 	if (r == 0)
@@ -261,7 +261,7 @@ int join_run(struct record_list *list, struct join *ret)
 	return finish(&join, runs_one(join.n_records, &join.runs), ret);
 }
 
-/* Which of the records of its host that are in no run. */
+/* The place of a record among those of its host that are in no run. */
 static uint32_t place_apart(const struct join *join, uint32_t record)
 {
 	uint32_t n = 1;

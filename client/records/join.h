@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of several nodes as one. Regions and metrics are matched by name. A region of the sum has
- * the sockets of all nodes, one node after the other, so all that derived.h says of a region holds
- * for the sum, too. Where runs.h finds several runs, or records that are in none, the total has a
- * region of the same name for each of them, and these are not summed. notes.h says what makes the
- * sum less than it seems.
+ * Joins records of several nodes into one. Regions and metrics are matched by name. A region of the
+ * sum has the sockets of all nodes, one node after the other, so derived.h applies to the sum, too.
+ * If runs.h finds several runs, or records that are in no run, the total has a region of the same
+ * name for each of them, and these are not summed. notes.h lists what makes the sum too small or
+ * too large.
  */
 #pragma once
 
@@ -13,11 +13,11 @@
 /* A region on one node. */
 struct join_part {
 	const struct record *record;
-	struct record_region view; /* owns nothing: sockets and estimates are the sum's */
+	struct record_region view; /* owns nothing: sockets and estimates belong to the sum */
 };
 
 struct join_region {
-	bool has_estimates; /* some part has */
+	bool has_estimates; /* at least one part has them */
 	uint32_t n_parts;
 	struct join_part *parts; /* owned; in the order of the records */
 };
@@ -26,25 +26,25 @@ struct join {
 	uint32_t n_records;
 	struct record *records;      /* owned */
 	struct runs runs;            /* owned */
-	uint32_t n_apart;            /* records that are in no run */
+	uint32_t n_apart;            /* number of records that are in no run */
 	struct record total;         /* without a host */
 	struct join_region *regions; /* owned; as those of the total */
 };
 
-/* Takes the records of @list, one at least, also when it fails. 0; -ENOMEM. */
+/* Takes the records of @list, at least one, also on failure. 0; -ENOMEM. */
 int join_records(struct record_list *list, struct join *ret);
 
-/* The same, of records that are of one run: the caller knows. */
+/* The same, for records that the caller knows to be of one run. */
 int join_run(struct record_list *list, struct join *ret);
 
-/* Has the total one region of each name, a sum of all nodes? */
+/* Does the total have one region of each name, a sum of all nodes? */
 static inline bool join_is_sum(const struct join *join)
 {
 	return join->runs.n_runs == 1 && !join->n_apart;
 }
 
-/* How regions of a name are told apart: "#2" is the second run; "@n01#2" the second record of this
- * host that is in none; "" the only sum. */
+/* Tags for regions of the same name: "#2" is the second run; "@n01#2" the second record of this
+ * host that is in no run; "" the only sum. */
 enum { JOIN_TAG_MAX = 40 };
 void join_tag(const struct join *join, const struct record_region *region, char ret[JOIN_TAG_MAX]);
 

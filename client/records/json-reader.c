@@ -36,7 +36,7 @@ size_t json_reader_enter(struct json_reader *reader, const char *key)
 {
 	char step[64];
 
-	/* a hostile key may be long, and steer a terminal */
+	/* a hostile key may be long, or control a terminal */
 	snprintf(step, sizeof step, "%s", text_is_plain(key) ? key : "?");
 	return enter(reader, step);
 }
@@ -56,7 +56,7 @@ void json_reader_leave(struct json_reader *reader, size_t entered)
 
 /* --- values --- */
 
-/* NULL: it is missing, or null. */
+/* The member @key; NULL: it is missing, or null. */
 static struct json_object *find(
 	const struct json_reader *reader, struct json_object *object, const char *key)
 {
@@ -162,7 +162,7 @@ bool json_reader_flag(struct json_reader *reader, struct json_object *object, co
 	return false;
 }
 
-/* Texts that hold a NUL end there for C; they are refused. */
+/* Refuses texts with a NUL, because C would end them there. */
 static const char *text_of(struct json_reader *reader, struct json_object *value, const char *key)
 {
 	const char *text =

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Members of JSON that somebody else wrote. The first one that is missing or wrong ends the
- * reading: it leaves a sentence, and all later calls give empty results. So a reader checks once,
- * at its end.
+ * Reads members of untrusted JSON. The first member that is missing or wrong ends the reading: it
+ * sets the sentence, and all later calls return empty results. So a caller checks once, at the end.
  */
 #pragma once
 
@@ -24,7 +23,7 @@ static inline bool json_reader_failed(const struct json_reader *reader)
 	return *reader->why;
 }
 
-/* Says that member @key, or the object itself if it is NULL, @is_wrong: "is not a text". */
+/* Notes that member @key @is_wrong: "is not a text". @key NULL: the object itself. */
 void json_reader_fail(struct json_reader *reader, const char *key, const char *is_wrong);
 
 /* Enters the object of member @key, or its element @index; returns what json_reader_leave() needs.
@@ -33,7 +32,7 @@ size_t json_reader_enter(struct json_reader *reader, const char *key);
 size_t json_reader_enter_element(struct json_reader *reader, const char *key, size_t index);
 void json_reader_leave(struct json_reader *reader, size_t entered);
 
-/* NULL, and a failure: it is missing, or has another type. */
+/* NULL, and a failure: the member is missing, or has another type. */
 struct json_object *json_reader_object(
 	struct json_reader *reader, struct json_object *object, const char *key);
 
@@ -54,7 +53,7 @@ double json_reader_real(struct json_reader *reader, struct json_object *object, 
 
 bool json_reader_flag(struct json_reader *reader, struct json_object *object, const char *key);
 
-/* Room for a text of at most size_bytes - 1 bytes, without control characters. */
+/* Room for a text without control characters, of at most size_bytes - 1 bytes. */
 struct json_reader_text {
 	char *text;
 	size_t size_bytes;
@@ -65,12 +64,12 @@ void json_reader_text(struct json_reader *reader, struct json_object *object, co
 	struct json_reader_text ret);
 
 /*
- * A text for people, which the writer took from outside; "" if the member is missing or null. A
- * control character becomes "?", because it could steer a terminal.
+ * Reads free text that the writer took from outside; "" if the member is missing or null. Control
+ * characters become "?", because they could control a terminal.
  */
 void json_reader_free_text(struct json_reader *reader, struct json_object *object, const char *key,
 	struct json_reader_text ret);
 
-/* A copy of such a text of any length, for free(3). It must be there. NULL: it failed. */
+/* Copies free text of any length, for free(3). The member must exist. NULL: it failed. */
 char *json_reader_copy_free_text(
 	struct json_reader *reader, struct json_object *object, const char *key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looking into JSON that may come from another release: a member that is missing, or of another
- * type, is empty. All functions accept NULL for @object; their results belong to it.
+ * Looks up members of JSON that may come from another release. A member that is missing, or has
+ * another type, is empty. All functions accept NULL for @object. Results belong to the object.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ static inline size_t json_length(struct json_object *list)
 	return list ? json_object_array_length(list) : 0;
 }
 
-/* A number counts as its digits. */
+/* The text of @key, or the digits of a number. */
 static inline const char *json_text(struct json_object *object, const char *key, const char *absent)
 {
 	struct json_object *member = json_member(object, key);

@@ -7,9 +7,9 @@
 #include "client/report/derived.h"
 #include "client/report/json.h"
 
-enum { LIKE_MOST = 8 }; /* sentences of one kind */
+enum { LIKE_MOST = 8 }; /* most sentences of one kind */
 
-/* Sentences of one kind: the first few, and how many more there are. */
+/* Sentences of one kind: prints the first few, and counts the rest. */
 struct note_kind {
 	FILE *out;
 	size_t n;
@@ -33,7 +33,7 @@ static const char *host_of(const struct record *record)
 
 /* --- twins --- */
 
-/* The same process, or run of a team, wrote both. */
+/* Did the same process, or run of a team, write both? */
 static bool is_twin(const struct record *a, const struct record *b)
 {
 	return strcmp(a->host, b->host) == 0 && strcmp(a->team, b->team) == 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What makes the sum of several nodes less, or more, than it seems: sentences, each on a line. */
+/* Notes on a sum of several nodes: what makes it too small or too large. One sentence per line. */
 #pragma once
 
 #include <stdio.h>
@@ -7,11 +7,11 @@
 #include "client/launcher/hostlist.h"
 #include "client/records/join.h"
 
-/* Drops, and names, each record that another one repeats. */
+/* Drops each record that repeats another one, and prints which. */
 void notes_leave_out_twins(struct record_list *list, FILE *out);
 
-/* Also which runs the records are of, and which are in none. */
+/* Writes all notes, also on runs, and on records that are in no run. */
 void notes_write(const struct join *join, FILE *out);
 
-/* The hosts of @expected that have no record; returns how many. */
+/* Writes which hosts of @expected have no record, and returns how many. */
 size_t notes_write_missing(const struct join *join, const struct hostlist *expected, FILE *out);

@@ -11,8 +11,8 @@ enum { QUALITY_BITS = 30 };
 
 /* --- values --- */
 
-/* The flag whose word this is. A word that this release does not know is the flag that it would
- * call so. */
+/* The flag with this word. A word of a later release becomes the lowest flag that this release
+ * calls "unknown". */
 static uint32_t flag_of(const char *word)
 {
 	char known[32];
@@ -95,7 +95,7 @@ static void parse_estimate(
 		json_reader_fail(reader, "count", "is not a number of 0 or more");
 }
 
-/* Either each socket of the region has estimates, or none has. */
+/* Either all sockets of a region have estimates, or none. */
 static void parse_estimates(struct json_reader *reader, struct json_object *socket,
 	const struct record *record, struct record_estimate *ret)
 {

@@ -5,7 +5,8 @@
 #include "client/records/json-reader.h"
 #include "client/report/record.h"
 
-/* @record has its metrics. *@ret is empty; it goes to record_done() also after a failure. */
+/* @record must have its metrics already. *@ret must be empty; it goes to record_done(), also after
+ * a failure. */
 void parse_region(struct json_reader *reader, struct json_object *object,
 	const struct record *record, struct record_region *ret);
 
@@ -13,7 +14,7 @@ void parse_region(struct json_reader *reader, struct json_object *object,
 void parse_values(struct json_reader *reader, struct json_object *socket,
 	const struct record *record, struct record_socket *ret);
 
-/* Larger ones are nonsense: 1e18 bytes, or ns, which are 31 years. Sums of many stay in range. */
+/* Larger counts are refused: 1e18 bytes, or ns, which are 31 years. Sums of many stay in range. */
 #define PARSE_COUNT_MOST UINT64_C(1000000000000000000)
 
 enum { PARSE_SOCKETS_MOST = 1024 };

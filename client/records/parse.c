@@ -12,7 +12,7 @@
 #include "common/number.h"
 #include "common/text.h"
 
-/* Of what is believed. */
+/* Upper limits for untrusted input. */
 enum {
 	REGIONS_MOST = 4096,
 	MEMBERS_MOST = 65536,
@@ -22,7 +22,7 @@ enum {
 /* 1e18 ns are 31 years. Sums of many stay in range. */
 static const uint64_t COST_MOST = 1000000000000000000U;
 
-static const int64_t SECONDS_MOST = 9223372035; /* of the year 2262: in ns they fit into 63 bits */
+static const int64_t SECONDS_MOST = 9223372035; /* in the year 2262: in ns they fit into 63 bits */
 
 /* --- parts --- */
 
@@ -93,7 +93,7 @@ static void parse_members(
 	}
 }
 
-/* Not all that write records know what it cost. */
+/* The cost may be missing: not every writer of records knows it. */
 static void parse_cost(
 	struct json_reader *reader, struct json_object *object, struct record *record)
 {
@@ -141,7 +141,7 @@ static void parse_regions(
 	}
 }
 
-/* 0: not known. Older releases wrote seconds alone. */
+/* Reads a time; 0: not known. Older releases wrote only seconds. */
 static int64_t parse_time(struct json_reader *reader, struct json_object *object, const char *key_s,
 	const char *key_ns)
 {
@@ -172,7 +172,7 @@ static void parse_process(
 
 /* --- the whole --- */
 
-/* Is it a record, and one that this release reads? */
+/* Is it a record that this release can read? */
 static int check_schema(struct json_object *object, char ret_why[JSON_READER_WHY_MAX])
 {
 	struct json_object *schema = NULL, *regions = NULL;
@@ -232,7 +232,7 @@ static int add_object(
 	return r;
 }
 
-/* Other JSON may lie beside records, but not among them. */
+/* Other JSON may be in files beside records, but not in a list of records. */
 static int add_element(struct json_object *array, size_t i, struct record_list *list,
 	char ret_why[JSON_READER_WHY_MAX])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records that a file holds. */
+/* Reads the records in a file. */
 #pragma once
 
 #include <stddef.h>

@@ -12,7 +12,7 @@ struct csv_source {
 	uint32_t run;
 };
 
-/* The columns that all lines of a region begin with. */
+/* The columns at the begin of all lines of a region. */
 static void begin_line(
 	struct csv *csv, const struct record *record, const struct record_region *region)
 {
@@ -27,7 +27,7 @@ static void begin_line(
 	csv_number(csv, region->time_ns);
 }
 
-/* The columns that all lines of a region end with, but for the last one. */
+/* The columns at the end of all lines of a region, except the last one. */
 static void end_line(struct csv *csv, const struct csv_source *source)
 {
 	const struct record *record = source->record;

@@ -6,7 +6,7 @@
 
 #include "client/records/runs.h"
 
-/* A line of titles; then one for each node, region, socket and metric, and for each unit of work.
- * @runs, of these records: NULL: it is not known which may be summed. */
+/* Writes a line of titles; then a line for each node, region, socket and metric, and for each unit
+ * of work. @runs: the runs of these records; NULL: it is not known which records may be summed. */
 void record_csv(
 	FILE *out, const struct record *records, uint32_t n_records, const struct runs *runs);

@@ -13,7 +13,7 @@ void rows_done(struct rows *rows)
 	free(rows->numbers);
 }
 
-/* Where there is none of this name: the number of names. */
+/* The place of @name. If it is not there: the number of names. */
 static uint32_t find_name(const struct rows *rows, const char *name, uint32_t hint)
 {
 	for (uint32_t i = 0; i < rows->n_names; i++) {
@@ -35,7 +35,7 @@ uint32_t rows_find(const struct rows *rows, uint32_t record, const char *name, u
 	return *number_of(rows, find_name(rows, name, hint), rows->groups[record]) - 1;
 }
 
-/* In the order of the first node that has them. */
+/* Collects the names, in the order of the first node that has them. */
 static int collect_names(const struct record *records, uint32_t n_records, struct rows *rows)
 {
 	size_t n_most = 1;
@@ -68,7 +68,7 @@ static int collect_groups(uint32_t n_records, const struct runs *runs, struct ro
 	return rows->numbers ? 0 : -ENOMEM;
 }
 
-/* Notes of each row the first record that has it, and one more. Returns how many rows. */
+/* Stores, for each row, 1 + the first record that has it. Returns the number of rows. */
 static size_t mark_rows(const struct record *records, uint32_t n_records, const struct rows *rows)
 {
 	size_t n = 0;

@@ -21,7 +21,8 @@ int runs_one(uint32_t n_records, struct runs *ret)
 
 /* --- order --- */
 
-/* Of one host, or of one host and step: @n in the order of their begin. */
+/* A part of a sorted list of records: those of one host, of one step, or of both. Those of one host
+ * are in the order of their begin. */
 struct stretch {
 	const struct record *const *first;
 	size_t n;
@@ -44,7 +45,8 @@ static int compare_hosts(const void *a, const void *b)
 	return r ? r : compare_times(*x, *y);
 }
 
-/* Names that a launcher, or `uncore run`, makes up on each node tell nothing of other nodes. */
+/* The name of a step on all nodes. Names that a launcher or `uncore run` makes up on each node do
+ * not count, because they mean nothing on other nodes. */
 static const char *common_name(const struct record *record)
 {
 	static const char *const made_up[] = { "hydra/", "own/run-" };
@@ -56,7 +58,7 @@ static const char *common_name(const struct record *record)
 	return step;
 }
 
-/* By job and step: records of different ones are of different runs. */
+/* Compares jobs and steps: records with different ones are of different runs. */
 static int compare_steps(const struct record *a, const struct record *b)
 {
 	const int r = strcmp(a->job, b->job);
@@ -88,10 +90,10 @@ static bool has_times(const struct record *record)
 	return record->begun_ns && record->ended_ns >= record->begun_ns;
 }
 
-/* Marks those that overlap any other one; all, where that is not known of one. */
+/* Marks the records that overlap another one; all records if a time is not known. */
 static void mark_apart(const struct stretch *host, const struct record *records, uint32_t *of)
 {
-	const struct record *last = host->first[0]; /* that ends last, so far */
+	const struct record *last = host->first[0]; /* the one with the latest end so far */
 	bool known = true;
 
 	for (size_t i = 0; i < host->n; i++)
@@ -109,7 +111,7 @@ static void mark_apart(const struct stretch *host, const struct record *records,
 			of[host->first[i] - records] = RUNS_APART;
 }
 
-/* Returns the largest number of records of a host that are left. */
+/* Marks overlaps on all hosts. Returns the largest number of records that a host has left. */
 static size_t mark_all(
 	const struct record **order, size_t n, const struct record *records, uint32_t *of)
 {
@@ -131,10 +133,10 @@ static size_t mark_all(
 
 /* --- runs --- */
 
-/* Those of one step. */
+/* The time of a run of one step. */
 struct time_span {
 	int64_t begun_ns, ended_ns;
-	uint32_t number; /* of the run, before they are sorted */
+	uint32_t number; /* number of the run, before sorting */
 };
 
 struct spans {
@@ -152,7 +154,8 @@ static int64_t overlap_ns(const struct time_span *span, const struct record *rec
 	return ended_ns > begun_ns ? ended_ns - begun_ns : 0;
 }
 
-/* That of @n runs which has most of the record's time; of equal ones the first. */
+/* Finds the run, of @n, that covers most of the record's time; the first one if several cover the
+ * same. */
 static size_t best_of(const struct time_span *runs, size_t n, const struct record *record)
 {
 	size_t best = 0;
@@ -171,7 +174,8 @@ static void widen(struct time_span *span, const struct record *record)
 		span->ended_ns = record->ended_ns;
 }
 
-/* A host that was there each time gives the order; one that was not, leaves out runs. */
+/* Assigns a host's records to runs, in order. If the host has fewer records than there are runs, it
+ * skips runs. */
 static void assign_host(const struct stretch *host, const struct record *records,
 	const struct spans *runs, uint32_t *of)
 {
@@ -185,7 +189,7 @@ static void assign_host(const struct stretch *host, const struct record *records
 	}
 }
 
-/* The hosts that have most records of the step say when its runs were. */
+/* The hosts with the most records of a step determine the times of its runs. */
 static void assign_step(
 	const struct stretch *step, const struct record *records, struct spans *runs, uint32_t *of)
 {
@@ -219,7 +223,7 @@ static int compare_spans(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* By the time at which they began. */
+/* Numbers the runs in the order of their begin. */
 static int number_runs(struct spans *runs, uint32_t n_records, uint32_t *of)
 {
 	_cleanup_free_ uint32_t *places = calloc(runs->n + 1U, sizeof *places);
@@ -263,7 +267,7 @@ static int assign_all(
 	return r;
 }
 
-/* Where no host has a second record, all are of one run, whatever they are called. */
+/* If no host has a second record, all records are of one run, whatever their names are. */
 int runs_find(const struct record *records, uint32_t n_records, struct runs *ret)
 {
 	_cleanup_free_ const struct record **order = calloc(n_records + 1U, sizeof *order);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which records may be summed. Each counts all that its host did, so two of one host never are. If
- * their times do not overlap they are of different runs. If they do, as of two job steps, or of a
- * rank that is alone beside its team, each counts the bytes of both: these are in no run.
+ * Finds which records may be summed. A record counts all traffic of its host, so two records of one
+ * host are never summed. If their times do not overlap, they are of different runs. If they
+ * overlap, as those of two job steps, or of a rank that is alone beside its team, each includes the
+ * bytes of both: these records are in no run.
  *
- * Only times of one host are compared, as far as that is possible: clocks of hosts differ. Records
- * of several hosts are of one run if they have the same job and step, and their places in the order
- * of their hosts agree.
+ * Clocks of hosts differ, so times of different hosts are compared as little as possible. Records
+ * of several hosts are of one run if they have the same job and step, and the same place in the
+ * order of their hosts.
  */
 #pragma once
 
@@ -16,13 +17,13 @@ enum { RUNS_APART = UINT32_MAX };
 
 struct runs {
 	uint32_t n_runs; /* by the time at which they began */
-	uint32_t *of;    /* owned: of each record its run, or RUNS_APART */
+	uint32_t *of;    /* owned; the run of each record, or RUNS_APART */
 };
 
 /* 0; -ENOMEM. */
 int runs_find(const struct record *records, uint32_t n_records, struct runs *ret);
 
-/* All are of one run: the caller knows. */
+/* Puts all records into one run, for a caller that knows it. */
 int runs_one(uint32_t n_records, struct runs *ret);
 
 void runs_done(struct runs *runs);
