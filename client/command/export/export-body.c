@@ -33,7 +33,7 @@ static int write_text(struct export_body *body, const struct export_reading *rea
 	return fclose(out) == EOF ? -ENOMEM : 0;
 }
 
-/* Leaves no text where there is no memory for it. */
+/* Sets no text if memory runs out. */
 static void *make_text(void *argument)
 {
 	struct export_body *body = argument;

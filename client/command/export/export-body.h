@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The text of the newest reading. A thread takes it, so that a client never waits for uncored
- * unless it asked for the metrics. One reading answers everybody who asks within a second.
+ * The text of the newest reading. A thread takes the readings, so a client waits for uncored only
+ * if it asked for the metrics. One reading answers all requests within a second.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct export_body {
 	uint64_t made_ns; /* when .text was complete */
 	char *text;       /* NULL: there is none; owned */
 	size_t n_bytes;
-	char *next_text; /* of the thread's, while it runs; owned */
+	char *next_text; /* the thread's, while it runs; owned */
 	size_t next_n_bytes;
 };
 
@@ -33,7 +33,7 @@ bool export_body_is_fresh(const struct export_body *body);
 /* Begins a reading, unless one is under way. */
 void export_body_begin(struct export_body *body);
 
-/* Makes what has been read the .text. -ENOMEM: it could not be written. */
+/* Puts the finished reading into .text. -ENOMEM: there was no memory for its text. */
 int export_body_finish(struct export_body *body);
 
 /* Waits for a reading that is under way. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ClusterCockpit's specification of its line protocol has mem_bw in MByte/s, read and written
- * together. Its collector takes nanoseconds as the time of a line, drops the domain of a host's
- * name, and numbers sockets as the kernel does. A tag "unit" is known to it; its store ignores tags
+ * ClusterCockpit's specification of its line protocol gives mem_bw in MByte/s, as the sum of reads
+ * and writes. Its collector takes nanoseconds as the time of a line, drops the domain from a host's
+ * name, and numbers sockets as the kernel does. It knows the tag "unit"; its store ignores tags
  * that it does not know.
  */
 #include "client/command/export/export-clustercockpit.h"
@@ -21,7 +21,7 @@ enum { HOST_MAX = 256 };
 static const struct bandwidth {
 	const char *name;
 	const char *metrics[2]; /* added up ... */
-	const char *both;       /* ... or this one, where a machine cannot tell them apart */
+	const char *both;       /* ... or this metric, if the machine counts both together */
 } bandwidths[] = {
 	{ "mem_bw", { "dram.read", "dram.write" }, "dram.total" },
 	{ "hbm_bw", { "hbm.read", "hbm.write" }, NULL },
@@ -33,7 +33,7 @@ struct bandwidth_sum {
 	const char *why; /* NULL: there is a sum */
 };
 
-/* What stands between two samples of a socket. */
+/* The traffic between two samples of a socket. */
 struct between {
 	const struct export_reading *now;
 	uint32_t socket;
@@ -47,7 +47,8 @@ static void comment(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
-/* A tag would say so, too, but the store drops it, and a graph would show little or no traffic. */
+/* Values with these flags are not written. A tag could say so, but the store drops it, and a graph
+ * would show little or no traffic. */
 static const struct {
 	uint32_t flag;
 	const char *why;
@@ -69,7 +70,7 @@ static const char *why_unknown(
 	return NULL;
 }
 
-/* False: the platform has no such metric, or no value of it. */
+/* False: the platform has no such metric, or the metric has no known value. */
 static bool add(const struct between *between, const char *metric, struct bandwidth_sum *sum)
 {
 	const struct uncore_delta_value *value;
@@ -116,7 +117,7 @@ static void write_host(FILE *out)
 	gethostname(name, sizeof name - 1);
 	text_make_plain(name);
 	name[strcspn(name, ".")] = '\0';
-	if (*name) /* no tag may be empty; the collector knows the host, too */
+	if (*name) /* a tag must not be empty; the collector also knows the host */
 		write_tag(out, "hostname", name);
 }
 

@@ -12,7 +12,7 @@
 #include "client/command/frame/command.h"
 #include "common/number.h"
 
-/* Most sites scrape more often, and so find the process that the last scrape left. */
+/* Most sites scrape more often than this, so each scrape finds the process of the last one. */
 static const uint64_t IDLE_NS = UINT64_C(60000000000);
 
 enum { FIRST_PASSED_FD = 3 };
@@ -40,7 +40,7 @@ static struct passed find_passed(void)
 	return (struct passed){ STDIN_FILENO, 1 };
 }
 
-/* SO_TYPE, SO_ACCEPTCONN; -1: it is no socket. */
+/* @option: SO_TYPE or SO_ACCEPTCONN. -1: @fd is not a socket. */
 static int ask(int fd, int option)
 {
 	int value;
@@ -49,7 +49,8 @@ static int ask(int fd, int option)
 											     : -1;
 }
 
-/* Notes listening sockets in @server, a connection in *@ret_fd; false: there is something else. */
+/* Notes listening sockets in @server, or the single connection in *@ret_fd. False: anything else
+ * was passed. */
 static bool take_passed(struct http_server *server, struct passed passed, int *ret_fd)
 {
 	*ret_fd = -1;

@@ -5,7 +5,7 @@ struct export_wish;
 
 /*
  * Answers requests for the metrics and returns the exit status. A service manager passes either
- * listening sockets, as sd_listen_fds(3) says or one as standard input, or a single connection.
- * What clients do is no failure: they may be slow, send anything or go away.
+ * listening sockets (as sd_listen_fds(3) says, or one as standard input) or a single connection.
+ * Clients that are slow, send anything or go away are not a failure.
  */
 int export_http(const struct export_wish *wish);

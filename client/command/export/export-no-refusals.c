@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In the place of export-refusals.c where JSON cannot be read. */
+/* Replaces export-refusals.c in a build that cannot read JSON. */
 #include "client/command/export/export-refusals.h"
 
 void export_refusals(struct exposition *exposition, const char *report)

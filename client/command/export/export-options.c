@@ -5,7 +5,7 @@
 
 #include "client/command/frame/command.h"
 
-/* Options that exclude each other: -1, or the exit status with a sentence for the user. */
+/* Refuses options that exclude each other. -1, or the exit status after a sentence on stderr. */
 static int check(const struct export_options *options)
 {
 	if (options->http && (options->clustercockpit || options->output_path))

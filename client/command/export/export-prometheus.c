@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which metrics Prometheus gets. A value that is absent has no series, and a comment says why. The
- * counters of a new generation begin at zero, which rate() takes for a reset; so no label says
- * which generation it is, and no series ends with it.
+ * The metrics for Prometheus. An absent value has no series, and a comment says why. The counters
+ * of a new generation begin at zero, and rate() takes that for a reset. So no label names the
+ * generation, and no series ends with it.
  */
 #include "client/command/export/export-prometheus.h"
 
@@ -27,7 +27,7 @@ static void counter(struct exposition *exposition, const char *name, const char 
 	exposition_family(exposition, &(struct exposition_family){ name, "counter", help });
 }
 
-/* A series of socket @i begins. */
+/* Begins a series of socket @i. */
 static void begin_of_socket(
 	struct exposition *exposition, const struct export_reading *reading, uint32_t i)
 {
@@ -41,7 +41,7 @@ static void begin_of_socket(
 
 /* --- what the sockets moved --- */
 
-/* How Prometheus names a unit: it has base units only. */
+/* How Prometheus names a unit. It has base units only. */
 struct ending {
 	const char *unit, *ending;
 	bool is_nano;
@@ -112,7 +112,7 @@ static void write_metrics(struct exposition *exposition, const struct export_rea
 
 /* --- what their channels moved --- */
 
-/* The next series is one of this channel; false: its value is absent, and a comment says why. */
+/* Begins a series of this channel. False: its value is absent, and a comment says why. */
 static bool begin_channel(struct exposition *exposition, const struct export_reading *reading,
 	const struct uncore_channel *channel, const struct uncore_channel_value *value)
 {
@@ -162,7 +162,7 @@ static void write_channels(struct exposition *exposition, const struct export_re
 
 /* --- how good the values are --- */
 
-/* A series of the flag 1 << @bit of metric @m of socket @i begins. */
+/* Begins a series of the flag 1 << @bit of metric @m of socket @i. */
 static void begin_flag(struct exposition *exposition, const struct export_reading *reading,
 	uint32_t i, uint32_t m, unsigned bit)
 {
@@ -180,7 +180,8 @@ static void write_flags(
 	const uint32_t quality = reading->readout.samples[i].values[m].quality;
 	bool known = true;
 
-	/* All flags that this release does not know have one word, and no series may come twice. */
+	/* All flags that this release does not know share one word, and a series may come only
+	 * once. */
 	for (unsigned bit = 0; known && (1U << bit) < UNCORE_ABSENT; bit++) {
 		if (!(quality & 1U << bit))
 			continue;
@@ -277,7 +278,7 @@ static void write_policy(struct exposition *exposition, const struct export_read
 	}
 	gauge(exposition, "uncore_quantum_bytes",
 		"Values are rounded down to multiples of so many bytes; 1: they are exact.");
-	if (daemon->quantum) { /* an older uncored does not tell */
+	if (daemon->quantum) { /* an older uncored does not report it */
 		exposition_begin(exposition);
 		exposition_count(exposition, daemon->quantum);
 	}

@@ -9,12 +9,12 @@
 #include "common/macro.h"
 
 /*
- * So long a machine may be too busy to answer. Prometheus gives up a scrape after ten seconds, by
- * default. A read that the site's interval holds back may take longer, where nobody waits.
+ * How long a busy machine may take to answer. Prometheus gives up a scrape after ten seconds by
+ * default. If no client waits, a read that the site's interval holds back may take longer.
  */
 static const uint64_t PATIENCE_NS = UINT64_C(5000000000);
-/* So long a hurried one waits where the site holds reads back; its ring makes a sweep for the next.
- */
+/* How long a hurried reading waits if the site holds reads back. It still rings for a sweep, and
+ * the next reading gets that sweep. */
 static const uint64_t HELD_NS = UINT64_C(1000000000);
 enum { ATTEMPTS = 3 };
 
@@ -40,14 +40,14 @@ void export_reading_take(const struct export_wish *wish, struct export_reading *
 	*ret = (struct export_reading){ .reader.socket_path = wish->socket_path,
 		.daemon = UNCORE_DAEMON_INIT };
 	ret->error = take(wish, ret);
-	if (ret->error == -ESTALE) { /* what counts anew is a reading, too */
+	if (ret->error == -ESTALE) { /* counters that begin anew give a reading, too */
 		reader_close(&ret->reader);
 		ret->error = take(wish, ret);
 	}
 	ret->epoch_ns = clock_wall_ns() - clock_now_ns();
 	if (ret->error < 0)
 		snprintf(ret->failure, sizeof ret->failure, "%s", reader_failure(ret->error));
-	/* The reading succeeds without the report. */
+	/* Without the report, the reading still succeeds. */
 	else if (wish->report && uncore_info(wish->socket_path, &ret->report) < 0)
 		snprintf(ret->failure, sizeof ret->failure, "%s", uncore_error_text());
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `uncore export` tells: one reading of all sockets, or why there is none. */
+/* What `uncore export` writes: one reading of all sockets, or why there is none. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,17 +16,17 @@ struct export_reading {
 	struct reader reader;             /* connected */
 	struct uncore_daemon daemon;
 	struct readout readout;
-	uint64_t epoch_ns; /* adds up with CLOCK_MONOTONIC to the time since 1970 */
-	char *report;      /* of uncored, JSON; NULL: there is none, or nobody wants it. Owned. */
+	uint64_t epoch_ns; /* this plus CLOCK_MONOTONIC is the time since 1970 */
+	char *report;      /* of uncored, JSON; NULL: none, or not wanted. Owned. */
 };
 
 struct export_wish {
 	const char *socket_path;
 	bool channels, report;
-	bool difference; /* two readings are subtracted: the last sweeps do not do */
-	/* Somebody waits, and goes away after some seconds. The last sweeps then do where the
-	 * site's interval holds a fresh one back for longer; they are at most as old as that
-	 * interval is long. */
+	bool difference; /* two readings are subtracted, so each needs fresh sweeps */
+	/* A client waits, and goes away after some seconds. If the site's interval would hold a
+	 * fresh reading back for longer, the last sweeps are used. They are at most one interval
+	 * old. */
 	bool hurried;
 };
 

@@ -4,7 +4,7 @@
 #include "client/command/export/exposition.h"
 #include "client/records/json.h"
 
-/* Rules that have refused nothing are there, too, so that a first refusal is an increase. */
+/* Rules that have refused nothing are written, too: a first refusal is then an increase. */
 static void write_rules(struct exposition *exposition, struct json_object *by_rule)
 {
 	json_object_object_foreach(by_rule, rule, n)

@@ -3,5 +3,5 @@
 
 struct exposition;
 
-/* How often uncored refused something by which rule: from its @report, which is JSON. */
+/* Writes how often each rule has refused something. @report is uncored's report, in JSON. */
 void export_refusals(struct exposition *exposition, const char *report);

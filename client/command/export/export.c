@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uncore export: what monitoring systems read. It is a client of uncored like any other. Where
- * uncored gives it nothing, the output says so in the place of values, and that is a success: a
- * collector that ran a failing command would go on with what it has.
+ * uncore export: what monitoring systems read. It is a client of uncored like any other. If uncored
+ * gives no values, the output says so in their place, and that is a success: if the command failed,
+ * a collector would go on with the values that it has.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-/* What is written: one reading, or what happened between two. */
+/* What is written: one reading, or the traffic between two. */
 struct document {
 	const struct export_reading *before; /* NULL: text for Prometheus */
 	const struct export_reading *now;
@@ -69,7 +69,7 @@ static int export_once(const struct export_options *options)
 	return put(options, &(struct document){ .now = &now });
 }
 
-/* Sleeps until @tick_ns; the next time is a whole period later, also if this one came late. */
+/* Sleeps until @tick_ns, and then moves it on by whole periods until it is in the future. */
 static void wait_for(uint64_t *tick_ns, uint64_t period_ns)
 {
 	struct timespec until = { .tv_sec = (time_t)(*tick_ns / 1000000000U),

@@ -23,7 +23,7 @@ void exposition_family(struct exposition *exposition, const struct exposition_fa
 }
 
 /* Writes @text with a backslash before each character of @special, "\n" for the end of a line, and
- * "?" for a byte that is no text. */
+ * "?" for a byte that is not text. */
 static void write_escaped(FILE *out, const char *text, const char *special)
 {
 	while (*text) {

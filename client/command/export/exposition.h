@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The text that Prometheus reads (exposition format 0.0.4). The caller names a family and then its
- * series one after the other; the family's HELP and TYPE come before the first one, and not at all
- * if there is none. Values are whole numbers or nanoseconds, so none is NaN, and none depends on
- * the locale.
+ * series, one after the other. The family's HELP and TYPE come before its first series; a family
+ * without series has neither. Values are whole numbers or nanoseconds, so no value is NaN, and no
+ * value depends on the locale.
  */
 #pragma once
 
@@ -26,10 +26,10 @@ struct exposition {
 	unsigned n_labels;               /* of the series that is begun */
 };
 
-/* "uncore_" @metric "_" @suffix, where each character that no name may have becomes "_". */
+/* "uncore_" @metric "_" @suffix; a character that is not allowed in a name becomes "_". */
 void exposition_name(const char *metric, const char *suffix, char ret_name[EXPOSITION_NAME_MAX]);
 
-/* The next series are of this family. */
+/* Begins a family: the next series belong to it. */
 void exposition_family(struct exposition *exposition, const struct exposition_family *family);
 
 /* A series: exposition_begin(), its labels, and one of the values. */
@@ -40,5 +40,5 @@ void exposition_count(struct exposition *exposition, uint64_t count);
 /* @count billionths: nanoseconds as seconds, nanojoules as joules. */
 void exposition_nano(struct exposition *exposition, uint64_t count);
 
-/* A line for people, between two series: @text is in one line, whatever is in it. */
+/* A line for people, between two series. @text stays on one line, whatever is in it. */
 void exposition_comment(struct exposition *exposition, const char *text);

@@ -30,7 +30,7 @@ void http_connection_close(struct http_connection *connection)
 	connection->state = HTTP_FREE;
 }
 
-/* @n: what recv(2) or send(2) returned. True: there is more to do; otherwise it waits or closes. */
+/* @n: what recv(2) or send(2) returned. False: the connection now waits, or it is closed. */
 static bool has_moved(struct http_connection *connection, ssize_t n)
 {
 	bool waits = n < 0 && (errno == EAGAIN || errno == EINTR);
@@ -42,7 +42,8 @@ static bool has_moved(struct http_connection *connection, ssize_t n)
 
 /* --- the answer --- */
 
-/* Closing a connection whose bytes were not all read resets it, and the answer could be lost. */
+/* Reads what is left. Closing a connection with unread bytes resets it, and the answer could be
+ * lost. */
 static void drain(struct http_connection *connection)
 {
 	char buffer[4096];
@@ -112,7 +113,7 @@ static size_t write_head(char head[], size_t size_bytes, enum http_status status
 		status == HTTP_METHOD_NOT_ALLOWED ? "Allow: GET, HEAD\r\n" : "");
 }
 
-/* Without memory for an answer there is none. */
+/* Without memory for an answer, the connection closes. */
 static void answer(struct http_connection *connection, enum http_status status, const char *body,
 	size_t n_bytes)
 {

@@ -26,7 +26,7 @@ static bool begins(struct text_span span, const char *text)
 	return span.n >= strlen(text) && memcmp(span.at, text, strlen(text)) == 0;
 }
 
-/* Takes what stands before @end from the beginning of *@rest; all of it if there is no @end. */
+/* Cuts the text before @end off the beginning of *@rest; all of it if there is no @end. */
 static struct text_span take_until(struct text_span *rest, char end)
 {
 	const char *found = memchr(rest->at, end, rest->n);
@@ -49,7 +49,7 @@ static struct text_span first_line(struct text_span head)
 
 /*
  * A query may follow the path: Prometheus sends the parameters of its configuration. A host may
- * stand before it, which a server has to accept: RFC 9112, section 3.2.2.
+ * come before the path, and a server has to accept that: RFC 9112, section 3.2.2.
  */
 static bool is_metrics(struct text_span target)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The head of a request in HTTP/1.0 or 1.1 (RFC 9112), of which only its first line matters here.
- */
+/* The head of an HTTP/1.0 or HTTP/1.1 request (RFC 9112). Only its first line matters here. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +17,7 @@ enum http_status {
 	HTTP_VERSION_NOT_SUPPORTED = 505,
 };
 
-/* Is there an empty line, which ends the head, in the first @n_bytes? */
+/* Do the first @n_bytes contain an empty line, which ends the head? */
 bool http_request_is_whole(const char *head, size_t n_bytes);
 
 /*

@@ -8,10 +8,10 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-/* Connections that are accepted before the others have their turn again. */
+/* A listener's connections that one turn accepts before it serves the others again. */
 enum { ACCEPT_MAX = 256 };
 
-/* What poll(2) waits for, in its array. */
+/* Indexes in the array for poll(2). */
 enum {
 	DONE,
 	LISTENERS,
@@ -21,7 +21,7 @@ enum {
 
 /* --- places --- */
 
-/* The number of a newcomer's place; -1: all connections wait for the metrics. */
+/* The place for a new connection; -1: all connections wait for the metrics. */
 static int find_place(const struct http_server *server)
 {
 	int best = 0;
@@ -45,9 +45,9 @@ static void begin(struct http_server *server, int place, int fd)
 	http_connection_go_on(connection);
 }
 
-/* --- newcomers --- */
+/* --- new connections --- */
 
-/* Other errors are those of a connection that went wrong before it was accepted: accept(2). */
+/* Other errors belong to a connection that failed before it was accepted: accept(2). */
 static bool is_the_servers(int error)
 {
 	static const int errors[] = { EBADF, EINVAL, EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOTSOCK,
@@ -59,7 +59,7 @@ static bool is_the_servers(int error)
 	return false;
 }
 
-/* False: nobody is left in the queue, or there is no place. */
+/* False: the queue is empty, there is no place, or the server has failed. */
 static bool accept_one(struct http_server *server, int listener)
 {
 	int fd, place = find_place(server);
@@ -106,7 +106,8 @@ static bool any_asks(const struct http_server *server)
 	return false;
 }
 
-/* Those who ask have all sent their request: no byte of theirs, nor their end, is waited for. */
+/* A client that asks for the metrics has sent its whole request, so the server waits neither for
+ * more bytes nor for their end. */
 static bool is_watched(const struct http_connection *connection)
 {
 	return connection->state != HTTP_FREE && connection->state != HTTP_ASKING;
@@ -202,7 +203,7 @@ static void fill_in(const struct http_server *server, struct pollfd fds[FDS])
 	}
 }
 
-/* After a failure, which is a signal, nothing is known to be ready. */
+/* Only a signal makes poll(2) fail. Then nothing is known to be ready. */
 static void wait_for_work(struct http_server *server, struct pollfd fds[FDS])
 {
 	fill_in(server, fds);
@@ -212,8 +213,8 @@ static void wait_for_work(struct http_server *server, struct pollfd fds[FDS])
 			fds[i].revents = 0;
 }
 
-/* It looks for newcomers once more when its time is over, because a thread that waits for a CPU may
- * miss that whole time. */
+/* The server looks for new connections once more when its time is over, because a thread that waits
+ * for a CPU may miss that whole time. */
 static bool has_ended(struct http_server *server)
 {
 	bool in_use = is_in_use(server);
