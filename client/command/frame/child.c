@@ -12,7 +12,7 @@
 static const struct {
 	int number;
 	bool stop;    /* no further run is started */
-	bool pass_on; /* else the terminal sends it to the command, too */
+	bool pass_on; /* false: the terminal also sends it to the command */
 } policy[] = {
 	{ SIGINT, true, false },
 	{ SIGQUIT, true, false },
@@ -33,16 +33,18 @@ static bool is_ignored(int number)
 void child_take_signals(struct child_signals *ret)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	/* Our parent may ignore SIGCHLD, which we inherit; there would be no status to wait for. */
+	/* Our parent may ignore SIGCHLD, and we inherit that. Then there would be no status to wait
+	 * for. */
 	struct sigaction standard = { .sa_handler = SIG_DFL };
 
 	ret->stop = false;
 	sigaction(SIGCHLD, &standard, &ret->chld);
-	/* If the reader of our figures has gone, we must still return the command's status. */
+	/* If the reader of our figures goes away, we must still return the command's status. */
 	sigaction(SIGPIPE, &ignore, &ret->pipe);
 	sigemptyset(&ret->awaited);
 	sigaddset(&ret->awaited, SIGCHLD);
-	/* A blocked signal is kept even if it is ignored, so ignored ones stay unblocked. */
+	/* A blocked signal becomes pending even if it is ignored, so ignored signals stay
+	 * unblocked. */
 	for (size_t i = 0; i < ARRAY_SIZE(policy); i++)
 		if (!is_ignored(policy[i].number))
 			sigaddset(&ret->awaited, policy[i].number);
@@ -78,7 +80,7 @@ bool child_told_to_stop(struct child_signals *signals)
 	return signals->stop;
 }
 
-/* In the child; the gate closes by itself when the command is started. */
+/* In the child. The gate closes by itself when the command starts. */
 static void become_command(char **argv, const struct child_signals *signals, int gate)
 {
 	char go;
@@ -128,12 +130,12 @@ int child_go(struct child *child)
 	int error = 0;
 	ssize_t n = -1;
 
-	/* An end of file is the answer: the other side closed in execvp(). */
+	/* End of file means success: execvp() closed the other end. */
 	if (send(child->gate, "g", 1, MSG_NOSIGNAL) == 1)
 		n = read(child->gate, &error, sizeof error);
 	close_fd(&child->gate);
 	if (n != sizeof error)
-		return 0; /* it runs, or has been killed, which child_wait() will tell */
+		return 0; /* it runs, or was killed: child_wait() tells */
 	reap(child);
 	return -error;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The measured command as a child process, held at a gate until the first reading is taken, so that
- * fork() is not measured, and as little as possible of our own work is.
+ * The measured command as a child process. A gate holds it until the first reading is taken, so
+ * that the measurement contains neither fork() nor, as far as possible, our own work.
  *
- * Signals that would end us are for the command: we stay to report. A terminal sends its signals to
- * the command as well; we pass on the others.
+ * Signals that would end us are meant for the command: we stay to report. A terminal sends its
+ * signals to the command as well; we pass on the others.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 struct child_signals {
-	sigset_t mask;               /* ours as it was before, which the command inherits */
-	struct sigaction chld, pipe; /* our actions before, which it inherits, too */
+	sigset_t mask;               /* our mask before; the command inherits it */
+	struct sigaction chld, pipe; /* our actions before; it inherits them, too */
 	sigset_t awaited;            /* blocked in us */
 	bool stop;                   /* one of them asked for an end */
 };
@@ -25,10 +25,10 @@ struct child {
 	int gate;
 };
 
-/* To be called once. Signals that we ignored from the start stay ignored, by the command, too. */
+/* Call it once. Signals that we ignored from the start stay ignored, by the command, too. */
 void child_take_signals(struct child_signals *ret);
 
-/* Undoes it, for a process that becomes the command itself. */
+/* Undoes child_take_signals(), for a process that becomes the command itself. */
 void child_return_signals(const struct child_signals *signals);
 
 /* Has a signal asked for an end since the beginning? */

@@ -28,12 +28,12 @@ int command_run(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_job(int argc, char **argv);
 
-/* What they take, in NAME-table.c beside each. */
+/* The options of each command, in its NAME-table.c. */
 extern const struct option_table uncore_table, export_table, help_table, info_table, job_table,
 	job_begin_table, job_end_table, job_list_table, job_show_table, job_report_table,
 	owner_table, report_table, run_table, stat_table, validate_table, version_table;
 
-/* The row that all which talk to uncored have. */
+/* The row of each command that talks to uncored. */
 #define COMMAND_SOCKET(type, member)                                                               \
 	{                                                                                          \
 		"socket", 0, OPTION_TEXT, "PATH",                                                  \

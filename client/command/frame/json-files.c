@@ -16,7 +16,7 @@
 
 enum { WHY_MAX = 128 };
 
-/* NAME.json; or NAME.json.2, of a report that found that name taken. */
+/* NAME.json, or NAME.json.2 if a report found the first name taken. */
 static int is_json(const struct dirent *entry)
 {
 	const char *name = entry->d_name;
@@ -38,8 +38,8 @@ static int leave_out(char ret_why[WHY_MAX], const char *why)
 	return -EPERM;
 }
 
-/* Whoever may make a link in a folder could show what lies elsewhere under a name of theirs.
- * Neither a pipe nor a terminal may make the command wait. */
+/* Follows a link only within the folder. A link to elsewhere could show a trusted file under a
+ * wrong name. Neither a pipe nor a terminal may make the command wait. */
 static int open_found(int folder_fd, const char *name, int *ret_fd, char ret_why[WHY_MAX])
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files and folders that a command is given: each file, and all files *.json of each folder. A file
- * that the caller names is the caller's word. In a folder there may be files of others: only those
- * of users that are trusted are read, up to a size, and a link only if it leads to a name in the
- * same folder.
+ * The files and folders that a command is given: each file, and all *.json files of each folder.
+ * The command trusts a file that the caller names. A folder may hold files of others: the command
+ * reads only those of trusted users, up to a size, and follows a link only to a name in the same
+ * folder.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct json_file {
 	char *text;       /* of the file in a folder; @take may change it */
 };
 
-/* Calls @take for each. False: a folder could not be read, or has none, or a file was left out, and
- * stderr says so. */
+/* Calls @take for each file. False: a folder could not be read, or has no such file, or a file was
+ * left out, and stderr says so. */
 bool json_files_each(const struct json_files *files,
 	void (*take)(const struct json_file *file, void *argument), void *argument);

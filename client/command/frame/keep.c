@@ -27,7 +27,7 @@ int keep_report(const char *report)
 {
 	int r = 0;
 
-	/* Users read it, whatever the umask. */
+	/* Users may read it, whatever the umask. */
 	if ((mkdir(FOLDER, 0755) < 0 && errno != EEXIST) || chmod(FOLDER, 0755) < 0)
 		r = -errno;
 	if (r == 0)

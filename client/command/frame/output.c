@@ -22,7 +22,7 @@ int output_check(FILE *out, const char *command, const char *name)
 
 	if (fflush(out) == EOF)
 		error = errno;
-	else if (ferror(out)) /* of an earlier write, whose errno is gone */
+	else if (ferror(out)) /* an earlier write failed, and its errno is lost */
 		error = EIO;
 	if (!error)
 		return 0;

@@ -4,13 +4,13 @@
 #include <stdio.h>
 
 /*
- * A process that is begun with a closed stdin, stdout or stderr would give their numbers to files
- * that it opens, and write into them. This takes the numbers; what is written there then fails.
+ * A process that starts with a closed stdin, stdout or stderr would give that number to a file that
+ * it opens, and would write into that file. This occupies the numbers; writing to them then fails.
  */
 void output_keep_apart(void);
 
 /*
- * Has all that was written to @out arrived? 0; -1, and a line on stderr that names @command and the
- * @name of @out, if not.
+ * Has all output to @out arrived? 0; else -1, after a line on stderr that names @command and the
+ * @name of @out.
  */
 int output_check(FILE *out, const char *command, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counts of several runs without a mean's weakness: one bad run moves neither median nor the
- * end that it is not at. */
+/* Median and both ends of the counts of several runs. A bad run moves a mean, but it moves only one
+ * of the ends, and not the median. */
 #pragma once
 
 #include <stddef.h>
@@ -10,5 +10,5 @@ struct range {
 	uint64_t median, min, max;
 };
 
-/* @n >= 1 @values, which are sorted then. */
+/* Of @n >= 1 @values, which it sorts. */
 void range_of(uint64_t values[], size_t n, struct range *ret);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* /dev/null and symbolic links are somebody else's. */
+/* Only a regular file is replaced: /dev/null and symbolic links belong to somebody else. */
 static int check_target(const char *path)
 {
 	struct stat status;
@@ -24,12 +24,12 @@ int replacement_open(const char *path, struct replacement *ret)
 
 	if (r < 0)
 		return r;
-	/* It does not end in ".prom", so a collector of such files skips it. */
+	/* The name does not end in ".prom", so a collector of such files skips it. */
 	if (asprintf(&aside, "%s.%d", path, (int)getpid()) < 0) {
 		aside = NULL;
 		return -ENOMEM;
 	}
-	unlink(aside); /* left from a killed process, whose number this process has now */
+	unlink(aside); /* a killed process with the same PID left it */
 	out = fopen(aside, "wxe");
 	if (!out)
 		return -errno;

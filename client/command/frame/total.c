@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Adding up runs. Sums are kept exactly, so that a single run shows what was counted; the spread is
- * Welford's, which does not cancel when runs are nearly alike.
+ * Adds up runs. Sums are exact, so that a single run shows what was counted. The spread uses
+ * Welford's algorithm, which does not cancel when runs are nearly alike.
  */
 #include "client/command/frame/total.h"
 
@@ -53,7 +53,7 @@ static int make_room(struct total *total)
 	return 0;
 }
 
-/* Keeps what the run with the number total->runs counted in @socket. */
+/* Keeps what run number total->runs counted in @socket. */
 static void keep(struct total *total, uint32_t socket, const struct uncore_delta *delta)
 {
 	uint64_t *row = total->history + (total->runs - 1) * history_stride(total) +
@@ -125,7 +125,7 @@ static uint64_t mean_of(uint64_t sum, uint32_t runs)
 	return runs ? (sum + runs / 2) / runs : 0;
 }
 
-/* Without memory for it, there is no range, and ret->ranged says so. */
+/* Without memory, there are no ranges, and ret->ranged says so. */
 static void show_ranges(const struct total *total, uint32_t socket, struct format_socket *ret)
 {
 	_cleanup_free_ uint64_t *counts = calloc(total->runs, sizeof *counts);
@@ -185,7 +185,7 @@ void total_show(const struct total *total, const struct uncore *handle, uint32_t
 		show_ranges(total, socket, ret);
 }
 
-/* The sockets' windows differ a little, so rates are added and not divided anew. */
+/* The sockets' windows differ a little, so their rates are added. */
 static void add_rates(struct format_socket *all, const struct format_socket *socket)
 {
 	for (uint32_t i = 0; i < socket->n_values; i++)

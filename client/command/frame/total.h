@@ -15,7 +15,7 @@ struct total_value {
 };
 
 struct total_socket {
-	uint64_t window_ns; /* sums */
+	uint64_t window_ns; /* sums over runs */
 	uint64_t skew_ns;
 	struct total_value values[UNCORE_METRICS_MAX];
 };
@@ -23,9 +23,9 @@ struct total_socket {
 struct total {
 	uint32_t runs;
 	uint32_t n_sockets;
-	struct total_socket *sockets; /* and behind the last: all of them together */
-	uint64_t *history;            /* each run's count of each metric of each of these */
-	uint32_t history_runs;        /* for how many runs there is room */
+	struct total_socket *sockets; /* one more than n_sockets: the last is for all together */
+	uint64_t *history;            /* the count of each run, socket and metric */
+	uint32_t history_runs;        /* the runs that .history has room for */
 };
 
 /* 0, -ENOMEM. */
@@ -37,7 +37,7 @@ void total_done(struct total *total);
 int total_add(struct total *total, const struct uncore_sample before[],
 	const struct uncore_sample after[]);
 
-/* Means of socket @socket, medians and ends; names belong to @handle. */
+/* Means, medians and ends of socket @socket; the names belong to @handle. */
 void total_show(const struct total *total, const struct uncore *handle, uint32_t socket,
 	struct format_socket *ret);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whose files a report believes that it finds in a folder: root's, the caller's, and those of users
- * whom the caller names.
+ * A report trusts a file in a folder if its owner is root, the caller, or a user that the caller
+ * names.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In the place of validated.c where JSON cannot be read: nothing is known. */
+/* Replaces validated.c in a build that cannot read JSON: nothing is known. */
 #include <stddef.h>
 
 #include "client/command/frame/validated.h"

@@ -62,7 +62,7 @@ void validated_print(struct json_object *report)
 		print_node(json_object_array_get_idx(nodes, i));
 }
 
-/* Were the node's bytes looked for in metrics of DRAM? */
+/* Did the report look for the node's bytes in metrics of DRAM? */
 static bool is_dram(struct json_object *node)
 {
 	struct json_object *metrics = json_list(node, "metrics");
