@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A socket has up to a hundred boxes that differ only by one number in their names.
- * A box's kind is a text: its name with that number cut out, its CPU and its events. Boxes of the
- * same kind share a line.
+ * A socket has up to a hundred boxes, and only one number in their names differs. A box's kind is a
+ * text: its name without that number, its CPU and its events. Boxes of the same kind share a line.
  */
 #include "client/command/info/boxes.h"
 
@@ -27,7 +26,7 @@ static void find_number(struct box_line *box)
 
 	while (at > 0 && !isdigit((unsigned char)box->name[at - 1]))
 		at--;
-	if (!at) /* no number: the whole name is in front of it */
+	if (!at) /* no number: all of the name comes before it */
 		at = (int)strlen(box->name);
 	end = at;
 	while (at > 0 && isdigit((unsigned char)box->name[at - 1]))
@@ -41,7 +40,7 @@ static uint64_t number_of(const struct box_line *box)
 	return strtoull(box->name + box->number_at, NULL, 10);
 }
 
-/* "0xf04", followed by "/0x3" where a further word of the encoding is not 0. */
+/* "0xf04", then "/0x3" for a further word of the encoding that is not 0. */
 static void write_codes(FILE *out, struct json_object *event)
 {
 	static const char *const further[] = { "config1", "config2" };
@@ -96,7 +95,7 @@ static bool same_kind(const struct box_line *a, const struct box_line *b)
 	       strcmp(a->kind, b->kind) == 0;
 }
 
-/* As the kernel writes it: with zeros in front where it has them. */
+/* Prints it as the kernel writes it, with leading zeros. */
 static void print_number(const char *before, const struct box_line *box)
 {
 	printf("%s%.*s", before, box->number_length, box->name + box->number_at);

@@ -13,8 +13,8 @@
 
 static const uint64_t NS_PER_S = 1000000000;
 
-/* How long the process has lived, from its start in ticks since the boot; a start counts as the end
- * of its tick. */
+/* How long the process has lived, from its start in ticks since the boot. The start counts as the
+ * end of its tick. */
 static uint64_t age_ns(uint64_t start_ticks)
 {
 	uint64_t ns_per_tick = NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK), start_ns, now_ns;
@@ -26,7 +26,7 @@ static uint64_t age_ns(uint64_t start_ticks)
 	return start_ns < now_ns ? now_ns - start_ns : 0;
 }
 
-/* "4242 (name) S 1 ...", where the name may have brackets, too; field 22 is the start: proc(5). */
+/* "4242 (name) S 1 ...". The name may contain brackets, too. Field 22 is the start: proc(5). */
 static bool parse(const char *text, char ret_name[COMMAND_MAX], uint64_t *ret_start_ticks)
 {
 	const char *name = strchr(text, '('), *end = strrchr(text, ')');

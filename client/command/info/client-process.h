@@ -6,8 +6,8 @@
 enum { COMMAND_MAX = 64 }; /* bytes of the kernel's name of a process, with its NUL */
 
 /*
- * The name of the process that connected under the number @pid so long ago (0: the number is not
- * known), as plain text. If that process has ended, or cannot be seen from here, words in brackets
- * say so: another process may have its number by now.
+ * The name, as plain text, of the process that had the PID @pid when it connected, @connected_ns
+ * ago (0: the PID is not known). If that process has ended or is not visible from here, words in
+ * brackets say so, since another process may have its PID by now.
  */
 void client_process_name(uint64_t pid, uint64_t connected_ns, char ret[COMMAND_MAX]);

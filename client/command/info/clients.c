@@ -34,7 +34,7 @@ static struct json_object *ask(const char *socket_path)
 	return report;
 }
 
-/* uncored does not look at other processes, and root may. */
+/* uncored does not look at other processes, but root may. */
 static void add_commands(struct json_object *users)
 {
 	for (size_t u = 0; u < json_length(users); u++) {
@@ -54,7 +54,7 @@ static void add_commands(struct json_object *users)
 
 /* --- one user --- */
 
-/* A user, and what uncored did for it within the last second. */
+/* A user, and what uncored did for that user within the last second. */
 struct client_row {
 	struct json_object *user;
 	double sweeps_per_s, cpu_percent;
@@ -109,7 +109,7 @@ static void print_refusals(struct json_object *by_rule)
 	printf("\n");
 }
 
-/* --- the processes of a user, those of one name on one line --- */
+/* --- the processes of a user; those with the same name share a line --- */
 
 static bool is_alike(struct json_object *a, struct json_object *b)
 {
@@ -197,7 +197,7 @@ static struct json_object *find_user(struct json_object *report, struct json_obj
 	return NULL;
 }
 
-/* A number that has gone down belongs to another account, which is new. */
+/* A number that went down belongs to a new account. */
 static uint64_t rise(uint64_t before, uint64_t now)
 {
 	return now >= before ? now - before : now;
@@ -216,7 +216,7 @@ static struct client_row row_of(
 	};
 }
 
-/* Who costs most comes first: in the last second, else in all. */
+/* Sorts by cost, highest first: in the last second, then in total. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct client_row *one = a, *other = b;

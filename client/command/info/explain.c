@@ -67,7 +67,7 @@ static void print_origin(struct json_object *metric)
 		       "uncored.conf\n");
 }
 
-/* The boxes of @socket that count @metric, with only those events that do. */
+/* The boxes of @socket that count @metric, with only their events for it. */
 static struct json_object *boxes_of(struct json_object *socket, const char *metric)
 {
 	struct json_object *boxes = json_list(socket, "boxes"), *found = json_object_new_array();
@@ -95,7 +95,7 @@ static struct json_object *boxes_of(struct json_object *socket, const char *metr
 	return found;
 }
 
-/* Alternatives of an event that did not resolve, each reason once. */
+/* Prints the alternatives of an event that did not resolve, each reason once. */
 static void print_tried(struct json_object *boxes)
 {
 	const char *last = "";
@@ -154,7 +154,7 @@ static void print_socket(struct json_object *state, struct json_object *sockets,
 	json_object_put(boxes);
 }
 
-/* The check that is counted in the place of @metric on some socket; NULL: none is. */
+/* The check that some socket counts in place of @metric; NULL: no socket does. */
 static const char *substitute(struct json_object *metric)
 {
 	struct json_object *states = json_list(metric, "sockets");

@@ -6,7 +6,8 @@
 
 struct json_object;
 
-/* How @metric is computed here, from the daemon's state @info. False: there is none here. */
+/* Prints how this machine computes @metric, from the daemon's state @info. False: it has no such
+ * metric. */
 bool explain_metric(struct json_object *info, const char *metric);
 
 /* @list: the JSON of uncore_platforms(). */

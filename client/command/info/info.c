@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uncore info: what uncored says of itself, which it sends as JSON. */
+/* uncore info: what uncored says of itself, in JSON. */
 #include <errno.h>
 #include <getopt.h>
 #include <json-c/json.h>
@@ -88,15 +88,15 @@ static int print_text(const char *text, const struct info_options *options)
 }
 
 /*
- * Only an uncored that is there but cannot serve causes these errors; connect(2) and the site's
- * policy do not: libuncore(3).
+ * Only an uncored that runs but cannot serve causes these errors. Neither connect(2) nor the site's
+ * policy causes them: libuncore(3).
  */
 static bool serves_nothing(int error)
 {
 	return error == -ENODEV || error == -EPERM || error == -EINVAL || error == -ENOMEM;
 }
 
-/* The reason is all the state that such an uncored has. */
+/* Such an uncored has no other state than the reason. */
 static void print_reason(int error, const char *reason, bool json)
 {
 	struct json_object *object;

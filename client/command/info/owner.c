@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uncore owner: before and after each job the batch system says which user has the node. */
+/* uncore owner: before and after each job, the batch system says which user has the node. */
 #include <getopt.h>
 #include <json-c/json.h>
 #include <stdbool.h>

@@ -11,10 +11,10 @@ enum { QUALITY_TEXT_MAX = 512 };
 
 /*
  * "standin, partial (5 of 6 boxes: ...)"; "good" if no flag is raised. @state is the daemon's
- * object for the socket. Returns the length of the text, which is cut where @size_bytes ends.
+ * object for the socket. Returns the length of the text, which is cut at @size_bytes.
  */
 size_t quality_format(struct json_object *state, char *buffer, size_t size_bytes);
 
-/* Prints what the platform of the daemon's report counts, in lines, if that is no memory traffic of
- * this machine. */
+/* If the platform of the daemon's report does not count memory traffic of this machine, prints
+ * lines that say what it counts. */
 void quality_print_warnings(struct json_object *info);

@@ -95,7 +95,7 @@ static void format_quality(struct json_object *socket, char *buffer, size_t size
 	format_check(socket, buffer + used, size_bytes - used);
 }
 
-/* One line where all sockets agree, else one for each. */
+/* One line if all sockets agree, else one for each. */
 static void print_qualities(struct json_object *sockets)
 {
 	char first[QUALITY_TEXT_MAX] = "", text[QUALITY_TEXT_MAX];
@@ -131,7 +131,7 @@ static void print_metric(struct json_object *metric)
 			json_text(metric, "confidence", "?"));
 }
 
-/* Whether a restart will keep the counts, and whether the last one did. */
+/* Prints whether a restart will keep the counts, and whether the last one did. */
 static void print_continuity(struct json_object *info)
 {
 	if (!json_has(info, "kept"))
@@ -175,7 +175,7 @@ static void print_warning(struct json_object *warning)
 	printf("  %s\n", json_object_get_string(warning));
 }
 
-/* A heading and its entries; nothing if there are none. */
+/* Prints a heading and its entries; nothing if there are none. */
 static void print_list(const char *heading, struct json_object *list,
 	void (*print_entry)(struct json_object *entry))
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The daemon's whole state, laid out for reading. What a daemon of another release does not send is
+ * The daemon's whole state, laid out for people. What a daemon of another release does not send is
  * left out.
  */
 #pragma once
