@@ -147,7 +147,7 @@ static int keep_reading(struct run *run, const struct job_reading *reading)
 	return fail(run, why);
 }
 
-/* True in *@ret_reached: uncored answers. */
+/* True in *@ret_reached: uncored has answered. */
 static int take_reading(
 	struct run *run, const struct job_wish *wish, struct job_said *said, bool *ret_reached)
 {
@@ -193,7 +193,7 @@ static int begin(const struct job_wish *wish, struct folder *folder, struct job_
 	} else if (r == 0) {
 		r = take_reading(&run, wish, said, &is_reached);
 	}
-	run_close(&run); /* an end need not wait for what follows */
+	run_close(&run); /* so that an end need not wait for what follows */
 	if (r < 0)
 		return r;
 	if (is_reached)

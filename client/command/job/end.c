@@ -15,7 +15,7 @@
 
 enum { IS_ANOTHER_RUN = 1 };
 
-/* A begin of the same job may be at work for as long as it may wait for uncored. */
+/* Longer than a begin of the same job may wait for uncored. */
 static const uint64_t PATIENCE_NS = JOB_PATIENCE_NS + JOB_PATIENCE_NS / 2;
 
 /* --- what the record is --- */
@@ -23,7 +23,7 @@ static const uint64_t PATIENCE_NS = JOB_PATIENCE_NS + JOB_PATIENCE_NS / 2;
 struct ending {
 	const struct job_wish *wish;
 	struct waiting *waiting;
-	uint32_t n_ended; /* runs that wait, before this one has ended */
+	uint32_t n_ended; /* ended runs that wait, before this run ends */
 	struct job_end end;
 	struct job_reading reading;
 	struct job_said *said;
@@ -53,7 +53,7 @@ static int end_run(const struct ending *ending, struct folder *folder, struct ru
 	return folder_end_change(folder);
 }
 
-/* Was the last run of the ID written, so that this end may repeat one that was killed? */
+/* Was the last run of the ID written? Then this end may repeat an end that was killed. */
 static int find_written(const struct folder *folder, const char *id, struct run *ret)
 {
 	struct folder_names aside;
@@ -83,13 +83,13 @@ static int end_without_begin(
 	return folder_end_change(folder);
 }
 
-/* What has no key may be any run. */
+/* Without a key, the run may be any run. */
 static bool is_another(const struct job_wish *wish, const struct run *run)
 {
 	return wish->key && *run->head.key && strcmp(wish->key, run->head.key) != 0;
 }
 
-/* No run of the ID is open, or waits for being written. */
+/* For an ID without a run that is open or waits. */
 static int decide_without(const struct ending *ending, struct folder *folder, struct run *ret)
 {
 	int r = find_written(folder, ending->wish->id, ret);
@@ -105,7 +105,7 @@ static int decide_without(const struct ending *ending, struct folder *folder, st
 		ret);
 }
 
-/* 0: the run has ended, and is locked. IS_ANOTHER_RUN: one is open that is not to end. */
+/* 0: the run has ended, and is locked. IS_ANOTHER_RUN: the open run is another, and stays open. */
 static int decide(const struct ending *ending, struct folder *folder, struct run *ret)
 {
 	int r = run_open(folder->fd, ending->wish->id, ret);
@@ -113,7 +113,7 @@ static int decide(const struct ending *ending, struct folder *folder, struct run
 	if (r == -EBADMSG) {
 		r = end_without_begin(
 			ending, folder, "Another release of uncore began this job.", ret);
-		return r < 0 ? r : folder_begin_change(folder); /* counts anew */
+		return r < 0 ? r : folder_begin_change(folder); /* makes the next lock count anew */
 	}
 	if (r == -ENOENT)
 		return decide_without(ending, folder, ret);
@@ -204,7 +204,7 @@ static int note_written(const struct ending *ending, struct folder *folder, cons
 	return r < 0 ? job_say_folder(ending->wish, r, ending->said) : 0;
 }
 
-/* The folder of this end counts, also for a run that another one has ended. */
+/* The folder of this end applies, even if another end has ended the run. */
 static int send_to(const struct ending *ending, struct run *run)
 {
 	const char *to = ending->wish->to;
@@ -215,7 +215,7 @@ static int send_to(const struct ending *ending, struct run *run)
 	return run_keep_head(run);
 }
 
-/* What is not noted is written again by the next end, and is the same then. */
+/* A record that is not noted as written is written again by the next end, with the same content. */
 static int write_and_note(const struct ending *ending, struct folder *folder, struct run *run)
 {
 	_cleanup_free_ char *text = NULL;
@@ -245,14 +245,14 @@ static int write_aside(const struct ending *ending, struct folder *folder, const
 
 	if (r == 0)
 		r = run_lock(&run);
-	/* Another end has written it, or is about to; or another release made it, and is gone. */
+	/* Another end has written it, or is about to, or another release made it. */
 	if (r == -ENOENT || r == -EWOULDBLOCK || r == -EBADMSG)
 		return 0;
 	return r < 0 ? job_say_folder(ending->wish, r, ending->said)
 		     : write_and_note(ending, folder, &run);
 }
 
-/* One that cannot be written keeps none of the others. */
+/* A record that cannot be written does not keep back the others. */
 static int write_all_aside(const struct ending *ending, struct folder *folder)
 {
 	struct folder_names names;
@@ -269,7 +269,7 @@ static int write_all_aside(const struct ending *ending, struct folder *folder)
 	return r;
 }
 
-/* Nothing is known of the job then, and nothing can be kept for a repeated end. */
+/* Then nothing is known of the job, and nothing can be kept for a repeated end. */
 static int end_without_room(const struct ending *ending)
 {
 	_cleanup_free_ char *text = NULL;
@@ -291,7 +291,7 @@ static int end_without_room(const struct ending *ending)
 	return r < 0 ? r : printed;
 }
 
-/* --- the whole --- */
+/* --- all steps --- */
 
 /* @decided: what decide_in() returned. */
 static int write_own(

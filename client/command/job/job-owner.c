@@ -13,13 +13,12 @@
 #include "common/macro.h"
 
 /*
- * Held from looking at the jobs until uncored has answered, because of two processes the one that
- * looked last must be the one that speaks last. It is no lock on the folder, since uncored may
- * hang.
+ * Held from looking at the jobs until uncored has answered: of two processes, the one that looked
+ * last must also speak last. It is not the lock on the folder, since uncored may hang.
  */
 static const char LOCK[] = "..owner";
 
-/* False also if uncored cannot be asked: then it cannot be told anything either. */
+/* Also false if uncored does not answer, since then it cannot be told anything either. */
 static bool is_asked_for(const char *socket_path)
 {
 	_cleanup_free_ char *text = NULL;
@@ -34,7 +33,7 @@ static bool is_asked_for(const char *socket_path)
 	return owner_only;
 }
 
-/* -1: it has ended. A run that cannot be read may be anybody's. */
+/* -1: the run has ended. UNCORE_NO_OWNER: it cannot be read, so it may be anybody's. */
 static int64_t uid_of(const struct folder *folder, const char *name)
 {
 	struct run run = { .fd = -1 };

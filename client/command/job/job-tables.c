@@ -2,7 +2,7 @@
 #include "client/command/frame/command.h"
 #include "client/command/job/options.h"
 
-/* --- rows that several have --- */
+/* --- rows of several commands --- */
 
 #define RUN(help)                                                                                  \
 	{                                                                                          \
@@ -128,5 +128,5 @@ const struct option_table job_table = {
 		 "uncored-jobs(7).",
 	.needs = "json-c",
 	.subcommands = subcommands,
-	.runs_command = true, /* whose options are its own */
+	.runs_command = true, /* the command has options of its own */
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The begin and the end of a run. A job is a sample kept in a file: uncored's totals are cumulative
- * and carry their generation, so the difference to a later sample is all that the job's node moved
- * meanwhile, also if uncored was killed in between. Nothing of a job is in uncored.
+ * The begin and the end of a run. A job is a sample in a file. uncored's totals are cumulative and
+ * carry their generation, so the difference to a later sample is all that the job's node has moved
+ * in between, even if uncored was killed meanwhile. uncored itself keeps nothing of a job.
  *
- * A begin first puts the run in place, as one whose begin was killed, so that other jobs have met
- * it from then on; then it takes the reading. An end first takes the reading, decides on the record
- * and keeps it with the run; then it writes it. So whenever a process dies, the next end finds one
- * record to write, and other ends of the run write the same again. What an end cannot write, every
- * later begin and end tries (waiting.h).
+ * A begin first puts the run in place, still without a reading, like a begin that was killed. From
+ * then on, other jobs count it as open. Then the begin takes the reading. An end first takes the
+ * reading, decides on the record and keeps it with the run. Then it writes the record. So whenever
+ * a process dies, the next end finds one record to write, and other ends of the run write the same
+ * again. Every later begin and end tries to write what an end could not write (waiting.h).
  */
 #pragma once
 
@@ -32,39 +32,39 @@ struct job_wish {
 	const char *exit; /* of an end: plain text, or NULL */
 };
 
-/* What there is to say, in sentences; "": nothing. */
+/* What to tell the user, in sentences; "": nothing. */
 struct job_said {
 	char error[RUN_WHY_MAX];  /* what the administrator has to know: why it failed */
 	char remark[RUN_WHY_MAX]; /* what makes the record less than complete */
-	char file[RUN_WHY_MAX];   /* what its file lacks */
+	char file[RUN_WHY_MAX];   /* what the record's file lacks */
 };
 
-/* 0: the run is open, perhaps without a reading; or it was open before, with the same key. Negative
- * errno: there is no such run, *@ret_said says why. */
+/* 0: the run is open, perhaps without a reading, or it was already open with the same key. Negative
+ * errno: there is no such run; *@ret_said says why. */
 int job_begin(const struct job_wish *wish, struct job_said *ret_said);
 
 /*
- * Writes the record of the run, and those of earlier runs of the ID that were not written yet, to
- * stdout and into @wish->to. An open run with another key stays open. 0; negative errno: not all
- * was written, *@ret_said says why.
+ * Writes the record of the run, and the unwritten records of earlier runs of the ID, to stdout and
+ * into @wish->to. An open run with another key stays open. 0; negative errno: not all was written;
+ * *@ret_said says why.
  */
 int job_end(const struct job_wish *wish, struct job_said *ret_said);
 
-/* Returns @error, and says what a failure in the folder means. */
+/* Returns @error, and explains the failure of the folder in @said. */
 int job_say_folder(const struct job_wish *wish, int error, struct job_said *said);
 
-/* The run of @wish that was never begun here, and its record: @why says so. Both are in memory
- * alone; *@ret_text is for free(3). */
+/* Makes the run of @wish, which was never begun here, and its record, which says @why. Both are
+ * only in memory; *@ret_text is for free(3). */
 int job_unbegun(
 	const struct job_wish *wish, const char *why, struct run_head *ret, char **ret_text);
 
-/* Makes a file of that, which has ended. Within a change. */
+/* Keeps such a run, which has ended, in a file of the folder. Within a change. */
 int job_make_ended(
 	struct folder *folder, const struct job_wish *wish, const char *why, struct run *ret);
 
-/* How long a process waits for uncored, and for others at work in the folder. */
+/* How long a process waits for uncored, and for other processes that use the folder. */
 #define JOB_PATIENCE_NS UINT64_C(1000000000)
 
-/* May a call be made again that failed because another process is at work on the job? Waits a
+/* May a call be repeated that failed with @error because another process works on the job? Waits a
  * moment. */
 bool job_may_retry(int error, uint64_t deadline_ns);

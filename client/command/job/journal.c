@@ -9,7 +9,7 @@
 
 #include "common/macro.h"
 
-/* syslog(3) itself would wait for a journal that hangs. */
+/* syslog(3) is not used: it would wait for a journal that hangs. */
 void journal_tell(const char *title, const char *id, const char *sentence)
 {
 	const struct sockaddr_un log = { .sun_family = AF_UNIX, .sun_path = "/dev/log" };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an administrator has to know of a begin or end whose stderr a batch system's hook hides. It
- * goes to the journal, or to whoever else has the socket of syslog(3), as "uncore". Without one, or
- * where it is full, nothing is told: no job waits for a log.
+ * Tells an administrator about a begin or end, since a batch system's hook may hide its stderr. The
+ * sentence goes to the journal, or to any other owner of syslog(3)'s socket, as "uncore". If there
+ * is none, or if its queue is full, nothing is told: no job waits for a log.
  */
 #pragma once
 

@@ -13,7 +13,7 @@
 #include "common/jsonwriter.h"
 #include "common/macro.h"
 
-/* NULL: it has a reading. */
+/* NULL: the run has a reading. */
 static const char *why_without(const struct run_head *head)
 {
 	switch (head->state) {
@@ -28,7 +28,7 @@ static const char *why_without(const struct run_head *head)
 	}
 }
 
-/* -1: it is not open, and may be of another boot. */
+/* -1: the run is not open, and may be of another boot. */
 static double seconds_since(const struct run_head *head)
 {
 	return head->state == RUN_ENDED ? -1 : (double)(clock_now_ns() - head->begun_ns) / 1e9;
@@ -96,7 +96,7 @@ static void show_folder(const struct folder *folder, const struct folder_names *
 	}
 }
 
-/* Where there is no spool nothing has ever waited. */
+/* Without a spool, no record has ever waited. */
 static void show_spool(const struct job_options *options, struct jsonwriter *json, bool *first)
 {
 	_cleanup_(spool_close) struct spool spool;
@@ -143,7 +143,7 @@ static int show(const struct job_options *options, const struct folder *folder,
 	return r;
 }
 
-/* Where there is no folder, no job has begun since the boot. */
+/* Without a folder, no job has begun since the boot. */
 int job_list(const struct job_options *options)
 {
 	_cleanup_(folder_close) struct folder folder;

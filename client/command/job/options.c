@@ -39,7 +39,7 @@ static int take_user(const char *text, struct job_options *options)
 	return EXIT_USAGE;
 }
 
-/* A prolog gives what its batch system has, which may be nothing. */
+/* A prolog passes on what its batch system has, so the key may be empty. */
 static int take_key(const char *text, struct job_options *options)
 {
 	options->wish.key = *text ? text : NULL;
@@ -59,7 +59,8 @@ static int take_hosts(const char *text, struct job_options *options)
 				 text);
 }
 
-/* A later call, which runs in another folder, may have to write the record there. */
+/* Keeps the absolute path: a later call, which runs in another folder, may have to write the record
+ * there. */
 static int take_folder(const char *text, struct job_options *options)
 {
 	_cleanup_free_ char *here = *text == '/' ? NULL : getcwd(NULL, 0);
@@ -84,7 +85,7 @@ static int take_folder(const char *text, struct job_options *options)
 	return -1;
 }
 
-/* Whatever a batch system says here keeps no job from its end. */
+/* Whatever text a batch system passes, the job still ends. */
 static int take_exit(const char *text, struct job_options *options)
 {
 	snprintf(options->exit, sizeof options->exit, "%s", text);
@@ -127,7 +128,7 @@ static int take_option(const struct option_row *row, const char *text, void *opt
 	return takers[i].take(text, options);
 }
 
-/* --- the whole --- */
+/* --- all arguments --- */
 
 static int take_arguments(int argc, char **argv, struct job_options *options)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records go into it as they were read, which is why this is no work for jsonwriter.h. */
+/* Uses json-c instead of jsonwriter.h, because the records go into the report as they were read. */
 #include <json-c/json.h>
 #include <math.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void add_quality(struct json_object *object, uint32_t quality)
 			json_object_array_add(list, json_object_new_string(word));
 }
 
-/* Whole, as the counts are. */
+/* A whole number, like the counts. */
 static uint64_t sum_of(const struct record_region *region, uint32_t metric)
 {
 	uint64_t sum = 0;

@@ -89,7 +89,7 @@ static uint32_t fill_rows(
 static void print_table(FILE *out, const struct job_report *report)
 {
 	const struct record *total = &report->join.total;
-	struct record table = *total; /* borrows all that it has */
+	struct record table = *total; /* borrows all its members */
 	struct record_region *rows = calloc(total->regions[0].n_sockets + 1U, sizeof *rows);
 	int64_t others;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job from the records of its hosts: each host and socket, sums, imbalance, and what is missing.
- */
+/* The report on a job from the records of its hosts: each host and socket, sums, imbalance, and
+ * what is missing. */
 #pragma once
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ struct job_report {
 	struct join join;          /* its records are in the same order */
 	const struct hostlist *expected;
 	char *notes;                   /* owned; lines */
-	const struct job_record **met; /* owned; records of other jobs of the same time and hosts */
+	const struct job_record **met; /* owned; other jobs on these hosts at that time */
 	size_t n_met;
 };
 
@@ -23,7 +23,7 @@ struct job_report {
 int job_report(const struct job_options *options);
 
 /*
- * Joins @run, whose figures it takes out of @records. Returns how many hosts have no complete
+ * Joins @run, and takes its figures out of @records. Returns the number of hosts without a complete
  * record; -ENOMEM. *@ret is for job_report_done() in any case.
  */
 int job_report_make(const struct job_records *records, const struct job_run *run,
@@ -32,5 +32,5 @@ void job_report_done(struct job_report *report);
 
 void job_report_print(FILE *out, const struct job_report *report);
 
-/* The element of a report in JSON, for json_object_put(). NULL: there was no memory. */
+/* The element of a report in JSON, for json_object_put(). NULL: no memory. */
 struct json_object *job_report_json(const struct job_report *report);

@@ -73,7 +73,7 @@ static int print_json(const struct job_view *view)
 	return 0;
 }
 
-/* The counts of the other jobs are read after the reading, so they hold for all of it. */
+/* Reads the counts of the other jobs after the reading, so that they cover all of it. */
 static int find(struct folder *folder, const char *id, struct run *ret)
 {
 	int r = folder_lock(folder, clock_deadline_ns(JOB_PATIENCE_NS));

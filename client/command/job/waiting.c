@@ -27,7 +27,7 @@ void waiting_done(struct waiting *waiting)
 	spool_close(&waiting->spool);
 }
 
-/* Is it no use to try the next record? Other errors may be those of one job's folder. */
+/* Would the next record fail, too? Other errors may concern the folder of one job. */
 static bool is_of_disk(int error)
 {
 	static const int errors[] = { ENOSPC, EDQUOT, EIO, EROFS, ESTALE, ETIMEDOUT, EHOSTDOWN,
@@ -69,8 +69,8 @@ int waiting_keep(const struct waiting *waiting, const struct run *run, const cha
 
 /* --- in the folder of jobs --- */
 
-/* Those that others may have made, who can write to the folder, say no folder for root to write to.
- */
+/* A run in the folder may be from another user who can write there. Such a run must not tell root
+ * where to write. */
 static bool is_ours(const struct run *run)
 {
 	struct stat status;
@@ -91,7 +91,7 @@ static void note(struct folder *folder, const struct run *run)
 	folder_unlock(folder);
 }
 
-/* Another process that has it writes it. */
+/* A run that another process has locked is left to that process. */
 static void move_to_disk(struct waiting *waiting, struct folder *folder, const char *name)
 {
 	_cleanup_(run_close) struct run run = { .fd = -1 };
@@ -117,7 +117,7 @@ static int compare(const void *a, const void *b)
 	return (x->begun_real_ns > y->begun_real_ns) - (x->begun_real_ns < y->begun_real_ns);
 }
 
-/* Those of @names that wait. Returns their number. */
+/* Finds those of @names that wait. Returns their number. */
 static size_t find(
 	const struct folder *folder, const struct folder_names *names, struct found_run *found)
 {
@@ -174,7 +174,7 @@ static void try_all(struct waiting *waiting, const char *id)
 			try_entry(waiting, &all[i]);
 }
 
-/* One process at a time does so, and nobody waits for it. */
+/* One process at a time does this, and no other process waits for it. */
 void waiting_try_spool(struct waiting *waiting, const char *id)
 {
 	if (waiting->spool_error < 0 || flock(waiting->spool.fd, LOCK_EX | LOCK_NB) < 0)

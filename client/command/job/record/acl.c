@@ -20,8 +20,8 @@ static struct posix_acl_xattr_entry entry(unsigned tag, unsigned permissions, ui
 	};
 }
 
-/* The mask bounds what the list gives to others than owner and world; mode shows it as the group's.
- */
+/* The mask limits all entries but those of the owner and of the world. In the mode, it shows as the
+ * group's permissions. */
 int acl_set(int fd, mode_t mode, uint32_t uid, unsigned permissions)
 {
 	const uint32_t nobody = (uint32_t)ACL_UNDEFINED_ID;

@@ -49,7 +49,7 @@ static void origin_json(struct jsonwriter *json, const struct job_view *view)
 	else
 		jsonwriter_text(json, "seconds", NULL);
 	jsonwriter_text_or_null(json, "exit", view->end.exit);
-	/* Two runs may have all else in common: a file that is there is known by it. */
+	/* Two runs may be equal in all else. This tells which run an existing file is of. */
 	jsonwriter_number(json, "monotonic_ns", head->begun_ns ? head->begun_ns : view->end.ns);
 }
 

@@ -10,5 +10,5 @@ enum { JOB_SCHEMA = 1 };
 /* One line, without its end, for free(3). 0; -ENOMEM. */
 int job_json(const struct job_view *view, char **ret_text);
 
-/* This host, as the batch system calls it, or as it calls itself. */
+/* This host's name in the batch system, or else its own name. */
 void job_host(char ret_host[LAUNCH_HOST_MAX]);

@@ -7,9 +7,9 @@
 
 #include "common/clock.h"
 
-static const uint64_t LEAST_NS = 1000000; /* so long a further attempt takes at least */
+static const uint64_t LEAST_NS = 1000000; /* an attempt takes at least this long */
 
-/* A daemon that is being replaced takes about as long to come back. */
+/* About the time until a replaced daemon is back. */
 static const struct timespec COMES_BACK = { .tv_nsec = 5000000 };
 
 void job_reading_done(struct job_reading *reading)
@@ -48,13 +48,13 @@ static void say(struct job_reading *reading, int error, uint64_t within_ns)
 		snprintf(reading->why, sizeof reading->why, "%s", reader_failure(error));
 }
 
-/* The next attempt may be right. -ESTALE: what counts anew is a reading, too. */
+/* The next attempt may succeed. -ESTALE: counters that begin anew give a reading, too. */
 static bool may_retry(int error)
 {
 	return error == -ENOTCONN || error == -EACCES || error == -ECONNRESET || error == -ESTALE;
 }
 
-/* A change of owner, or the end of a daemon, may fall into the reading. */
+/* Tries again, since the owner may change or a daemon may end during the reading. */
 void job_reading_take(const struct job_reading_wish *wish, struct job_reading *ret)
 {
 	for (;;) {

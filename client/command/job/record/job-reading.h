@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reading of all sockets for the begin or the end of a job, within a time that a batch system can
- * spare. */
+/* A reading of all sockets for the begin or the end of a job, within a time that suits a batch
+ * system. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ struct job_reading_wish {
 	enum reader_use use;
 };
 
-/* Always gives a reading, or the sentence. */
+/* Gives a reading, or else the sentence .why. */
 void job_reading_take(const struct job_reading_wish *wish, struct job_reading *ret);
 void job_reading_done(struct job_reading *reading);
 

@@ -30,7 +30,7 @@ void job_record_done(struct job_record *record)
 
 /* --- figures --- */
 
-/* Which metrics there are, and their units, is what the first socket has. */
+/* The first socket defines the metrics and their units. */
 static void parse_metrics(
 	struct json_reader *reader, struct json_object *socket, struct record *record)
 {
@@ -137,7 +137,7 @@ static void parse_origin(
 	record->ended_ns = ret->end_ns;
 }
 
-/* Of a record without figures, the platform is nothing to compare. */
+/* A record without figures has no platform to compare. */
 static void parse_figures(
 	struct json_reader *reader, struct json_object *object, struct job_record *ret)
 {

@@ -31,20 +31,20 @@ struct job_record {
 	char exit[64];
 	bool complete;
 	char why[1024];
-	/* One region, which has the figures of the sockets that the job could use. Of an incomplete
-	 * record it has none. */
+	/* One region with the figures of the sockets that the job could use. An incomplete record
+	 * has no figures. */
 	struct record record;
 	uint32_t n_sockets;
-	struct job_socket *sockets; /* owned; as those of the region */
+	struct job_socket *sockets; /* owned; the same sockets as in the region */
 	uint32_t n_unused;          /* sockets that the job could not use */
 };
 
-/* Takes a reference on @json. 0; else *@ret is untouched, and @ret_why as that of record_parse():
- * -ENOMSG: it is not a record of a job; -EPROTONOSUPPORT; -EBADMSG; -ENOMEM. */
+/* Takes a reference on @json. 0; else *@ret is untouched, and @ret_why is like that of
+ * record_parse(): -ENOMSG: it is not a record of a job; -EPROTONOSUPPORT; -EBADMSG; -ENOMEM. */
 int job_record_parse(
 	struct json_object *json, struct job_record *ret, char ret_why[JSON_READER_WHY_MAX]);
 
-/* Frees what is large; who, where and when stay. */
+/* Frees the large parts; the user, the host and the times stay. */
 void job_record_drop_figures(struct job_record *record);
 
 void job_record_done(struct job_record *record);

@@ -43,13 +43,14 @@ static int add(struct job_records *records, struct job_record *record)
 struct source {
 	struct job_records *records;
 	const char *name;
-	/* In its folder, where other JSON may lie, which is named and is no failure; NULL: the
-	 * caller named the source. */
+	/* The name in its folder. A folder may hold other JSON, which is named but is not a
+	 * failure. NULL: the caller named the source. */
 	const char *file;
 };
 
-/* What a file's name says of its record: ID@BEGIN.json, ID@BEGIN.2.json, ID@HOST.json; other names
- * say nothing. A record without a begin has the time of its end. */
+/* Does a file's name agree with its record? Names are ID@BEGIN.json, ID@BEGIN.2.json and
+ * ID@HOST.json; a name without "@" agrees with any record. A record without a begin has the time of
+ * its end. */
 static bool is_named_so(const char *file, const struct job_record *record)
 {
 	const size_t before = strcspn(file, "@");
@@ -108,7 +109,7 @@ static void take_text(const struct source *source, char *text)
 			source->file ? "; it is left out" : "");
 		source->records->failed |= !source->file || r != -ENOMSG;
 		if (source->file)
-			return; /* no log */
+			return; /* a file in a folder is not a log */
 	}
 }
 
@@ -142,7 +143,7 @@ static void take_file(const struct json_file *file, void *argument)
 	source.records->failed = true;
 }
 
-/* --- twins --- */
+/* --- duplicates --- */
 
 static int compare(const void *a, const void *b)
 {
@@ -161,7 +162,7 @@ static bool is_twin(const struct job_record *a, const struct job_record *b)
 	return compare(a, b) == 0 && json_object_equal(a->json, b->json);
 }
 
-/* A record lies in a log and in a file, or in two copies of one. */
+/* The same record may be in a log and in a file, or in two copies of a file. */
 void job_records_drop_twins(struct job_records *records)
 {
 	size_t n = 0;

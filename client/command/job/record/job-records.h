@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The records of a job from files and logs, and its runs. Runs of one ID are told apart by their
- * key; without one, by their time: two runs of a job are never open at once, and one run has one
+ * The records of a job from files and logs, and its runs. The key tells runs of one ID apart.
+ * Without a key, the time does: two runs of a job are never open at once, and one run has one
  * record on each host.
  */
 #pragma once
@@ -10,7 +10,7 @@
 #include "client/command/job/record/job-record.h"
 
 struct job_records {
-	const char *id; /* the job whose figures are kept; NULL: those of all */
+	const char *id; /* keep the figures of this job alone; NULL: of all jobs */
 	size_t n;
 	struct job_record *all; /* owned */
 	bool failed;            /* something could not be read */
@@ -19,7 +19,7 @@ struct job_records {
 /* The records of one run. */
 struct job_run {
 	size_t n;
-	struct job_record **records; /* owned; each of them is of struct job_records */
+	struct job_record **records; /* owned; the elements are of struct job_records */
 	char key[JOB_KEY_BYTES];     /* "": none */
 	int64_t begin_ns, end_ns;
 };
@@ -31,16 +31,16 @@ struct job_runs {
 
 /*
  * Reads all records of files, of files *.json in folders, and of stdin ("-"), each record on a
- * line. In a folder the name of a file must agree with its record. What cannot be read is told on
- * stderr. Records that are there twice are kept once.
+ * line. In a folder, the name of a file must agree with its record. stderr says what cannot be
+ * read. Duplicate records are kept once.
  */
 void job_records_read(
 	struct job_records *records, char **paths, int n_paths, const struct trust *trust);
 
-/* The same for lines of @text, which is changed, from @name. */
+/* Reads lines of @text in the same way, and changes @text. Messages call the source @name. */
 void job_records_take(struct job_records *records, const char *name, char *text);
 
-/* Sorts the records, and keeps one where there are two that are the same. */
+/* Sorts the records, and drops duplicates. */
 void job_records_drop_twins(struct job_records *records);
 
 void job_records_done(struct job_records *records);
@@ -49,5 +49,5 @@ void job_records_done(struct job_records *records);
 int job_runs_find(struct job_records *records, const char *id, struct job_runs *ret);
 void job_runs_done(struct job_runs *runs);
 
-/* Was @record open on a host of @run, while that was open? */
+/* Was @record open on a host of @run while the run was open? */
 bool job_run_met(const struct job_run *run, const struct job_record *record);

@@ -7,8 +7,8 @@
 #include "client/launcher/hostlist.h"
 
 /*
- * Where a record has no begin or no end, so that it is a moment: the begins on the hosts of a run,
- * and its ends, lie that close together.
+ * A record without a begin or without an end is only a moment. On the hosts of one run, the begins
+ * are at most this far apart, and so are the ends.
  */
 static const int64_t NEAR_NS = 5000000000;
 
@@ -20,7 +20,7 @@ void job_runs_done(struct job_runs *runs)
 	*runs = (struct job_runs){ .n = 0 };
 }
 
-/* When a record was open, as far as is known. */
+/* The time in which a record was open, as far as it is known. */
 static int64_t first_ns(const struct job_record *record)
 {
 	return record->begin_ns ? record->begin_ns : record->end_ns - NEAR_NS;
@@ -49,8 +49,8 @@ bool job_run_met(const struct job_run *run, const struct job_record *record)
 	return overlaps(run, record) && has_host(run, record->host);
 }
 
-/* A key that both have decides, but two records of a host are of two runs: each has all that the
- * host's sockets moved, so their sum would have it twice. */
+/* If both have a key, the key decides. But two records of one host belong to two runs: each has all
+ * that the host's sockets moved, so a sum would count that twice. */
 static bool belongs(const struct job_run *run, const struct job_record *record)
 {
 	if (has_host(run, record->host))
@@ -108,8 +108,8 @@ static int compare(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Records that have all comes first: those with a key, which name their run, then those that have
- * a begin and an end, then the moments. */
+/* The order in which records are taken: those with a key, which name their run, then those with a
+ * begin and an end, then the moments. */
 enum { WITH_KEY, WITH_TIME, MOMENTS, KINDS };
 
 static int kind_of(const struct job_record *record)

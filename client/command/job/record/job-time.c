@@ -11,7 +11,7 @@
 
 enum { SECOND_NS = 1000000000, MILLISECOND_NS = 1000000 };
 
-static const int64_t SECONDS_MOST = 9000000000; /* in the year 2255: in ns there is room for it */
+static const int64_t SECONDS_MOST = 9000000000; /* in the year 2255; still fits in ns */
 
 int64_t job_time_now_ns(void)
 {

@@ -25,7 +25,7 @@ struct record_file {
 	const char *to;
 	const struct run *run;
 	const char *text;
-	uint32_t owner; /* of what is written there */
+	uint32_t owner; /* of new files there */
 	char *said;
 };
 
@@ -55,7 +55,8 @@ _printf_(2, 3) static void say(char said[RUN_WHY_MAX], const char *form, ...)
 	va_end(arguments);
 }
 
-/* What the user owned, the user could change; what a group may read, others of the group can. */
+/* Uses an access control list: as its owner, the user could change the file, and a group would
+ * let its other members read it. */
 static void let_user_read(int fd, const struct record_file *file)
 {
 	const uint32_t known = file->run->head.uid;
@@ -82,7 +83,7 @@ static void let_user_read(int fd, const struct record_file *file)
 			uid, file->to, strerror(-r));
 }
 
-/* Nobody has the file yet who could write into it. */
+/* The file is new, so nobody else can have it open for writing. */
 static int write_aside(int folder_fd, const char *name, struct record_file *file)
 {
 	_cleanup_close_ int fd = -1;
@@ -121,7 +122,7 @@ static bool is_of_another_run(const char *held, const char *text)
 	return is_another;
 }
 
-/* What a file has, for free(3); "" if it is not a regular one. NULL: errno says why. */
+/* The text of a file, for free(3); "" if it is not a regular file. NULL: errno says why. */
 static char *read_held(int folder_fd, const char *name, int flags, struct stat *ret_status)
 {
 	_cleanup_close_ int fd = openat(folder_fd, name, flags | O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -145,7 +146,7 @@ static bool is_strangers(const struct stat *status, const struct record_file *fi
 
 enum holder { OUR_RECORD, ANOTHER_RUN, SPOILT };
 
-/* What is there under the name already? */
+/* What already has the name? */
 static enum holder look(int folder_fd, const char *name, const struct record_file *file)
 {
 	const size_t n = strlen(file->text);
@@ -159,7 +160,7 @@ static enum holder look(int folder_fd, const char *name, const struct record_fil
 	return is_of_another_run(held, file->text) ? ANOTHER_RUN : SPOILT;
 }
 
-/* Gives the file that was written aside a name that no other run has: @ret_name. */
+/* Links the file @aside to a name that no other run has: @ret_name. */
 static int name_it(
 	int folder_fd, const char *aside, const struct record_file *file, char ret_name[NAME_BYTES])
 {
@@ -184,7 +185,7 @@ static int name_it(
 	return -EEXIST;
 }
 
-/* Every writer puts it so, and in a text of a record the quotes would be escaped. */
+/* Every writer writes it so. In a text of a record, the quotes would be escaped. */
 static bool is_complete(const char *text)
 {
 	return strstr(text, "\"complete\":true") != NULL;
@@ -201,7 +202,7 @@ static bool leads_to_figures(int folder_fd, const char *link, const struct recor
 	return !is_strangers(&status, file) && is_complete(held);
 }
 
-/* Users do not know when their job began, but its id and where it ran. */
+/* Users know the job's ID and where it ran, but not when it began. */
 static int point_at(int folder_fd, const char *aside, const char *link, const char *name)
 {
 	if (symlinkat(name, folder_fd, aside) < 0 ||
@@ -215,7 +216,7 @@ static int write_in(int folder_fd, struct record_file *file)
 	char aside[NAME_BYTES], host[LAUNCH_HOST_MAX], name[NAME_BYTES];
 	int r;
 
-	job_host(host); /* several may share the folder */
+	job_host(host); /* several hosts may share the folder */
 	snprintf(aside, sizeof aside, ".%s@%.100s", file->run->head.id, host);
 	r = write_aside(folder_fd, aside, file);
 	if (r == 0)

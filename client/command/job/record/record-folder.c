@@ -43,7 +43,7 @@ static int expand(const char *name, const char *id, char ret_path[PATH_MAX])
 	return 0;
 }
 
-/* Does the last part of the name tell the job, so that nothing else is in that folder? */
+/* Does the last part of the name contain the job's ID, so that the folder is for this job only? */
 static bool is_of_one_job(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -53,8 +53,8 @@ static bool is_of_one_job(const char *name)
 
 /* --- who may change it --- */
 
-/* A server may give root's files to another user (root_squash): who owns what is made here? The
- * name may lead to something else by the time it is looked at, the descriptor does not. */
+/* Does @uid own new files in this folder? A server may give root's files to another user
+ * (root_squash). The name may lead elsewhere by now, so the check uses the descriptor. */
 static bool owns_what_is_made(uint32_t uid, int folder_fd)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -82,7 +82,8 @@ static int refuse(int fd, const char *what, char ret_why[RUN_WHY_MAX])
 	return -EPERM;
 }
 
-/* What lies in a sticky folder is its owner's alone. @folder_fd is the folder of what @fd is. */
+/* In a sticky folder, only its owner can replace a file. @folder_fd: @fd itself if it is a folder,
+ * else the folder that contains it. */
 static int check(int fd, int folder_fd, const struct stat *status, char ret_why[RUN_WHY_MAX])
 {
 	const bool is_open_to_others =
@@ -99,12 +100,12 @@ static int check(int fd, int folder_fd, const struct stat *status, char ret_why[
 	return 0;
 }
 
-/* --- the way to it --- */
+/* --- the path to it --- */
 
 struct way {
-	int fd; /* of the folder that is reached so far, with O_PATH */
+	int fd; /* O_PATH, of the folder reached so far */
 	unsigned n_links;
-	char rest[PATH_MAX]; /* of the way */
+	char rest[PATH_MAX]; /* of the path */
 };
 
 static int follow(struct way *way, int link_fd)
@@ -147,7 +148,7 @@ static int enter(struct way *way, const char *name, char ret_why[RUN_WHY_MAX])
 	return 0;
 }
 
-/* Nobody can change what was passed already. */
+/* Checks each part of the path before the next, so nobody can change the parts already passed. */
 static int go(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
 {
 	struct way way = { .fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) };
@@ -172,7 +173,7 @@ static int go(const char *path, int *ret_fd, char ret_why[RUN_WHY_MAX])
 	return r;
 }
 
-/* Whatever the umask. */
+/* Makes the folder with MODE, whatever the umask. */
 static int make(const char *path, char ret_why[RUN_WHY_MAX])
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -190,9 +191,9 @@ static int make(const char *path, char ret_why[RUN_WHY_MAX])
 	return fd < 0 || fchmod(fd, MODE) < 0 ? -errno : 0;
 }
 
-/* --- the whole --- */
+/* --- opening it --- */
 
-/* Absolute, and without a slash at the end. */
+/* Makes the name absolute, without a slash at the end. */
 static int find_path(const char *name, const char *id, char ret_path[PATH_MAX])
 {
 	char expanded[PATH_MAX], here[PATH_MAX] = "";
@@ -237,7 +238,7 @@ int record_folder_open(
 		r = open_path(path, ret_fd, ret_why);
 	if (r < 0 && !*ret_why)
 		snprintf(ret_why, RUN_WHY_MAX, "%s", strerror(-r));
-	/* Without lists of access its user opens the files by their names, as in other folders. */
+	/* Without access control lists, the user opens the files by name, as in other folders. */
 	if (r == 0 && is_of_one_job(name) && run->head.uid != UNCORE_UNKNOWN_USER)
 		acl_set(*ret_fd, MODE, run->head.uid, R_OK | X_OK);
 	return r;

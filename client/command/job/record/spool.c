@@ -20,14 +20,14 @@ enum { PAGE_BYTES = 4096, PAGES = SPOOL_BYTES / PAGE_BYTES, FIRST_PAGE = 1 };
 
 static const uint64_t PATIENCE_NS = 1000000000;
 
-/* Without a header, as in a file of nothing but zeros, nothing waits. */
+/* A file without a valid header, such as a file of zeros, has no entries. */
 struct header {
 	char magic[8];
 	uint64_t n_put;
-	uint32_t end; /* the page from which on none has an entry */
+	uint32_t end; /* no entry begins at this page or after it */
 };
 
-/* Its first page. One write(2) makes it valid. */
+/* The first page of an entry. One write(2) makes the entry valid. */
 struct page {
 	char magic[8];
 	uint64_t order;
@@ -57,7 +57,8 @@ int spool_look(const char *path, struct spool *ret)
 	return look(path, O_RDONLY, ret);
 }
 
-/* A disk with hardly more room is not filled; the next one that opens the spool looks again. */
+/* Does not fill a disk that has hardly more room. The next process that opens the spool tries
+ * again. */
 static void reserve(const struct spool *spool)
 {
 	struct stat status;
@@ -95,7 +96,7 @@ static off_t offset_of(uint32_t page)
 	return (off_t)page * PAGE_BYTES;
 }
 
-/* What lies behind the end of the file reads as zeros. */
+/* Bytes after the end of the file read as zeros. */
 static int read_at(const struct spool *spool, void *data, size_t size_bytes, uint32_t page)
 {
 	ssize_t n = pread(spool->fd, data, size_bytes, offset_of(page));
@@ -132,7 +133,7 @@ static uint32_t pages_of(uint32_t text_bytes)
 	return 1 + text_bytes / PAGE_BYTES + (text_bytes % PAGE_BYTES != 0);
 }
 
-/* How many pages are the entry at @at; 0: there is none, and the page is free. */
+/* The number of pages of the entry at @at; 0: there is none, and the page is free. */
 static uint32_t read_entry(const struct spool *spool, uint32_t at, struct spool_entry *ret)
 {
 	struct page page;
@@ -159,7 +160,7 @@ static bool is_same_run(const struct run_head *a, const struct run_head *b)
 	       a->begun_real_ns == b->begun_real_ns && a->text_bytes == b->text_bytes;
 }
 
-/* Nobody looks at pages behind the last entry. */
+/* Moves the end of the entries forward: nobody reads pages after the last one. */
 static int shrink(const struct spool *spool)
 {
 	struct header header;
@@ -188,7 +189,7 @@ static int clear(const struct spool *spool, const struct spool_entry *entry)
 	return r;
 }
 
-/* All entries of the run but the one at @but. */
+/* Drops all entries of the run except the one at @but. */
 static int drop_run(const struct spool *spool, const struct run_head *head, uint32_t but)
 {
 	struct header header;
@@ -208,7 +209,7 @@ static int drop_run(const struct spool *spool, const struct run_head *head, uint
 
 /* --- putting --- */
 
-/* The first of @n_pages that are free. -EEXIST: the record of @head waits here already. */
+/* Finds the first of @n_pages free pages. -EEXIST: the record of @head already waits here. */
 static int find_room(const struct spool *spool, const struct header *header,
 	const struct run_head *head, uint32_t n_pages, uint32_t *ret)
 {
@@ -227,7 +228,7 @@ static int find_room(const struct spool *spool, const struct header *header,
 	return *ret + n_pages <= PAGES ? 0 : -ENOSPC;
 }
 
-/* The entry is valid only when all of it is on the disk. */
+/* The first page goes last: an entry is valid only when all of it is on the disk. */
 static int put_at(const struct spool *spool, struct header *header, const struct page *page,
 	const char *text, uint32_t at)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records that could not be written wait here, on a disk of the node, so that they outlive a boot.
- * The room for them is reserved before there is one, by a begin: a disk that has become full keeps
- * no record out. It is one file, because a full disk may have no room for another name either.
+ * Records that could not be written wait here, on a disk of the node, so that they survive a
+ * reboot. A begin reserves the room before any record needs it, so that a disk that has become full
+ * still takes the records. It is one file, because a full disk may have no room for another name
+ * either.
  *
  *	a page     the header
  *	pages      for each record: its run's head, and then its text, from the next page on
  *
  * A lock on the folder orders all changes, and is held for a few system calls. A lock on the file
- *is for those who write records from here to their folders; see waiting.h.
+ * is for processes that write records from here to their folders; see waiting.h.
  */
 #pragma once
 
@@ -29,30 +30,30 @@ struct spool {
 
 /* A record that waits. */
 struct spool_entry {
-	uint64_t order; /* the one that came first has the least */
+	uint64_t order; /* the oldest entry has the lowest */
 	uint32_t at;    /* its first page */
 	uint32_t n_pages;
 	struct run_head head;
 };
 
-/* Makes what is not there, and reserves the room. *@ret is for spool_close() also on failure.
- * Errors of mkdir(2) and open(2); a disk without room is no failure yet. */
+/* Makes what is missing, and reserves the room. *@ret is for spool_close(), also on failure. Errors
+ * of mkdir(2) and open(2). A disk without room is not a failure yet. */
 int spool_open(const char *path, struct spool *ret);
 void spool_close(struct spool *spool);
 
 /* The same for a process that only looks: -ENOENT where there is none. */
 int spool_look(const char *path, struct spool *ret);
 
-/* Keeps the record @text of @run, for the folder that it names now. It is on the disk when this
- * returns 0. -ENOSPC; -ETIMEDOUT: another process holds the lock; errors of write(2) and fsync(2).
- */
+/* Keeps the record @text of @run, for the folder that @run names now. The record is on the disk
+ * when this returns 0. -ENOSPC; -ETIMEDOUT: another process holds the lock; errors of write(2) and
+ * fsync(2). */
 int spool_put(const struct spool *spool, const struct run *run, const char *text);
 
-/* All that wait, the one that came first comes first. *@ret is for free(3). */
+/* Lists all records that wait, the oldest first. *@ret is for free(3). */
 int spool_list(const struct spool *spool, struct spool_entry **ret, size_t *ret_n);
 
 /* *@ret is for free(3). */
 int spool_read_text(const struct spool *spool, const struct spool_entry *entry, char **ret);
 
-/* The record of the run was written to where it belongs, and waits no longer if it did. */
+/* The record of the run is now in its folder: removes it, if it waits here. */
 int spool_forget(const struct spool *spool, const struct run_head *head);

@@ -11,7 +11,7 @@ static void say(struct job_view *view, const char *why)
 	snprintf(view->why, sizeof view->why, "%s", why);
 }
 
-/* Why the begin has no reading; NULL: it has one. */
+/* Why the begin has no reading; NULL: the begin has a reading. */
 static const char *why_not_begun(const struct run_head *head)
 {
 	switch (head->state) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of a run: up to its end, or so far. Either there are complete figures, or a
+/* What is known of a run, up to its end or up to now. Either the figures are complete, or a
  * sentence says why there are none. */
 #pragma once
 
@@ -31,7 +31,7 @@ struct job_view {
 void job_view_init(struct job_view *ret, const struct run *run, const struct job_reading *reading,
 	const struct counts *counts);
 
-/* There are no figures, whatever the readings. */
+/* A view without figures, whatever the readings are. */
 void job_view_init_incomplete(struct job_view *ret, const struct run *run, const char *why);
 
 void job_view_done(struct job_view *view);
