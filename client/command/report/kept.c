@@ -13,7 +13,7 @@
 
 enum { TEAMS_MOST = 1024 }; /* more than uncored keeps of any user */
 
-/* A table that nobody has joined yet is one of a job that is about to begin. */
+/* A table that nobody has joined yet belongs to a job that is about to begin. */
 static bool is_wanted(const struct kept_choice *choice, const struct record *record)
 {
 	return record->n_members && (!choice->name || strcmp(record->team, choice->name) == 0);
@@ -38,7 +38,7 @@ static int note_unreadable(struct kept_list *list, const char *why)
 	return 1;
 }
 
-/* Any process of the user may have written anything into the table. */
+/* The table may contain anything: any process of the user can write into it. */
 static int take(const struct kept_choice *choice, const char *json, unsigned n_living,
 	struct kept_list *list)
 {
@@ -56,7 +56,7 @@ static int take(const struct kept_choice *choice, const char *json, unsigned n_l
 	return r < 0 ? r : 1;
 }
 
-/* The @number-th of the teams. 1: there is one; 0: there is none. */
+/* Gets team number @number. 1: it exists; 0: there is none. */
 static int get(const struct kept_choice *choice, uint32_t number, struct kept_list *list)
 {
 	_cleanup_free_ char *json = NULL;
@@ -64,7 +64,7 @@ static int get(const struct kept_choice *choice, uint32_t number, struct kept_li
 
 	if (r == -ENODATA)
 		return 0;
-	if (r == -EALREADY) /* it was reported */
+	if (r == -EALREADY) /* it was reported already */
 		return 1;
 	if (r == -EBADMSG)
 		return note_unreadable(list, uncore_error_text());

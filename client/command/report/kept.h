@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Teams whose tables uncored keeps: those that run, and those that ended and were not reported. */
+/* Teams with a table that uncored keeps: those that run, and those that ended and were not
+ * reported. */
 #pragma once
 
 #include <stdint.h>
@@ -20,7 +21,7 @@ struct kept_choice {
 struct kept_list {
 	struct kept *teams; /* owned */
 	uint32_t n;
-	uint32_t n_unreadable;    /* tables that are none of this release, or corrupt */
+	uint32_t n_unreadable;    /* tables of another release, or corrupt */
 	char why_unreadable[768]; /* the last one, a sentence */
 };
 
@@ -31,5 +32,5 @@ struct kept_list {
 int kept_get(const struct kept_choice *choice, struct kept_list *ret);
 void kept_done(struct kept_list *list);
 
-/* Has uncored forget the teams that have ended, which were shown. Errors as kept_get(). */
+/* Makes uncored forget the teams of @list that have ended. Errors as kept_get(). */
 int kept_forget(const struct kept_choice *choice, const struct kept_list *list);

@@ -20,7 +20,6 @@
 
 static const char TITLE[] = "uncore report";
 
-/* What was read. */
 struct found_files {
 	struct record_list list;
 	bool failed; /* something could not be read */
@@ -33,7 +32,7 @@ static void found_done(struct found_files *found)
 
 /* --- reading --- */
 
-/* In a directory other JSON may lie beside the records: it is named, and no failure. */
+/* A folder may hold other JSON beside the records, which is named but is not a failure. */
 static void read_one(const struct json_file *file, void *argument)
 {
 	struct found_files *found = argument;
@@ -65,7 +64,7 @@ static int show_json(
 	return r;
 }
 
-/* The table has the notes within it; elsewhere they must not mix with the output. */
+/* The table contains the notes. In other forms, the notes must not mix with the output. */
 static int show(const struct report_options *options, const struct join *join, const char *notes)
 {
 	switch (options->output) {
@@ -86,7 +85,7 @@ static int show(const struct report_options *options, const struct join *join, c
 	}
 }
 
-/* Takes the records of @found. Returns the number of missing hosts, or negative errno. */
+/* Joins the records of @found. Returns the number of missing hosts, or negative errno. */
 static int join_and_show(const struct report_options *options, struct found_files *found)
 {
 	_cleanup_(join_done) struct join join = { .n_records = 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uncore report FILE..: records that programs or teams left, of one node or joined from several. */
+/* uncore report FILE..: records of programs or teams, of one node or joined from several. */
 #pragma once
 
 #include "client/command/report/report-options.h"

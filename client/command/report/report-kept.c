@@ -88,7 +88,7 @@ static int show_output(const struct report_options *options, const struct kept_l
 
 /* --- all --- */
 
-/* Lines that are no part of JSON and CSV go to stderr. */
+/* Lines that are not part of JSON and CSV go to stderr. */
 static int show(const struct report_options *options, const struct kept_list *list)
 {
 	int r = show_output(options, list);
@@ -110,7 +110,7 @@ static int fail(int error)
 	return EXIT_FAILED;
 }
 
-/* What could not be written must not be forgotten. */
+/* A team is forgotten only after it was written. */
 static int show_and_forget(const struct report_options *options, const struct kept_choice *choice,
 	const struct kept_list *list)
 {

@@ -4,6 +4,6 @@
 
 #include "client/command/report/report-options.h"
 
-/* Shows those that have ended, and has uncored forget them once they were written. Returns the exit
- * status. */
+/* Shows those that have ended, and makes uncored forget them once they are written. Returns the
+ * exit status. */
 int report_kept(const struct report_options *options);

@@ -52,7 +52,7 @@ static int parse_hosts(struct report_options *options)
 	}
 }
 
-/* Half of the options need files, the other half their absence. */
+/* Some options need files, and the others need their absence. */
 static int check(struct report_options *options)
 {
 	bool of_kept = options->keep || options->running || options->uid != UNCORE_UNKNOWN_USER;

@@ -21,5 +21,5 @@ struct report_options {
 	int n_paths; /* 0: the teams that uncored keeps */
 };
 
-/* Returns -1 to go on, or the exit status. hostlist_done() is for *@ret's hosts in any case. */
+/* Returns -1 to go on, or the exit status. In any case, hostlist_done() is for *@ret's hosts. */
 int report_options_parse(int argc, char **argv, struct report_options *ret);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * uncore run: runs a job, and reports its regions in any case. The processes of the job on this
- * node become one team of a name that only they know. If the last of them reports, nothing is left
- * to do; if all are killed, we report in its place.
+ * node form one team, with a name that only they know. If the last of them reports, nothing is left
+ * to do. If all are killed, we report in their place.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -25,7 +25,7 @@
 #include "common/clock.h"
 #include "common/macro.h"
 
-/* A launcher that was killed leaves ranks that end a moment later. */
+/* After a launcher was killed, its ranks end a moment later. */
 static const uint64_t RANKS_END_WITHIN_NS = 2000000000;
 
 /* Returns -1 to go on, or the exit status. */
@@ -41,7 +41,7 @@ static int parse_options(int argc, char **argv)
 	return status;
 }
 
-/* --- the report in place of the job's --- */
+/* --- the report in place of the job's own --- */
 
 static int print_table(const struct record *record)
 {
@@ -119,7 +119,7 @@ static void report_rest(const char *name, uint64_t since_ns)
 		r = report(&list.teams[i], since_ns);
 	if (r == 0)
 		r = kept_forget(&choice, &list);
-	/* Without uncored, or with an older one, each process has reported for itself. */
+	/* Without uncored, or with an older release of it, each process has reported for itself. */
 	if (r < 0 && r != -ENOENT && r != -ECONNREFUSED && r != -EOPNOTSUPP)
 		fprintf(stderr, "uncore run: %s\n", uncore_error_text());
 	kept_done(&list);
@@ -127,7 +127,7 @@ static void report_rest(const char *name, uint64_t since_ns)
 
 /* --- running --- */
 
-/* Without a name of the user's own it is one that no other job has. */
+/* Unless the user gave a name, makes one that no other job has. */
 static void name_team(char ret_name[TEAM_NAME_BYTES])
 {
 	const char *own = getenv("UNCORE_TEAM");
