@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows for other programs: one for each metric of each socket, and of all. uncore(1) explains the
- * columns. */
+/* Rows for other programs: one for each metric of each socket, and of all sockets together.
+ * uncore(1) explains the columns. */
 #pragma once
 
 #include "client/command/stat/stat-run.h"

@@ -11,7 +11,7 @@
 #include "client/launcher/launch.h"
 #include "common/macro.h"
 
-/* With errors of a tenth from run to run, so many runs reach 1 %. */
+/* With a spread of 10 % from run to run, 100 runs reach a standard error of 1 %. */
 enum { REPEAT_UNTIL = 100 };
 
 /* The functions below return -1 to go on, or the exit status. */

@@ -13,7 +13,7 @@ struct stat_options {
 	char *output_path;    /* ... expanded and owned */
 	uint64_t interval_ms; /* 0: none */
 	uint64_t repeat;      /* with .until, at most */
-	double until;         /* repeat until all standard errors are below, in percent; 0: no */
+	double until; /* repeat until all standard errors are below, in percent; 0: do not */
 	enum stat_form form;
 	bool json, csv;
 	bool first_of_node;

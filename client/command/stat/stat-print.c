@@ -92,7 +92,8 @@ static double rate_of(const struct format_socket *socket, const char *metric)
 	return NAN;
 }
 
-/* What DRAM's reads and writes took of the bandwidth that kernels reached on this machine. */
+/* Notes how much of the bandwidth that kernels reached on this machine DRAM's reads and writes
+ * took. */
 static void note_peak(struct json_object *validated, struct format_socket *socket)
 {
 	double peak = validated_peak(validated, socket->socket);
@@ -163,7 +164,7 @@ void stat_print_result(struct stat_run *run)
 	else
 		print_table(run);
 	stat_flush(run);
-	/* The table and JSON have it; a JSON reader may be no person. */
+	/* The table has it. JSON has it, too, but a program may be its reader. */
 	if (run->options.until > 0 &&
 		(run->options.form == STAT_CSV ||
 			(run->options.form == STAT_JSON && run->out != stderr)))

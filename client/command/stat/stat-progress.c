@@ -7,10 +7,10 @@
 
 #include "common/clock.h"
 
-/* Short work ends before a person wants to know. */
+/* Work that ends sooner needs no progress line. */
 static const uint64_t PAUSE_NS = UINT64_C(2000000000);
 
-/* A standard error falls with the root of the number of runs. */
+/* A standard error falls with the square root of the number of runs. */
 static uint64_t guess_left(const struct stat_run *run, const struct until_metric *worst)
 {
 	uint64_t most = run->options.repeat - run->number;

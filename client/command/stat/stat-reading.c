@@ -6,8 +6,8 @@
 
 /*
  * A reading that fails costs a whole run, so a busy machine gets more time than by default. The
- * library's time limit is short, because other programs may wait for its caller; here only the
- * figures matter, so uncored is asked again if it is late for once.
+ * library's time limit is short, because other programs may wait for its caller. Here only the
+ * figures matter, so uncored is asked again if it is late once.
  */
 static const struct reader_wish wish = { .use = READER_DIFFERENCE, .attempts = 3 };
 

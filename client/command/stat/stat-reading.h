@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connection of `uncore stat` and its readings; what fails is told by stat_complain(). */
+/* The connection of `uncore stat` and its readings. stat_complain() tells what fails. */
 #pragma once
 
 #include "client/command/stat/stat-run.h"

@@ -40,6 +40,6 @@ struct stat_run {
 /*
  * Tells the user what failed, and keeps the text for the result. If JSON goes to stderr, only its
  * last object has the text, so that stderr stays JSON. With --anyway, a failure before anything was
- * measured is told together with what becomes of the command.
+ * measured is told later, together with what happens to the command.
  */
 void stat_complain(struct stat_run *run, const char *text);

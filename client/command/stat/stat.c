@@ -52,7 +52,7 @@ static int status_of_error(int error)
 	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-/* Becomes the command, so that its status and its signals are its own; returns if that fails. */
+/* Becomes the command, which so gets its own status and signals. Returns if that fails. */
 static int become_command(struct stat_run *run)
 {
 	char *const *command = run->options.command;
@@ -66,8 +66,8 @@ static int become_command(struct stat_run *run)
 	return status_of_error(error);
 }
 
-/* Nothing was measured, for which @status stands: the exit status, unless this process is the
- * command now. */
+/* Nothing was measured. Returns @status as the exit status, unless this process becomes the
+ * command. */
 static int give_up(struct stat_run *run, int status)
 {
 	bool bare = run->options.anyway && !run->signals.stop;
@@ -84,7 +84,7 @@ static int give_up(struct stat_run *run, int status)
 	return become_command(run);
 }
 
-/* Is another rank of this node the one that measures? */
+/* Does another rank of this node measure? */
 static bool is_another_first(const struct stat_run *run)
 {
 	int64_t rank = launch_local_rank();
@@ -110,7 +110,7 @@ static int cannot_run(struct stat_run *run, int error)
 	return status_of_error(error);
 }
 
-/* Waits for the end of the command and prints an interval whenever one is over. */
+/* Waits for the end of the command, and prints each interval when it is over. */
 static int watch(struct stat_run *run, const struct child *child, int *ret_status)
 {
 	uint64_t step_ns = run->options.interval_ms * 1000000;
@@ -120,7 +120,7 @@ static int watch(struct stat_run *run, const struct child *child, int *ret_statu
 	while ((r = child_wait(child, &run->signals, tick_ns, ret_status)) == 0) {
 		if (stat_read(run, &run->now) == 0)
 			stat_print_interval(run);
-		/* An interval that took too long is followed by a whole one, not by a burst. */
+		/* After an interval that took too long, a whole one follows, and not a burst. */
 		while (tick_ns <= clock_now_ns())
 			tick_ns += step_ns;
 	}
@@ -162,7 +162,7 @@ static void begin(struct stat_run *run)
 	memcpy(run->since, run->before.samples, run->before.n_sockets * sizeof *run->since);
 }
 
-/* Lets the command run to its end: its exit status; *@ret_go_on: another run may follow. */
+/* Lets the command run to its end. Returns its exit status; *@ret_go_on: another run may follow. */
 static int measure(struct stat_run *run, struct child *child, bool *ret_go_on)
 {
 	uint64_t start_ns = clock_now_ns();
@@ -178,7 +178,7 @@ static int measure(struct stat_run *run, struct child *child, bool *ret_go_on)
 	return status_of(wait_status);
 }
 
-/* One run: the exit status so far, where @status is that of the run before. */
+/* One run. Returns the exit status so far; @status is that of the run before. */
 static int run_once(struct stat_run *run, int status, bool *ret_go_on)
 {
 	struct child child;
@@ -194,7 +194,7 @@ static int run_once(struct stat_run *run, int status, bool *ret_go_on)
 	return measure(run, &child, ret_go_on);
 }
 
-/* All runs: the exit status of the last. */
+/* All runs. Returns the exit status of the last. */
 static int run_all(struct stat_run *run)
 {
 	bool go_on = true;

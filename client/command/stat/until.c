@@ -47,7 +47,7 @@ static double largest_mean(const struct until *until, const struct total *total)
 	return largest;
 }
 
-/* NaN: one run has no error. A mean of 0 is that of counts that were all 0. */
+/* NaN: one run has no error. If the mean is 0, all counts were 0, and so is the error. */
 static double error_of(const struct total_value *value, uint32_t runs)
 {
 	if (runs < 2)
@@ -108,13 +108,13 @@ static uint32_t count(const struct until *until, enum until_state state)
 	return n;
 }
 
-/* Two digits, or all of a larger number. */
+/* Writes two digits, or all digits of a larger number. */
 static void write_error(FILE *out, double error)
 {
 	fprintf(out, error < 10 ? "%.2g %%" : "%.0f %%", error);
 }
 
-/* "dram.read (2.3 %), itom (4 %)" */
+/* Writes "dram.read (2.3 %), itom (4 %)". */
 static void list(const struct until *until, enum until_state state, FILE *out)
 {
 	const char *before = "";

@@ -3,13 +3,14 @@
  * When `uncore stat --until` has run its command often enough: once the standard error of the mean
  * is below a share of that mean, for every metric. Equation 5 of "Memory Traffic and Complete
  * Application Profiling with PAPI Multi-Component Measurements" (Barry, Jagode, Danalis, Dongarra)
- * also repeats small problems more often, but by a formula in the problem's size that was chosen
- * for one kernel on one machine. The error that is seen serves any command.
+ * also repeats small problems more often, but its formula in the problem's size was chosen for one
+ * kernel on one machine. The observed error serves any command.
  *
- * What is judged is the sum of bytes over all sockets: a socket that the command does not use shows
- * noise alone, of which no number of runs makes a good mean. The same holds for a metric that the
+ * The sum of bytes over all sockets is judged. A socket that the command does not use shows only
+ * noise, and no number of runs makes a good mean of noise. The same holds for a metric that the
  * command hardly moves. So a metric is left out, and named, while its mean is below UNTIL_SHARE of
- * the largest. Absent metrics are not judged, and neither are checks, which are in no table.
+ * the largest. Absent metrics are not judged. Checks are not judged either, since no table has
+ * them.
  */
 #pragma once
 
@@ -33,14 +34,14 @@ struct until_metric {
 };
 
 struct until {
-	double percent; /* what is wanted */
+	double percent; /* the goal, in percent of the mean */
 	uint32_t runs;
 	bool is_reached;
 	uint32_t n_metrics;
 	struct until_metric metrics[UNCORE_METRICS_MAX];
 };
 
-/* Copies names, because @handle may be replaced by another between two runs. */
+/* Copies names, because another handle may replace @handle between two runs. */
 void until_init(struct until *ret, double percent, const struct uncore *handle);
 
 /* Have there been enough runs? Fills in all but name, unit and goal. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long the command of `uncore stat` ran, shown as a metric is. */
+/* The run time of the command of `uncore stat`, shown like a metric. */
 #pragma once
 
 #include <stdint.h>
