@@ -7,7 +7,7 @@
 #include "client/command/frame/command.h"
 #include "client/libuncore/uncore.h"
 
-/* A user who types notices a pause that is longer. */
+/* A user who types notices a longer pause. */
 static const uint64_t PATIENCE_NS = 50000000;
 
 int complete(const char *what)

@@ -26,7 +26,7 @@ static int command_version(int argc, char **argv);
 
 static const struct {
 	const struct option_table *table;
-	int (*run)(int argc, char **argv); /* NULL: it is left out */
+	int (*run)(int argc, char **argv); /* NULL: the build leaves it out */
 } commands[] = {
 	{ &stat_table, command_stat },
 	{ &run_table, WITH_JSON(command_run) },
@@ -48,7 +48,7 @@ static bool is_here(const struct option_table *table)
 	return true; /* a subcommand of one that is here */
 }
 
-/* The table without what is left out. */
+/* The table without the commands that this build leaves out. */
 static const struct option_table *what_is_here(void)
 {
 	static const struct option_table *subcommands[ARRAY_SIZE(commands) + 1];

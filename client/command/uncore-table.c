@@ -41,5 +41,5 @@ const struct option_table uncore_table = {
 		 "the options of a command.",
 	OPTION_ROWS(rows),
 	.subcommands = subcommands,
-	.runs_command = true, /* whose options are its own */
+	.runs_command = true, /* the command has options of its own */
 };
