@@ -5,10 +5,11 @@
 
 #include "client/command/validate/measure/shape.h"
 
-/* A count is worth a power of two, as lines and bursts are; so near it must be measured. */
+/* How near to a power of two a measured factor must be: a count is always worth a power of two
+ * bytes, as lines and bursts are. */
 static const double NEAR = 0.03;
 
-/* What uncored takes a count of the metric for; 0: its channels do not tell. */
+/* The bytes that uncored takes a count of the metric for; 0: its channels do not say. */
 static uint32_t bytes_now(const struct session *session, uint32_t series)
 {
 	for (uint32_t i = 0; i < session->probe.reader.machine.n_channels; i++) {

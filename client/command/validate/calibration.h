@@ -8,11 +8,11 @@
 
 struct calibration {
 	const char *metric;
-	double factor, error; /* what is shown times this is right */
-	unsigned bytes;       /* for the line in uncored.conf; 0: the factor is no power of two */
+	double factor, error; /* the right value is the shown one times this */
+	unsigned bytes; /* for the line in uncored.conf; 0: the factor is not a power of two */
 };
 
-/* Writes those of the node's metrics that are uncalibrated to @ret; returns how many there are. */
+/* Writes the uncalibrated metrics of the node to @ret, and returns their number. */
 unsigned calibrate(const struct session *session, const struct judged_node *node,
 	struct calibration ret[TIER_METRICS_MAX]);
 

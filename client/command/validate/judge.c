@@ -6,7 +6,7 @@
 
 #include "common/macro.h"
 
-/* fill is judged where a counter of claimed lines shows nearly all that it writes. */
+/* fill is judged if a counter of claimed lines shows nearly all that fill writes. */
 static const double CLAIMED = 0.9;
 
 /* --- which kernels --- */
@@ -50,7 +50,7 @@ static double claimed(
 	return bytes / fill->predicted.written;
 }
 
-/* If the CPU is known to evade the reads of fill, the kernel's traffic is known, too. */
+/* If the CPU is known to evade the reads of fill, its traffic is known, and it can be judged. */
 static void judge_fill(const struct session *session, struct judged_node *node)
 {
 	struct measured *last = node->n ? &node->measured[node->n - 1] : NULL;
@@ -83,7 +83,7 @@ static int run_all(struct session *session, struct judged_node *node)
 	return r;
 }
 
-/* Reads the next node's memory from here: that shows which socket answers. */
+/* Reads the next node's memory from here, to see which socket's counters show that. */
 static int run_remote(struct session *session, struct judged_node *node)
 {
 	const struct places *places = &session->places;
@@ -206,8 +206,8 @@ enum outcome judge_outcome(const struct judged_node nodes[], unsigned n)
 {
 	enum outcome worst = OUTCOME_ABSENT;
 
-	/* Nothing is right that was not measured, but a node that cannot be measured spoils
-	 * nothing. */
+	/* If nothing was measured, nothing is right. A node that cannot be measured does not spoil
+	 * the others. */
 	for (unsigned i = 0; i < n; i++) {
 		enum outcome outcome = nodes[i].findings.outcome;
 

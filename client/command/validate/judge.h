@@ -22,7 +22,7 @@ struct judged_node {
 	struct tier tier;
 	unsigned n, n_judged; /* kernels; those that the verdict rests on come first */
 	struct measured measured[JUDGE_KERNELS_MAX];
-	const struct place *neighbour; /* whose memory was used from here; NULL: there is none */
+	const struct place *neighbour; /* its memory was used from here; NULL: there is none */
 	struct measured remote;
 	struct judged_metric metric[TIER_METRICS_MAX]; /* tier.n of them */
 	struct findings findings;

@@ -12,7 +12,7 @@ struct validate_options {
 	const char *output_path;
 	const char *kernel; /* NULL: the usual ones, and a verdict */
 	struct option_numbers nodes, threads, sizes, halos;
-	uint64_t cache_bytes; /* 0: as the machine says */
+	uint64_t cache_bytes; /* 0: as the machine reports */
 	double error;         /* a share */
 	uint64_t time_s;
 	bool quick, json, csv, keep, host_name;

@@ -85,7 +85,7 @@ static void print_shown(FILE *out, const struct judged_metric *metric)
 		metric->name, metric->fit.reads, metric->fit.writes, metric->fit.error);
 }
 
-/* Which channels count for this node: under SNC and NPS not all of the socket. */
+/* Prints the channels that count for this node: under SNC and NPS not all of the socket's. */
 static void print_channels(FILE *out, const struct session *session, const struct judged_node *node)
 {
 	const struct probe *probe = &session->probe;

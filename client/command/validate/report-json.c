@@ -13,7 +13,7 @@
 
 enum { FORMAT = 1 }; /* counts changes of this document that break its readers */
 
-/* Seven digits: nothing here is known better. */
+/* Seven digits: no figure here is more precise. */
 static void write_real(struct jsonwriter *json, const char *key, double number)
 {
 	char digits[32];

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint64_t CACHE_UNKNOWN = 32 << 20; /* where the machine does not tell its caches */
+static const uint64_t CACHE_UNKNOWN = 32 << 20; /* if the machine does not report its caches */
 
 uint32_t session_socket(const struct session *session, const struct place *place)
 {
@@ -76,7 +76,7 @@ uint64_t session_cache(const struct session *session, const struct place *place)
 	return place->cache_bytes ? place->cache_bytes : CACHE_UNKNOWN;
 }
 
-/* Half of what is free: the rest is for others, who would be swapped out else. */
+/* Half of what is free. The rest is for others, which would be swapped out otherwise. */
 static uint64_t most_bytes(const struct session *session, const struct place *memory)
 {
 	uint64_t free_bytes = memory->free_bytes;

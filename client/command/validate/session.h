@@ -11,7 +11,7 @@ struct session {
 	struct measure_rules rules;
 	struct probe probe;
 	struct places places;
-	uint64_t limit_bytes; /* of memory, for all arrays, by this process's cgroup */
+	uint64_t limit_bytes; /* for all arrays, by the memory limit of this process's cgroup */
 	bool shows_progress;
 };
 
@@ -21,17 +21,17 @@ uint32_t session_socket(const struct session *session, const struct place *place
 /* The metrics in which the bytes of its memory should appear. */
 struct tier session_tier(const struct session *session, const struct place *place);
 
-/* Is the memory controller a simulated one? Then its bytes are no traffic of this machine, and no
- * time. */
+/* Is the memory controller simulated? Then neither its bytes nor its times are those of this
+ * machine. */
 bool session_is_simulated(const struct session *session);
 
-/* Does uncored run on the stand-in machine, whose values are kernel counters? */
+/* Does uncored run on the stand-in machine, with kernel counters as values? */
 bool session_is_standin(const struct session *session);
 
 /* Is the node one of those that the user wants? */
 bool session_wants(const struct session *session, const struct place *place);
 
-/* The last-level caches of the CPUs of @place, by the machine or by --cache. */
+/* The caches of the CPUs of @place except the first level, as the machine or --cache says. */
 uint64_t session_cache(const struct session *session, const struct place *place);
 
 /*

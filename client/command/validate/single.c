@@ -8,7 +8,7 @@
 
 #include "client/report/format.h"
 
-/* A list that was not given has one element: the default, @absent. */
+/* A list that was not given has one element, the default @absent. */
 static uint64_t element(const struct option_numbers *list, unsigned i, uint64_t absent)
 {
 	return list->n ? list->number[i] : absent;
@@ -21,7 +21,7 @@ static unsigned length(const struct option_numbers *list)
 
 /* --- output --- */
 
-/* What is predicted for a metric of the node's memory; -1: nothing is. */
+/* The bytes predicted for a metric of the node's memory; -1: none are predicted. */
 static double predicted_of(const struct session *session, const struct session_run *run,
 	const struct probe_series *series, const struct measured *measured)
 {

@@ -40,7 +40,7 @@ static void take_signals(void)
 
 /*
  * Two of us would disturb each other. The name of an abstract socket is free again when its process
- * ends, however that ends. Returns a descriptor, or negative errno.
+ * ends, in whatever way. Returns a descriptor, or negative errno.
  */
 static int be_the_only_one(void)
 {
@@ -62,8 +62,8 @@ static int be_the_only_one(void)
 
 /* --- the session --- */
 
-/* Qualities that are there from the start, as that of a metric that is absent, come with a
- * difference. */
+/* Takes a first difference. It brings the qualities that are there from the start, such as that of
+ * an absent metric. */
 static int prime(struct probe *probe)
 {
 	_cleanup_(readout_done) struct readout from = { 0 }, to = { 0 };
@@ -91,7 +91,7 @@ static double quantum_of(const struct probe *probe)
 									  : 0;
 }
 
-/* A site may hold readings back for a minute; there are two to a repetition. */
+/* A site may hold readings back for a minute, and each repetition needs two. */
 static void warn_of_interval(const struct probe *probe)
 {
 	struct uncore_daemon daemon = UNCORE_DAEMON_INIT;

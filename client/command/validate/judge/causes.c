@@ -3,10 +3,10 @@
 
 #include "client/command/validate/judge/channels.h"
 
-/* Reads that prefetchers may add. */
+/* How much prefetchers may add to the reads. */
 static const double OVERFETCH_MOST = 0.15;
-/* What directories in memory, or the partly written lines of others, may add to the other metric.
- */
+/* How much directories in memory, or the partly written lines of others, may add to the other
+ * metric. */
 static const double BESIDE_MOST = 0.1;
 
 /* --- one metric --- */
@@ -30,7 +30,7 @@ static void explain_scale(const struct evidence *evidence, const struct metric_v
 			metrics, scale, 1 / scale);
 }
 
-/* Does the metric show all that it should, and a little of the rest? */
+/* Does the metric show all that it should, and also a little of the other direction? */
 static bool is_right_with_some(const struct metric_view *view)
 {
 	const struct fit *fit = &view->shown.fit;
@@ -64,7 +64,6 @@ static void explain_mixed(
 			view->metric, reads, writes);
 }
 
-/* One metric, for itself. */
 static void explain_metric(
 	const struct evidence *evidence, const struct metric_view *view, struct findings *findings)
 {
@@ -90,7 +89,7 @@ static bool have_same_scale(const struct shown *read, const struct shown *write)
 	       is_whole(read) == is_whole(write);
 }
 
-/* Defects that both metrics have together. */
+/* Explains defects that both metrics share. */
 static bool explain_both(
 	const struct evidence *evidence, const struct tier_view *views, struct findings *findings)
 {
@@ -163,7 +162,7 @@ static void check_channels(
 	if (channels_differ(&channels, view->metric, view->wanted, findings) ||
 		channels_are_uneven(&channels, view->metric, view->shown.scale, findings))
 		return;
-	/* Among so many channels one moves the sum by less than it may be off. */
+	/* With this many channels, one of them moves the sum by less than the tolerance. */
 	if (channels.n_active * view->shown.tolerance >= 1)
 		channels_remark_on_silent(&channels, view->metric, findings);
 }

@@ -8,12 +8,13 @@
 
 enum { NAMES_BYTES = 200, MORE_BYTES = 24 /* ", " and " and 64 more" */ };
 
-/* Below it a channel counts nothing: page tables and the like reach a few lines of each. */
+/* A channel below this counts nothing: page tables and the like reach a few lines of each. */
 static const double SILENT = 0.05;
-/* Lines take turns, but not perfectly: the kernels' arrays begin and end somewhere. */
+/* Lines are interleaved, but channels still differ a little: the kernels' arrays begin and end
+ * somewhere. */
 static const double EVEN = 0.1;
-/* How near a number of channels must be to a whole one: as a share, and among many channels less
- * than that. */
+/* How near a number of channels must be to a whole number: as a share, and closer than that share
+ * among many channels. */
 static const double WHOLE = 0.02, WHOLE_OF_MANY = 0.3;
 
 /* --- fitting --- */
@@ -25,7 +26,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The middle scale of the channels that count, which a doubled or a dead one does not move. */
+/* The median scale of the channels that count. A doubled or a dead channel does not move it. */
 static double middle_scale(const struct channels *channels)
 {
 	double scales[CHANNELS_MAX], most = 0;
@@ -56,7 +57,7 @@ void channels_fit(const struct evidence *evidence, uint32_t metric, struct chann
 	for (uint32_t i = 0; i < probe->n_series && ret->n < CHANNELS_MAX; i++) {
 		if (!probe_is_channel_of(probe, i, metric))
 			continue;
-		/* The error is that of the whole metric; a channel has its part of it. */
+		/* The share follows below, once the median is known. */
 		ret->channel[ret->n++] = (struct channel_shown){ probe->series[i].name,
 			evidence_show(evidence, i), 0 };
 	}
@@ -84,7 +85,7 @@ static bool is_uneven(const struct channel_shown *channel)
 	return is_active(channel) && fabs(channel->share - 1) > EVEN;
 }
 
-/* Writes "imc3, imc4" of the channels that are @wanted; returns how many there are. */
+/* Writes the names of the @wanted channels, "imc3, imc4"; returns how many there are. */
 static unsigned name_those(const struct channels *channels,
 	bool (*wanted)(const struct channel_shown *channel), char ret[NAMES_BYTES])
 {
@@ -111,7 +112,7 @@ static unsigned name_those(const struct channels *channels,
 
 /* --- causes --- */
 
-/* The power of two, other than 1, that @scale is as well as it is known; 0: none. */
+/* The power of two, other than 1, that @scale equals within the tolerance; 0: none. */
 static double power_of_two(double scale)
 {
 	double power = exp2(round(log2(scale)));
@@ -153,7 +154,7 @@ static void explain_missing(const struct channels *channels, const char *metrics
 			metrics, n_missing, n_real);
 }
 
-/* Channels that all show the same: how many of them must there be in truth? */
+/* All channels show the same: finds how many there must really be. */
 static bool explain_even(const struct channels *channels, const char *metrics, double scale,
 	struct findings *findings)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/command/validate/judge/elsewhere.h"
 
-/* What another socket may show without being mentioned. */
+/* Another socket is named only if it shows at least this share. */
 static const double MENTIONED = 0.05;
-/* A share that others of the machine's programs do not move. */
+/* A share that other programs on the machine do not reach. */
 static const double MOST = 0.5;
 
-/* The share that another socket shows; 0: nothing worth a word. */
+/* The share that another socket shows; 0: too little to name it. */
 static double share_of_socket(const struct evidence *evidence, uint32_t socket)
 {
 	struct tier_view views;
@@ -51,7 +51,7 @@ static bool is_on_another_socket(const struct evidence *evidence, struct finding
 	return found;
 }
 
-/* HBM can be a cache of DRAM (KNL's cache mode, Xeon Max's): then DRAM is at rest, and rightly. */
+/* HBM can be a cache of DRAM (KNL's cache mode, Xeon Max's). Then DRAM is rightly idle. */
 static void explain_other_memory(
 	const struct evidence *evidence, const struct tier *tier, struct findings *findings)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a node's traffic shows, if not in the metrics where it should. */
+/* Finds a node's traffic that does not show in the metrics where it should. */
 #pragma once
 
 #include "client/command/validate/judge/evidence.h"
@@ -11,5 +11,5 @@ bool elsewhere_is_most(const struct evidence *evidence);
 /* Names the sockets that show a part of the traffic; returns how much they show. */
 double elsewhere_in_part(const struct evidence *evidence, struct findings *findings);
 
-/* Says where the traffic is of which the node's own metrics show nothing, or next to nothing. */
+/* Says where the traffic shows if the node's own metrics show nothing of it, or next to nothing. */
 void elsewhere_entirely(const struct evidence *evidence, struct findings *findings);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a verdict rests on: what kernels of known traffic on one node moved, and what counters
+/* What a verdict rests on: what kernels of known traffic moved on one node, and what the counters
  * showed. */
 #pragma once
 
@@ -13,7 +13,7 @@ struct evidence {
 	uint32_t socket;       /* uncored's number of it */
 	struct tier tier;      /* where the node's bytes should appear */
 	bool has_memory_nodes; /* the machine has nodes without CPUs */
-	/* Those whose traffic no CPU may change: load, update, and then others. */
+	/* Kernels with traffic that no CPU changes: load, update, and then others. */
 	const struct measured *const *kernels;
 	unsigned n_kernels; /* at most EVIDENCE_KERNELS_MAX */
 };
@@ -40,5 +40,5 @@ void evidence_views(const struct evidence *evidence, uint32_t socket, struct tie
 /* Do all metrics show nothing? */
 bool views_are_empty(const struct tier_view *views);
 
-/* The largest scale that one of them shows. */
+/* The largest scale that any of the metrics shows. */
 double views_scale(const struct tier_view *views);

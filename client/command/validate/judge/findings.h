@@ -18,7 +18,7 @@ enum outcome {
 
 struct finding {
 	enum outcome outcome; /* OUTCOME_RIGHT: a remark */
-	bool is_factor;       /* what the counters show times a number is right */
+	bool is_factor;       /* the right values are the shown ones times a number */
 	char text[FINDING_BYTES];
 };
 
@@ -32,10 +32,10 @@ struct findings {
 _printf_(3, 4) void findings_add(
 	struct findings *findings, enum outcome outcome, const char *format, ...);
 
-/* Adds the defect that counters show a factor too little or too much. */
+/* Adds a defect: the counters show too little or too much by a factor. */
 _printf_(2, 3) void findings_add_factor(struct findings *findings, const char *format, ...);
 
-/* Is nothing wrong but factors? */
+/* Are factors the only defects? */
 bool findings_are_factors(const struct findings *findings);
 
 /* "right", "defect", ... */

@@ -9,14 +9,15 @@
 
 enum { REPETITIONS_LEAST = 3 };
 
-/* What others may move, in the window of a kernel, before its result means little. */
+/* How much others may move during a kernel, as a share, before its result means little. */
 static const double BACKGROUND_MOST = 0.05;
-/* What another counter, or a kernel beside the fit, may show without being mentioned. */
+/* Without a remark, another counter may show this share, and a kernel may differ this much from the
+ * fit. */
 static const double MENTIONED = 0.05;
-/* What stores past the caches may read of what they write. */
+/* How much non-temporal stores may read, as a share of what they write. */
 static const double NT_READS_MOST = 0.25;
 
-/* --- may anything be said? --- */
+/* --- is a verdict possible? --- */
 
 static bool is_absent(
 	const struct evidence *evidence, const char *metric, struct findings *findings)
@@ -35,7 +36,7 @@ static bool is_absent(
 	return true;
 }
 
-/* What uncored itself says of the metric: then it is clear why the numbers are not right. */
+/* Does uncored itself flag the metric? Then it is clear why the numbers are not right. */
 static bool is_flagged(
 	const struct evidence *evidence, const char *metric, struct findings *findings)
 {
@@ -54,7 +55,7 @@ static bool is_flagged(
 	return true;
 }
 
-/* Where events take turns at a counter, chance has more room. */
+/* If events take turns at a counter, the values are less certain. */
 static bool is_estimated(
 	const struct evidence *evidence, const char *metric, struct findings *findings)
 {
@@ -116,7 +117,7 @@ static bool are_noisy(const struct evidence *evidence, struct findings *findings
 
 enum { BASE_KERNELS = 2 }; /* load and update, which are enough for a fit */
 
-/* What @kernel shows of itself beyond what the other kernels let expect, as a share of what it
+/* How much more @kernel shows than the fit of the other kernels predicts, as a share of what it
  * moves. */
 static double surplus_of(const struct measured *kernel, const struct metric_view *expected)
 {
@@ -128,8 +129,8 @@ static double surplus_of(const struct measured *kernel, const struct metric_view
 }
 
 /*
- * Says what a kernel beside the first two shows that these, which show @base, do not let expect.
- * Reads are known: stores past the caches read on a full node of some CPUs (16 to 18 % in the
+ * Reports what a kernel shows beyond the fit @base of the first two kernels. Additional reads are a
+ * known case: on a full node, non-temporal stores of some CPUs also read (16 to 18 % in the
  * CloverLeaf paper).
  */
 static bool is_misfit(
@@ -160,7 +161,7 @@ static bool is_misfit(
 	return found;
 }
 
-/* Copies to @ret those of the kernels that fit; it has room for all. */
+/* Copies the kernels that fit to @ret, which has room for all. */
 static unsigned leave_out_misfits(
 	const struct evidence *evidence, const struct measured *ret[], struct findings *findings)
 {
@@ -180,7 +181,7 @@ static unsigned leave_out_misfits(
 
 /* --- what is worth a remark --- */
 
-/* The kernels that claim no lines. */
+/* The evidence of the kernels that claim no lines. */
 static struct evidence without_claims(
 	const struct evidence *evidence, const struct measured *ret_kernels[])
 {
@@ -194,8 +195,8 @@ static struct evidence without_claims(
 	return rest;
 }
 
-/* What @metric should show of the kernels: metrics of other memory, and of claimed lines, nothing;
- * a second way to count the same, the same. */
+/* What @metric should show of the kernels. Metrics of other memory and of claimed lines should show
+ * nothing. A second way to count a metric should show the same as the metric. */
 static enum shape expected_of(const struct evidence *evidence, const char *metric)
 {
 	static const char check[] = "check.";
@@ -239,7 +240,7 @@ static void remark_on_others(const struct evidence *evidence, struct findings *f
 
 /* --- the verdict --- */
 
-/* Does each metric show here what it does not show elsewhere? */
+/* Do the shares of each metric here and elsewhere add up to all of its traffic? */
 static bool is_all_elsewhere(const struct tier_view *here, double elsewhere)
 {
 	for (unsigned i = 0; i < here->n; i++)
@@ -255,13 +256,13 @@ static void judge(const struct evidence *evidence, struct findings *ret)
 	struct tier_view here;
 
 	evidence_views(evidence, evidence->socket, &here);
-	/* The little that shows here may be others', if most shows elsewhere. */
+	/* If most shows elsewhere, the little that shows here may come from others. */
 	if (views_are_empty(&here) ||
 		(views_scale(&here) < MENTIONED && elsewhere_is_most(evidence))) {
 		elsewhere_entirely(evidence, ret);
 		return;
 	}
-	/* What is missing here and shows there needs no other cause. */
+	/* What is missing here but shows elsewhere needs no other cause. */
 	if (!is_all_elsewhere(&here, elsewhere_in_part(evidence, ret)))
 		causes_explain(evidence, &here, ret);
 	if (ret->outcome == OUTCOME_RIGHT)
@@ -287,7 +288,7 @@ void verdict(const struct evidence *evidence, struct findings *ret)
 	}
 	fitting.kernels = kernels;
 	fitting.n_kernels = leave_out_misfits(evidence, kernels, ret);
-	/* Counters that are no sum of reads and writes have no cause that is known here. */
+	/* If counters are not a sum of reads and writes, no cause is known. */
 	if (ret->outcome != OUTCOME_DEFECT)
 		judge(&fitting, ret);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the counters of a node's socket get wrong, from what the kernels showed; never from names.
- * Kernels k move r(k) and w(k) bytes. A counter that is a sum of both shows a r(k) + b w(k) of
- * them; the numbers of all counters of all sockets tell the known defects apart.
+ * Finds what the counters of a node's socket get wrong, from what the kernels showed and never from
+ * names. Kernel k moves r(k) and w(k) bytes. A counter that is a sum of both shows a r(k) + b w(k).
+ * The numbers of all counters of all sockets tell the known defects apart.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 /* Says in @ret which metrics of the node's memory are absent, and why; false: none is. */
 bool verdict_is_absent(const struct evidence *evidence, struct findings *ret);
 
-/* Adds to @ret, which begins as zero. */
+/* Adds the findings to @ret, which begins as zero. */
 void verdict(const struct evidence *evidence, struct findings *ret);
 
 /* What @metric of the node's socket shows. */

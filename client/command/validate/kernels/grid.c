@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops over rows and columns of a grid that lies in memory row by row. */
+/* Loops over rows and columns of a grid that is stored row by row. */
 #include <stdbool.h>
 
 #include "client/command/validate/kernels/groups.h"
@@ -9,7 +9,7 @@ enum {
 	ARRAY_CACHES = 8,
 	HALO_COLUMNS = 216,    /* of the CloverLeaf paper's figures 8 and 10 */
 	STENCIL_COLUMNS = 500, /* rows that fit into a cache of some 100 KiB many times */
-	STENCIL_BORDER = 2,    /* a row and a column on each side, of which one is used */
+	STENCIL_BORDER = 2,    /* one row or column on each side */
 };
 
 static size_t rows_for(const struct kernel_wish *wish, size_t row_elements)
@@ -45,13 +45,13 @@ static void halocopy(double *const arrays[], const struct kernel_size *size)
 }
 
 /*
- * Lines that rows touch. Neighbouring rows share a line if less than a line lies between them.
- * *@ret_whole are those that are written from end to end.
+ * The number of lines that the rows touch. Neighbouring rows can share a line if less than a line
+ * lies between them. *@ret_whole is the number of lines that are written from end to end.
  */
 static size_t lines_touched(const struct kernel_size *size, size_t *ret_whole)
 {
 	size_t step = (size->columns + size->halo) * sizeof(double), next = 0, touched = 0;
-	size_t in_line = 0; /* bytes written in line next - 1 */
+	size_t in_line = 0; /* bytes written to line next - 1 */
 
 	*ret_whole = 0;
 	for (size_t row = 0; row < size->rows; row++) {
@@ -77,7 +77,7 @@ static struct kernel_traffic halocopy_predict(
 
 	(void)kernel;
 	(void)cache_bytes;
-	/* A line that is not written from end to end has to be read on every CPU. */
+	/* Every CPU has to read a line that is not written from end to end. */
 	return (struct kernel_traffic){
 		.read = (double)((2 * touched - whole) * LINE_BYTES),
 		.allocated = (double)(whole * LINE_BYTES),
@@ -112,8 +112,8 @@ static void stencil(double *const arrays[], const struct kernel_size *size)
 	}
 }
 
-/* Half of the cache is the paper's rule for what stays in it; three rows are read, one is written.
- */
+/* The paper's rule: what takes at most half of the cache stays in it. Three rows are read, one is
+ * written. */
 static struct kernel_traffic stencil_predict(
 	const struct kernel *kernel, const struct kernel_size *size, uint64_t cache_bytes)
 {

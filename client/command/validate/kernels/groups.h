@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels of each file of this folder; behind the last of a group stands one without a name. */
+/* The kernels of each file of this folder. A kernel without a name ends each group. */
 #pragma once
 
 #include "client/command/validate/kernels/kernel.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels of known memory traffic: what one pass reads and writes follows from the source of the
- * kernel, as long as its arrays are larger than the caches. A kernel runs in one thread on arrays
- * of that thread alone; several threads move several times as much.
+ * Kernels of known memory traffic: the source of a kernel determines what one pass reads and
+ * writes, as long as its arrays are larger than the caches. A kernel runs in one thread, on arrays
+ * of that thread alone. Several threads move several times as much.
  *
  * Sources of the kernels and their models: the CloverLeaf paper (store, storent, copy, halocopy,
  * stencil), the PAPI and PCP paper (gemm, gemv, the re-sorting of a 3D FFT).
@@ -16,31 +16,31 @@ enum { KERNEL_ARRAYS_MAX = 16, KERNEL_ALIGNMENT = 256 /* bytes */ };
 
 /* What a pass goes over; each kernel says which members it uses. */
 struct kernel_size {
-	size_t n;             /* elements of 8 bytes of a stream; rows of a matrix that are there */
+	size_t n;             /* elements of 8 bytes of a stream; stored rows of a matrix */
 	size_t rows, columns; /* of a grid, a matrix, or a plane */
-	size_t halo;          /* elements behind each row that are left out */
+	size_t halo;          /* elements after each row that are left out */
 	size_t planes;
 	size_t sets; /* of arrays: a pass uses one after the other, so that each is cold */
 };
 
-/* What a size is made from. */
+/* What determines a size. */
 struct kernel_wish {
 	uint64_t number; /* the size that the user wants, in the kernel's measure; 0: default */
 	uint64_t halo;   /* elements */
-	uint64_t cache_bytes; /* of the last level, as far as this thread may use it */
+	uint64_t cache_bytes; /* all but the first level, as far as this thread may use them */
 };
 
 /* Bytes that one pass moves between the last cache and memory. */
 struct kernel_traffic {
 	double read;      /* on every CPU */
-	double allocated; /* read too, before they are written, unless the CPU evades that */
+	double allocated; /* read before they are written, unless the CPU evades that */
 	double written;
 };
 
 enum kernel_use {
-	KERNEL_JUDGED,  /* no CPU may move more or less: verdicts rest on it */
+	KERNEL_JUDGED,  /* no CPU moves more or less, so verdicts rest on it */
 	KERNEL_EVASION, /* says how many write-allocates the CPU evades */
-	KERNEL_CACHES,  /* says whether the caches work as the model takes them */
+	KERNEL_CACHES,  /* says whether the caches work as the model assumes */
 };
 
 /* Elements that an iteration of a stream moves, as struct kernel_traffic has them. */
@@ -54,7 +54,7 @@ struct kernel {
 	const char *measure; /* what kernel_wish.number means: "elements", "columns", "N" */
 	enum kernel_use use;
 	unsigned n_arrays;
-	struct kernel_streams streams; /* of those kernels whose traffic is a number of streams */
+	struct kernel_streams streams; /* of kernels that consist of streams */
 	void (*choose)(const struct kernel_wish *wish, struct kernel_size *ret);
 	/* Elements of 8 bytes that @array has. */
 	size_t (*elements)(const struct kernel_size *size, unsigned array);
@@ -71,6 +71,5 @@ const struct kernel *kernel_nth(size_t i);
 /* NULL: there is none of this name. */
 const struct kernel *kernel_find(const char *name);
 
-/* Results go here, so that no compiler leaves out a loop. Kernels of several threads race for it.
- */
+/* Results go here, so that no compiler removes a loop. Several threads may write it at once. */
 extern volatile double kernel_sink;

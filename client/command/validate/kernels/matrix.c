@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Products of matrices and vectors, as reference BLAS writes them. A pass goes over many sets of
- * matrices, one after the other, so that each is cold: what is in the cache then are the results of
- * the sets before.
+ * matrices, one after the other, so that each set is cold: the cache then holds the results of
+ * earlier sets.
  */
 #include <stdbool.h>
 
@@ -55,7 +55,8 @@ static void gemm(double *const arrays[], const struct kernel_size *size)
 			size->n);
 }
 
-/* B is read again for each row of A: once it does not fit, each time from memory. */
+/* B is read for each row of A. Once B does not fit into the cache, each of these reads comes from
+ * memory. */
 static struct kernel_traffic gemm_predict(
 	const struct kernel *kernel, const struct kernel_size *size, uint64_t cache_bytes)
 {
@@ -70,7 +71,7 @@ static struct kernel_traffic gemm_predict(
 	};
 }
 
-/* --- gemv: y = A x, where A has at most as many rows as columns and is used in turns --- */
+/* --- gemv: y = A x, where A is stored as a square, and its rows are used in turns --- */
 
 static void gemv_choose(const struct kernel_wish *wish, struct kernel_size *ret)
 {
@@ -107,7 +108,7 @@ static void gemv(double *const arrays[], const struct kernel_size *size)
 	}
 }
 
-/* The rows of A that do not stay in the cache come from memory at each turn. */
+/* The rows of A that do not stay in the cache come from memory each time. */
 static struct kernel_traffic gemv_predict(
 	const struct kernel *kernel, const struct kernel_size *size, uint64_t cache_bytes)
 {

@@ -13,7 +13,7 @@ enum { ARRAY_CACHES = 4, GRID_ROWS = 2, GRID_COLUMNS = 4, LINE_BYTES = 64 };
 
 typedef double complex_pair __attribute__((vector_size(16)));
 
-/* Strides of a power of two fill few sets of a cache, so N is 4 times an odd number. */
+/* Strides of a power of two use only a few sets of a cache, so N is 4 times an odd number. */
 static void choose(const struct kernel_wish *wish, struct kernel_size *ret)
 {
 	double rank_elements = (double)(ARRAY_CACHES * wish->cache_bytes) / sizeof(complex_pair);
@@ -100,8 +100,8 @@ static struct kernel_traffic predict_stream(
 }
 
 /*
- * Until the next element of a line of tmp is read, PLANES x ROWS lines of it pass, and a line of
- * out for every four of them. Where these do not fit, each element costs a line.
+ * Between two elements of one line of tmp, PLANES x ROWS lines of tmp pass, and one line of out for
+ * every four of them. If these do not fit into the cache, each element costs a line.
  */
 static struct kernel_traffic predict_strided(
 	const struct kernel *kernel, const struct kernel_size *size, uint64_t cache_bytes)
@@ -114,8 +114,8 @@ static struct kernel_traffic predict_strided(
 	return traffic;
 }
 
-/* Between two elements of a line of out, COLUMNS lines of it pass. Where these do not fit, each
- * element costs a line that is read and written. */
+/* Between two elements of one line of out, COLUMNS lines of out pass. If these do not fit into the
+ * cache, each element costs a line that is read and written. */
 static struct kernel_traffic predict_scattered(
 	const struct kernel *kernel, const struct kernel_size *size, uint64_t cache_bytes)
 {

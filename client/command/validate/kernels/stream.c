@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams: loops that go through arrays from one end to the other. A stream that is read moves 8
- * bytes an iteration. One that is written moves 8, and 8 more that are read before, since a cache
- * fetches a line that is stored to. That is the write-allocate. A non-temporal store needs none,
- * nor does a store to what the loop reads anyway.
+ * bytes an iteration. A stream that is written moves 8, and 8 more that are read first, since a
+ * cache fetches a line before a store to it. That is the write-allocate. A non-temporal store needs
+ * none, nor does a store to what the loop reads anyway.
  */
 #include "client/command/validate/kernels/groups.h"
 #include "client/command/validate/kernels/whole-lines.h"
@@ -72,7 +72,7 @@ static void store3(double *const arrays[], const struct kernel_size *size)
 	store(arrays, size, 3);
 }
 
-/* A whole line of one stream, then the next: a core has few buffers that gather such stores. */
+/* Writes a whole line of one stream, then of the next: a core has few write-combining buffers. */
 static inline void storent(double *const arrays[], const struct kernel_size *size, unsigned streams)
 {
 	for (size_t i = 0, n = size->n; i < n; i += LINE_ELEMENTS)

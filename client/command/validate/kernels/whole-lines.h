@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stores that need no read of the line that they write: non-temporal ones, which go past the
- * caches, and instructions that claim a whole line in them. Each instruction set has its own, or
- * none.
+ * Stores that need no read of the line that they write: non-temporal stores, which bypass the
+ * caches, and instructions that claim a whole line in the cache. Each instruction set has its own,
+ * or none.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ static inline void store_nontemporal(double *at, pair value)
 #endif
 }
 
-/* Non-temporal stores before it are on their way to memory. */
+/* Earlier non-temporal stores become visible before later ones. */
 static inline void store_fence(void)
 {
 #if defined __x86_64__
@@ -53,8 +53,8 @@ static inline void store_fence(void)
 }
 
 #if defined __aarch64__
-/* Arm Architecture Reference Manual, DCZID_EL0: log2 of words of 4 bytes; bit 4 forbids it. 0: it
- * may not be used, or clears more than BLOCK_ELEMENTS. */
+/* Arm Architecture Reference Manual, DCZID_EL0: log2 of the block in words of 4 bytes; bit 4
+ * forbids dc zva. 0: it may not be used, or clears more than BLOCK_ELEMENTS. */
 static inline size_t zero_block_bytes(void)
 {
 	uint64_t id;
@@ -65,9 +65,9 @@ static inline size_t zero_block_bytes(void)
 #endif
 
 /*
- * Sets @n elements to 0 by the instruction that claims whole lines: rep stosq, dcbz (128 bytes on
- * POWER, Power ISA Book II), dc zva. @n is a multiple of BLOCK_ELEMENTS, and @at aligned to as
- * much.
+ * Sets @n elements to 0 with the instruction that claims whole lines: rep stosq, dcbz (128 bytes on
+ * POWER, Power ISA Book II), dc zva. @n is a multiple of BLOCK_ELEMENTS, and @at is aligned to that
+ * many elements.
  */
 static inline void fill_zero(double *at, size_t n)
 {

@@ -17,7 +17,7 @@ static void add(struct sums *sums, double read, double written, double shown)
 	sums->ws += written * shown;
 }
 
-/* Every kernel counts the same, however many bytes it moves. */
+/* Gives every kernel the same weight, however many bytes it moves. */
 static void shares(const struct measured *kernel, uint32_t series, double ret[3])
 {
 	double total = measured_total(kernel);

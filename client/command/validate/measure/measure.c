@@ -17,38 +17,39 @@ enum {
 	REPETITIONS_LATE = 3, /* when the time is over */
 	REPETITIONS_MAX = 200,
 	PASSES_MAX = 100000,
-	QUANTA = 200, /* in what a repetition moves, so that rounding is below half a percent */
+	QUANTA = 200, /* that a repetition moves, so that rounding is below half a percent */
 };
 
-/* Of what is predicted: a counter that shows less shows a fraction, or next to nothing, and need
- * not be known as well. */
+/* As a share of what is predicted. A counter that shows less shows a fraction, or next to nothing,
+ * and its value need not be known as well. */
 static const double SHOWN_LEAST = 0.1;
 static const uint64_t WINDOW_NS = 50000000;
 static const uint64_t IDLE_NS_MAX = 500000000;
 /* POWER9's counters are posted every 4 ms, and later where its controller is busy. */
 static const uint64_t SETTLE_NS = 10000000;
 
-/* One measurement while it goes on. */
+/* A measurement in progress. */
 struct course {
 	struct probe *probe;
 	const struct measure_rules *rules;
 	struct workers *workers;
 	unsigned n_passes; /* of a repetition */
 	uint64_t idle_ns;
-	struct readout before, begin, end;  /* of the idle window, of the passes, of both */
-	double *numbers;                    /* holds all of the following */
+	struct readout before, begin, end;  /* where idling begins, passes begin, passes end */
+	double *numbers;                    /* the memory of the pointers below */
 	double *idle, *busy;                /* bytes of each series */
 	double *idle_window, *busy_window;  /* ns of each socket */
 	double *net;                        /* [repetition][series] */
 	double background[REPETITIONS_MAX]; /* bytes of others */
 	double best_ns;
 	uint64_t deadline_ns;
-	uint64_t moved; /* pages, by the kernel, until the last repetition */
+	uint64_t moved; /* pages that Linux had moved by the last repetition */
 };
 
-/* --- pages that the kernel moves --- */
+/* --- pages that Linux moves --- */
 
-/* Copies of pages are traffic of the kernel, and nobody would know whose. proc(5), /proc/vmstat. */
+/* When Linux copies pages, that traffic is counted, too, and cannot be told from the kernel's own.
+ * proc(5), /proc/vmstat. */
 static uint64_t pages_moved(void)
 {
 	static const char *const keys[] = { "thp_collapse_alloc", "thp_split_page",
@@ -78,7 +79,7 @@ static double share_of(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-/* Subtracts what others move in as much time. Returns their bytes in the metric that shows most. */
+/* Subtracts what others move in the same time. Returns it for the metric that shows most. */
 static double subtract_background(const struct course *course, double ret_net[])
 {
 	double most = 0, background = 0;
@@ -106,7 +107,7 @@ static void run_passes(struct course *course)
 	course->best_ns = fmin(course->best_ns, (double)(clock_now_ns() - begin_ns));
 }
 
-/* The reading behind the passes before is where the idle window begins. */
+/* The idle window begins with the reading at the end of the previous passes. */
 static int repeat(struct course *course, unsigned n, bool *ret_dropped)
 {
 	struct probe *probe = course->probe;
@@ -181,7 +182,8 @@ static void plan_repetitions(struct course *course, struct measured *ret)
 	};
 }
 
-/* A counter that shows nothing has an error, too: that of the little which others move. */
+/* The base of relative errors. A counter that shows nothing has an error, too, from the
+ * little that others move. */
 static double whole_of(const struct measured *measured, double shown)
 {
 	return fmax(shown, SHOWN_LEAST * measured_total(measured));
@@ -199,7 +201,7 @@ static uint32_t largest_series(const struct course *course, const struct measure
 	return largest;
 }
 
-/* Medians of what was found so far, and the largest error of a metric of that socket. */
+/* Finds the medians so far, and the largest error of a metric of the kernel's socket. */
 static void evaluate(const struct course *course, struct measured *ret)
 {
 	uint32_t n_series = course->probe->n_series, socket, largest;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The measurement of one kernel: readings around its passes, and around as much time without it,
+ * The measurement of one kernel: readings around its passes and around an idle window before them,
  * repeated until the result is known well enough.
  */
 #pragma once
@@ -16,20 +16,20 @@ struct measure_rules {
 	double error; /* standard error at which repetition ends, as a share of what is predicted */
 	double time_s;                     /* for one kernel at most */
 	double quantum;                    /* bytes to which the site rounds values down */
-	const volatile sig_atomic_t *stop; /* not 0: the user wants an end */
+	const volatile sig_atomic_t *stop; /* not 0: the user wants to stop */
 };
 
 struct measured {
 	const struct kernel *kernel;
 	unsigned n_threads;
-	struct kernel_traffic predicted; /* bytes, as all figures here, of one repetition */
+	struct kernel_traffic predicted; /* bytes of one repetition, like all figures here */
 	unsigned n;                      /* repetitions that count */
-	unsigned n_dropped;              /* the kernel moved pages during them */
+	unsigned n_dropped;              /* Linux moved pages during them */
 	double error;                    /* largest standard error of a metric, as a share */
 	double background;               /* bytes of others, as a share */
 	double best_ns;                  /* the shortest time of one repetition's passes */
 	double *bytes;                   /* medians, of each series of the probe */
-	double *errors;                  /* of these, standard; a part of the same memory */
+	double *errors;                  /* their standard errors; part of the same memory */
 	bool is_known;                   /* .error is within the rules */
 };
 
@@ -41,5 +41,5 @@ int measure(struct probe *probe, const struct workers_job *job, const struct mea
 	struct measured *ret);
 void measured_done(struct measured *measured);
 
-/* What is predicted in all, without what a CPU may evade. */
+/* All predicted bytes, without those that a CPU may evade. */
 double measured_total(const struct measured *measured);

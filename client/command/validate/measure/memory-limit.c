@@ -9,10 +9,10 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* The files of a hierarchy of cgroups: of version 2 (cgroup-v2.rst), and of the memory controller
- * of version 1. */
+/* The files of a cgroup hierarchy: of version 2 (cgroup-v2.rst), or of the memory controller of
+ * version 1. */
 struct hierarchy {
-	const char *prefix; /* of its line in /proc/self/cgroup, behind the number */
+	const char *prefix; /* of its line in /proc/self/cgroup, after the number */
 	const char *root, *limit, *usage;
 };
 
@@ -45,7 +45,7 @@ static uint64_t rest_of(const struct hierarchy *hierarchy, const char *group)
 	return limit > usage ? limit - usage : 0;
 }
 
-/* The limit of each group above holds, too. Shortens @group. */
+/* The limits of all groups above hold, too. Shortens @group. */
 static uint64_t rest_of_all(const struct hierarchy *hierarchy, char *group)
 {
 	uint64_t least = rest_of(hierarchy, "");

@@ -41,7 +41,7 @@ static uint64_t free_of(unsigned node)
 	return 0;
 }
 
-/* How many nodes with smaller numbers there are: a row of distances has only those that exist. */
+/* How many nodes with smaller numbers exist: a row of distances has only existing nodes. */
 static unsigned column_of(unsigned node)
 {
 	unsigned n = 0;
@@ -66,7 +66,7 @@ static unsigned distance(unsigned node, unsigned other)
 	return found;
 }
 
-/* All caches but the first level: one that shuts out what the next one has adds to it. */
+/* All caches but the first level. An exclusive cache adds to the size of the next level. */
 static uint64_t cache_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {
 	static const hwloc_obj_type_t levels[] = { HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
@@ -83,7 +83,7 @@ static uint64_t cache_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 	return bytes;
 }
 
-/* One CPU of each core: the second thread of a core adds no traffic, and shares its caches. */
+/* One CPU of each core: the second thread adds no traffic, and shares the caches. */
 static void add_cpus(struct place *place, hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {
 	hwloc_obj_t core = NULL;
@@ -160,7 +160,7 @@ static void drop_useless(struct places *places)
 	places->n = n;
 }
 
-/* hwloc leaves out what cgroups forbid, but not what the affinity of the process does. */
+/* hwloc leaves out what cgroups forbid, but not what the affinity of the process forbids. */
 static int leave_out_forbidden(hwloc_topology_t topology)
 {
 	hwloc_cpuset_t cpus = hwloc_bitmap_alloc();

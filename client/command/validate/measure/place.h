@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The NUMA nodes of the machine, each with the CPUs from which its memory is near: the places at
- * which kernels run. A node without CPUs (HBM in flat mode, memory on an expansion card) gets those
- * of the nearest node. CPUs that this process may not use, by its affinity or its cgroup, count as
- * not there.
+ * The NUMA nodes of the machine, each with the CPUs near its memory: the places where kernels run.
+ * A node without CPUs (HBM in flat mode, memory on an expansion card) gets those of the nearest
+ * node. CPUs that this process may not use, by its affinity or its cgroup, count as absent.
  */
 #pragma once
 
@@ -26,7 +25,7 @@ struct place {
 
 struct places {
 	hwloc_topology_t topology;
-	unsigned n, n_left_out; /* nodes whose CPUs or memory this process may not use */
+	unsigned n, n_left_out; /* nodes with CPUs or memory that this process may not use */
 	struct place place[PLACES_MAX];
 };
 

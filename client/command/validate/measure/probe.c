@@ -86,7 +86,7 @@ void probe_done(struct probe *probe)
 
 /* --- readings --- */
 
-/* Nobody waits for our answer: uncored is asked again if it is late on a busy machine. */
+/* Nobody waits for our answer, so uncored is asked again if it is late on a busy machine. */
 static const struct reader_wish wish = {
 	.use = READER_DIFFERENCE, .channels = true, .attempts = 20
 };

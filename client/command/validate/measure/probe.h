@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What uncored's counters say between two moments: a number for each metric in bytes of each
- * socket, and one for each channel of these metrics. Each such row of numbers over time is a
+ * What uncored's counters show between two moments: a number for each metric in bytes of each
+ * socket, and one for each channel of these metrics. The values of one such number over time are a
  * series.
  */
 #pragma once
@@ -27,7 +27,7 @@ struct probe {
 	struct probe_series *series;
 };
 
-/* Connects to uncored at @socket_path, which must live on. Errors as uncore_open(); -ENOMEM. */
+/* Connects to @socket_path, which must outlive *@ret. Errors as uncore_open(); -ENOMEM. */
 int probe_open(const char *socket_path, struct probe *ret);
 void probe_done(struct probe *probe);
 

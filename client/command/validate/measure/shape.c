@@ -4,14 +4,14 @@
 #include <math.h>
 
 /*
- * What a right counter may be off: kernels move some lines at the ends of their arrays, and page
- * tables, that no model counts. And they throw lines of others out of the caches, which shows where
- * nothing else does: as different shares of reads and writes, of up to 0.6 % on a simulated
- * machine. So a mixture must be larger to mean something than the smallest wrong scale that is
- * known, 1/128 (counts taken for bytes), which shows nothing else.
+ * How far off a right counter may be. Kernels move some lines at the ends of their arrays, and page
+ * tables, that no model counts. They also evict lines of others. That shows where nothing else
+ * does: as different shares of reads and writes, of up to 0.6 % on a simulated machine. So a
+ * mixture means something only from NO_MIXTURE on. A pure shape means something from NOTHING on,
+ * since the smallest known wrong scale is 1/128 (counts taken for bytes).
  */
 static const double TOLERANCE = 0.03, NOTHING = 0.007, NO_MIXTURE = 0.02;
-enum { ERRORS = 3 }; /* standard errors that chance may reach */
+enum { ERRORS = 3 }; /* standard errors that chance may add */
 
 bool shape_is_near(double value, double wanted, double tolerance)
 {

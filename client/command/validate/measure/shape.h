@@ -8,20 +8,20 @@ enum shape {
 	SHAPE_NOTHING,
 	SHAPE_READS,
 	SHAPE_WRITES,
-	SHAPE_BOTH,  /* as much of the one as of the other */
+	SHAPE_BOTH,  /* the same share of both */
 	SHAPE_MIXED, /* different shares of both */
 };
 
 struct shown {
 	enum shape shape;
-	double scale; /* the share that is shown, of the larger of the two */
+	double scale; /* the larger of the two shares */
 	double tolerance;
 	struct fit fit;
 };
 
 struct shown shape_of(const struct fit *fit);
 
-/* Are both shares the same, as well as they are known? */
+/* Is @value near @wanted? */
 bool shape_is_near(double value, double wanted, double tolerance);
 
 /* "the reads", ... */

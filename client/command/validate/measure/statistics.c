@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of a normal distribution: its standard deviation is so many median distances from its middle, and
- * a median is known so many times worse than a mean. */
+/* Of a normal distribution: its standard deviation divided by the median distance from its middle,
+ * and the standard error of a median divided by that of a mean. */
 static const double DEVIATION = 1.4826, MEDIAN_ERROR = 1.2533;
 
 static int compare(const void *a, const void *b)
@@ -21,13 +21,12 @@ static double sort_and_halve(double values[], unsigned n)
 	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-/* The median distance of sorted @values from their @median: the smaller of two neighbours is next.
- */
+/* The median distance of the sorted @values from their @median. */
 static double median_distance(const double values[], unsigned n, double median)
 {
 	unsigned first = 0, last = n - 1;
 
-	/* Half of the values, those nearest, are left between first and last. */
+	/* Drops the farther end until the nearest half of the values is left from first to last. */
 	while (last - first + 1 > n / 2 + 1)
 		if (median - values[first] > values[last] - median)
 			first++;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The median of @n >= 1 @values, which are sorted then, and in *@ret_error (NULL: not wanted) its
+ * Sorts the @n >= 1 @values and returns their median. *@ret_error (NULL: not wanted) is its
  * standard error. Outliers move neither.
  */
 double statistics_median(double values[], unsigned n, double *ret_error);

@@ -9,7 +9,7 @@
 
 #include "common/macro.h"
 
-enum { PAGE_BYTES = 4096, SKEW_STEP = 9, SKEWS = 16 /* of a page, by KERNEL_ALIGNMENT */ };
+enum { PAGE_BYTES = 4096, SKEW_STEP = 9, SKEWS = 16 /* offsets in a page, by KERNEL_ALIGNMENT */ };
 
 struct worker {
 	struct workers *workers;
@@ -36,8 +36,8 @@ struct workers {
 /* --- memory --- */
 
 /*
- * Where array @i begins, behind those before it. Arrays at equal distances from a page would fall
- * into the same sets of a cache, so each is moved on by another distance.
+ * Where array @i begins, after the earlier ones. Arrays with the same offset in a page would fall
+ * into the same sets of a cache, so each has another offset.
  */
 static size_t array_offset(const struct workers *workers, unsigned i)
 {
@@ -71,8 +71,9 @@ static hwloc_nodeset_t node_set(unsigned node)
 }
 
 /*
- * Binds @memory, and moves what is there already: a huge page of its neighbour, another thread's
- * stack, may reach into it, and that page lies where the stack was touched first.
+ * Binds @memory, and moves pages that are there already. A huge page of a neighbour, such as
+ * another thread's stack, may reach into @memory, and that page lies where the stack was touched
+ * first.
  */
 static bool bind_area(hwloc_topology_t topology, unsigned node, void *memory, size_t bytes)
 {
@@ -92,7 +93,7 @@ static void *allocate_on(hwloc_topology_t topology, unsigned node, size_t bytes)
 	void *memory = hwloc_alloc(topology, bytes);
 	int error;
 
-	/* With a single node nothing is bound: kernels without NUMA could not. */
+	/* With a single node, nothing is bound: a Linux without NUMA could not do it. */
 	if (!memory || hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) == 1 ||
 		bind_area(topology, node, memory, bytes))
 		return memory;
@@ -111,12 +112,12 @@ static int allocate(struct worker *worker)
 		allocate_on(workers->job.topology, workers->job.memory_node, workers->thread_bytes);
 	if (!worker->memory)
 		return errno == ENOMEM ? -ENOMEM : -EXDEV;
-	/* Fewer pages have to be walked; the kernel may refuse. */
+	/* Huge pages need fewer page walks. Linux may refuse them. */
 	madvise(worker->memory, workers->thread_bytes, MADV_HUGEPAGE);
 	return 0;
 }
 
-/* Writing puts the pages where they were bound to, before anything is counted. */
+/* Writes the arrays, so that their pages are on the bound node before anything is counted. */
 static void settle_arrays(struct worker *worker)
 {
 	const struct workers *workers = worker->workers;

@@ -27,12 +27,12 @@ struct workers_job {
 
 /*
  * Starts the threads, which allocate their arrays and write to all of them. 0; -ENOMEM: there is
- * not so much memory, or @job->most_bytes is less; -EXDEV: the kernel refuses to bind threads or
+ * not enough memory, or @job->most_bytes is less; -EXDEV: the kernel refuses to bind threads or
  * memory there; -EAGAIN: too many threads. *@ret_workers is the caller's, for workers_done().
  */
 int workers_start(const struct workers_job *job, struct workers **ret_workers);
 
-/* Has each thread make @n passes; returns when all have. */
+/* Makes each thread run @n passes; returns when all have. */
 void workers_run(struct workers *workers, unsigned n);
 
 /* What one pass of all threads moves. */
