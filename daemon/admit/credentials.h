@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The user at the other end of a connection, as the kernel kept it when that end connected. */
+/* The user at the other end of a connection, as the kernel recorded it when that end connected. */
 #pragma once
 
 #include <sys/types.h>
@@ -11,5 +11,5 @@ int credentials_of(int socket_fd, struct rules_user *ret);
 
 void credentials_done(struct rules_user *peer);
 
-/* The process that connected; 0: it is not known here, as that of another container. */
+/* The process that connected; 0: it is not visible here, for example in another container. */
 pid_t credentials_pid(int socket_fd);

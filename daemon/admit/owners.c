@@ -23,11 +23,11 @@ static const uint64_t LOOK_AGAIN_NS = 600000000000U; /* ten minutes */
 
 enum {
 	ENTRIES = 4096,
-	PROBES = 8, /* places that a uid can be at */
+	PROBES = 8, /* places in the table that a uid can be at */
 	QUEUE_MAX = 256,
 	ANSWERS_MAX = QUEUE_MAX + OWNERS_LOOKUPS_MAX, /* and one for each lookup under way */
 	PASSWD_BYTES = 16384,
-	STACK_BYTES = 256 * 1024, /* modules of name services use it, too */
+	STACK_BYTES = 256 * 1024, /* name service modules use it, too */
 };
 
 enum kind { NOT_KNOWN, ITSELF, SUBORDINATE, NOBODYS };
@@ -46,7 +46,7 @@ struct owner_table {
 	struct owner_entry entries[ENTRIES];
 };
 
-/* Of a ring: first in, first out. */
+/* The indices of a ring buffer: first in, first out. */
 struct queue {
 	unsigned first, n, most;
 };
@@ -131,7 +131,7 @@ static void owners_destroy(struct owners *owners)
 	free(owners);
 }
 
-/* Answers questions until there is none. The lock is held, except during a lookup. */
+/* Answers questions until none is left. Called with the lock held; unlocks it during a lookup. */
 static void answer_all(struct owners *owners)
 {
 	while (owners->asked.n && owners->answered.n < QUEUE_MAX && !owners->orphaned) {
@@ -174,7 +174,7 @@ static void start_thread(struct owners *owners)
 	pthread_attr_destroy(&attr);
 }
 
-/* A thread also ends when there is no room for its answers. */
+/* A thread also ends when there is no room for its answers, so taking an answer may start one. */
 static void start_what_is_needed(struct owners *owners)
 {
 	if (owners->asked.n && owners->answered.n < QUEUE_MAX &&
@@ -182,7 +182,7 @@ static void start_what_is_needed(struct owners *owners)
 		start_thread(owners);
 }
 
-/* False: too many lookups are asked for already. */
+/* False: the queue of lookups is full. */
 static bool ask(struct owners *owners, uint32_t uid)
 {
 	bool has_room;
@@ -196,14 +196,14 @@ static bool ask(struct owners *owners, uint32_t uid)
 	return has_room;
 }
 
-/* --- the table, the main thread's alone --- */
+/* --- the table, used by the main thread only --- */
 
 static bool is_of(const struct owner_entry *entry, uint32_t uid)
 {
 	return entry->looked_ns && entry->uid == uid;
 }
 
-/* The entry of @uid, or the entry that @uid would replace: the one looked up first. */
+/* The entry of @uid, or the entry that @uid would replace: the one with the oldest lookup. */
 static struct owner_entry *find_place(struct owner_table *table, uint32_t uid)
 {
 	uint32_t at = uid * 2654435761U; /* Knuth's multiplicative hash */

@@ -3,13 +3,13 @@
  * The account of each uid. A uid that passwd knows is an account itself, never part of another. Any
  * other uid that lies in the subordinate range of exactly one owner (subuid(5)) belongs to that
  * owner. Ranges overlap in practice, and ids of directory services lie in them. So a uid that has
- * no known owner, or several, or was not looked up yet belongs to the block of 65,536 uids around
+ * no known owner, has several, or was not looked up yet, belongs to the block of 65,536 uids around
  * it.
  *
- * A lookup lasts until the directory service answers, so threads of their own make lookups, at most
+ * A lookup lasts until the directory service answers, so separate threads make the lookups, at most
  * OWNERS_LOOKUPS_MAX at a time. A result is looked up again after ten minutes, and used until there
- * is a newer one. The service manager keeps the results, too: a daemon that comes back while the
- * directory is down knows what the one before knew.
+ * is a newer one. The service manager keeps the results, too: a daemon that restarts while the
+ * directory is down knows what the previous process knew.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ enum { OWNERS_LOOKUPS_MAX = 4 };
 
 struct owners;
 
-/* Takes the results that a process before left in @store, or begins with none. -ENOMEM; errno of
+/* Takes the results that an earlier process left in @store, or begins with none. -ENOMEM; errno of
  * memfd_create(2), mmap(2), eventfd(2). */
 int owners_new(struct fdstore *store, struct owners **ret);
 
@@ -32,8 +32,8 @@ int owners_keep(const struct owners *owners);
 /* @owners may be NULL. Returns NULL. */
 struct owners *owners_free(struct owners *owners);
 
-/* The id of the account that @uid belongs to, as far as is known. Has @uid looked up if it was not,
- * or not recently. */
+/* The id of the account that @uid belongs to, as far as it is known. Starts a lookup of @uid if
+ * there was no recent one. */
 uint64_t owners_account_of(struct owners *owners, uint32_t uid);
 
 /* For the event loop: a descriptor that is readable when there are answers. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Refusals: counted by rule, and told in the log at most once a minute for each user. */
+/* Refusals: counted by rule, and logged at most once a minute for each user. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,9 +14,7 @@ struct refusals {
 	struct log_limits users;
 };
 
-/*
- * Counts a refusal of @uid. True: a line in the log is due, which should say that *@ret_n_silent
- * refusals had none since the last.
- */
+/* Counts a refusal of @uid. True: the caller should log a line, which says that *@ret_n_silent
+ * refusals since the last line were not logged. */
 bool refusals_note(struct refusals *refusals, enum policy_rule rule, uint32_t uid, uint64_t now_ns,
 	uint64_t *ret_n_silent);

@@ -15,7 +15,7 @@ static bool parse_number(const char *text, uint64_t *ret)
 	return end && (!*end || *end == '\n');
 }
 
-/* Reads the next line that fits. Skips a longer one, with its end. */
+/* Reads the next line that fits into @line. Skips longer lines as a whole. */
 static bool read_line(FILE *file, char line[LINE_MAX_BYTES])
 {
 	bool is_part, is_rest = false;
@@ -29,7 +29,7 @@ static bool read_line(FILE *file, char line[LINE_MAX_BYTES])
 	return false;
 }
 
-/* Takes @line apart; *@ret_owner points into it. */
+/* Splits @line; *@ret_owner points into it. */
 static bool parse_line(char *line, const char **ret_owner, uint64_t *ret_first, uint64_t *ret_n)
 {
 	char *rest, *owner = strtok_r(line, ":", &rest);

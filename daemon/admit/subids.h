@@ -10,9 +10,9 @@ enum subids_answer { SUBIDS_NOBODY, SUBIDS_ONE, SUBIDS_SEVERAL };
 
 /*
  * Finds the owner of @uid in @file, which has lines "owner:first:count". An owner is a name or a
- * number; @find_uid gives the number of a name. If it returns false, the name is unknown: it may be
- * anybody's, and counts as several owners. Lines of any other form are passed over. *@ret_owner is
- * set for SUBIDS_ONE.
+ * number; @find_uid gives the number of a name. If @find_uid returns false, the name is unknown: it
+ * may stand for anybody, so it counts as several owners. Lines of any other form are skipped.
+ * *@ret_owner is set for SUBIDS_ONE.
  */
 enum subids_answer subids_owner_of(FILE *file, uint32_t uid,
 	bool (*find_uid)(const char *name, uint32_t *ret), uint32_t *ret_owner);
