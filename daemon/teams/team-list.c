@@ -11,7 +11,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/memfd.h"
 
-static const char store_prefix[] = "team"; /* and the place */
+static const char store_prefix[] = "team"; /* followed by the place */
 static const char stamp_name[] = "tables";
 
 enum { STORE_NAME_BYTES = 16 };
@@ -70,7 +70,7 @@ void team_list_tell(struct team_list *list)
 
 /* --- the list --- */
 
-/* Rather one at which the manager keeps nothing. */
+/* Prefers a place at which the manager keeps nothing. */
 static unsigned free_place(const struct team_list *list)
 {
 	for (bool told = false;; told = true)
@@ -153,7 +153,7 @@ static bool is_there(const struct team_list *list, const struct team *team)
 	return false;
 }
 
-/* Another file than uncored left, or the same once more, is dropped. */
+/* Drops a file that is not a table of uncored's, and a table that is already in the list. */
 static void adopt(struct team_list *list, struct fdstore_item *item)
 {
 	_cleanup_close_ int fd = take_fd(&item->fd);
@@ -169,7 +169,7 @@ static void adopt(struct team_list *list, struct fdstore_item *item)
 		return;
 	}
 	team.account = team.uid;
-	take_fd(&fd); /* is team.fd, too */
+	take_fd(&fd); /* team.fd owns it now */
 	list->told[place] = true;
 	insert(list, &team, (unsigned)place);
 }

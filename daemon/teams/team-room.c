@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Some of the tables: of a uid, or of an account. */
+/* The tables of a uid or of an account: their number and the memory that they take. */
 struct share {
 	unsigned n;
 	uint64_t bytes;
@@ -53,9 +53,9 @@ static unsigned count_alive(struct team_list *list, uint32_t uid, uint64_t now_n
 	return n;
 }
 
-/* --- whose table goes --- */
+/* --- choosing the table to drop --- */
 
-/* The account with the most tables, if it has more than @account. */
+/* The account with the most tables; @account if no other has more. */
 static uint64_t largest_account(const struct team_list *list, uint64_t account)
 {
 	unsigned most = share_of_account(list, account).n;
@@ -71,7 +71,8 @@ static uint64_t largest_account(const struct team_list *list, uint64_t account)
 	return account;
 }
 
-/* The uid of @account with the most tables, or bytes, if it has more than @uid has there. */
+/* The uid of @account with the most tables, or bytes; @uid if none has more than @uid has in
+ * @account. */
 static uint32_t largest_uid(
 	const struct team_list *list, uint64_t account, uint32_t uid, bool by_bytes)
 {
@@ -106,7 +107,7 @@ static int drop_oldest_ended(struct team_list *list, uint32_t uid, uint64_t now_
 
 /* --- the bounds --- */
 
-/* 1: there is room; 0: a table has gone, and more may have to. */
+/* 1: there is room; 0: a table was dropped, and others may have to follow. */
 static int make_room_in_account(
 	struct team_list *list, uint32_t uid, uint64_t account, uint64_t now_ns)
 {
@@ -138,7 +139,8 @@ int team_room_make(struct team_list *list, uint32_t uid, uint64_t account, uint6
 
 /* --- tables that were filled later --- */
 
-/* Of a uid, oldest first. A table that takes no memory gives none back. */
+/* Drops ended tables of uids that exceed their bound, the oldest first. A table that takes no
+ * memory stays, because dropping it frees none. */
 static void enforce_uid_bound(struct team_list *list, uint64_t account, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < list->n;) {
@@ -153,8 +155,8 @@ static void enforce_uid_bound(struct team_list *list, uint64_t account, uint64_t
 	}
 }
 
-/* An ended table that takes memory: the oldest of the uid of @account that has the most bytes among
- * those that have one; or NULL. */
+/* Finds the next ended table to drop. Considers the uids of @account that have an ended table with
+ * memory, takes the uid with the most bytes, and returns its oldest such table; or NULL. */
 static struct team *find_largest_ended(struct team_list *list, uint64_t account, uint64_t now_ns)
 {
 	struct team *found = NULL;
@@ -204,7 +206,7 @@ static bool is_newest_of_account(const struct team_list *list, unsigned at)
 	return true;
 }
 
-/* What is dropped makes later tables move down, so this begins with the newest. */
+/* Dropping a table moves later tables down in the list, so this begins with the newest. */
 void team_room_enforce(struct team_list *list, uint64_t now_ns)
 {
 	for (unsigned i = list->n; i-- > 0;)

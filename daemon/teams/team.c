@@ -12,16 +12,16 @@
 #include "common/number.h"
 #include "daemon/base/memfd.h"
 
-static const uint64_t DEAR_NS = 20000000; /* to look at one table, which takes microseconds */
+static const uint64_t DEAR_NS = 20000000; /* a look at one table takes microseconds */
 
-/* The name: uid, run, layout, time and name of the team. */
+/* The name of the memfd: uid, run, layout, time and name of the team. */
 #define PREFIX       "uncored-team."
 #define NAME_FORMAT  PREFIX "%" PRIu32 ".%" PRIu32 ".%" PRIu32 ".%" PRIu64 ".%s"
 #define LINK_PREFIX  "/memfd:" PREFIX
 #define LINK_POSTFIX " (deleted)"
 
 enum {
-	NAME_BYTES = 250, /* with its NUL: more the kernel does not take */
+	NAME_BYTES = 250, /* the kernel's limit, with the NUL */
 	LINK_BYTES = NAME_BYTES + 32,
 	SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
 	BLOCK_BYTES = 512, /* of st_blocks, see stat(2) */
@@ -45,7 +45,8 @@ int team_make_memfd(struct team *team)
 
 /* --- reading back --- */
 
-/* Takes the number before a point. Returns what follows the point; NULL: there is no such thing. */
+/* Parses a number with a point after it. Returns the text after the point; NULL: @text has another
+ * form. */
 static const char *take_number(const char *text, uint64_t most, uint64_t *ret)
 {
 	text = text ? number_parse(text, 10, most, ret) : NULL;

@@ -2,10 +2,10 @@
 /*
  * One table of a team, as uncored keeps it: a memfd that uncored never maps, reads or writes.
  *
- * The name of the memfd says what uncored knows of it. The kernel shows it as the target of the
- * link /proc/PID/fd/N, and nobody can change it. So it comes back from the service manager's store
- * with the descriptor. The manager's own name for it is short, because the manager passes all names
- * as one string of the environment, which may have 128 KiB.
+ * The name of the memfd holds what uncored knows about the table. The kernel shows the name as the
+ * target of the link /proc/PID/fd/N, and nobody can change it. So it comes back from the service
+ * manager's store together with the descriptor. The manager's own name for the table is short,
+ * because the manager passes all names in one string of the environment, which may have 128 KiB.
  */
 #pragma once
 
@@ -17,25 +17,26 @@
 struct team {
 	int fd;
 	unsigned place; /* its number in the service manager's store */
-	bool is_kept;   /* the manager has it, or there is none */
+	bool is_kept;   /* the manager has it, or there is no manager */
 	uint32_t uid, run, layout;
-	uint64_t account; /* that the uid belonged to at its last request; at first the uid */
+	uint64_t account; /* of the uid at its last request; at first the uid */
 	uint64_t bytes;
 	uint64_t used_bytes; /* of memory, at the last team_measure() */
 	uint64_t made_ns;
 	uint64_t ended_ns; /* when it was first found ended; 0: it was alive at the last look */
-	bool is_dear;      /* takes too long to look at */
+	bool is_dear;      /* takes too long to look at, so it counts as ended */
 	char name[TEAM_NAME_BYTES];
 };
 
-/* May a table have so many bytes? */
+/* May a table have @size_bytes? */
 bool team_may_have(uint64_t size_bytes);
 
 /* Makes team->fd, for team->uid, ->run, ->layout, ->made_ns, ->name and ->bytes. Errno of
  * memfd_create(2), ftruncate(2), fcntl(2). */
 int team_make_memfd(struct team *team);
 
-/* Reads all this back, and takes over @fd. False: @fd is no such memfd, sealed as it was made. */
+/* Reads these fields back from a memfd, and takes over @fd. False: @fd is not a memfd that
+ * team_make_memfd() made and sealed. */
 bool team_read_memfd(int fd, struct team *ret);
 
 /* Finds out how much memory the table takes. */

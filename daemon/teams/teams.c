@@ -25,8 +25,8 @@ static struct team *find_newest_run(const struct team_list *list, const struct t
 }
 
 /*
- * The number of a new run goes by the time, in hundredths of a second since the node booted. So no
- * number is given twice, also if tables were lost, and the numbers before with them. It begins anew
+ * The number of a new run comes from the time since the node booted, in hundredths of a second. So
+ * no number is used twice, even if tables were lost together with their numbers. The numbers wrap
  * after 497 days.
  */
 static uint32_t number_of_run(uint32_t after_run, uint64_t now_ns)
@@ -101,7 +101,8 @@ unsigned teams_count_alive(struct team_list *list, uint64_t now_ns)
 	return n;
 }
 
-/* Lets go of @team if its time is over. Returns when that is, or may be. */
+/* Drops @team if its time is over. Returns when its time will be over; UINT64_MAX: it is alive or
+ * was dropped. */
 static uint64_t review(struct team_list *list, struct team *team, uint64_t now_ns)
 {
 	uint64_t over_ns;
@@ -123,7 +124,7 @@ void teams_review_uid(struct team_list *list, uint32_t uid, uint64_t now_ns)
 			review(list, &list->table[i], now_ns);
 }
 
-/* To ask for locks takes longer than to ask for memory, so it is done less often. */
+/* Asking for locks takes longer than asking for memory, so it is done less often. */
 static void review_all(struct team_list *list, uint64_t now_ns)
 {
 	list->review_ns = now_ns + TEAMS_LOOK_S * NS_PER_S;
