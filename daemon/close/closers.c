@@ -22,9 +22,9 @@ static const uint64_t COSTLY_NS = 200000;   /* of a close by the main thread: te
 enum {
 	STACK_BYTES = 128 * 1024,
 	IDLE_MAX = 2,
-	/* Handed over at once: waking a thread costs as much as accepting two connections. */
+	/* Handed over with one wake-up, which costs as much as accepting two connections. */
 	BATCH_MAX = 16,
-	DOORBELLS_MAX = 128, /* to be closed, of an account: an honest one has no fifth of that */
+	DOORBELLS_MAX = 128, /* of an account, to be closed: an honest one has less than a fifth */
 };
 
 struct closer {
@@ -32,18 +32,18 @@ struct closer {
 	pthread_t thread;
 	bool used, ended;            /* ended: to be joined */
 	_Atomic uint64_t since_ns;   /* when its close began; 0: it is idle */
-	atomic_uint account;         /* whose close that is */
-	const struct closing *batch; /* the batch that it closes then */
+	atomic_uint account;         /* of that close */
+	const struct closing *batch; /* the batch that it closes */
 	struct socket_closer sockets;
 };
 
 struct closers {
 	struct handover handover;
-	/* the main thread's alone */
-	unsigned n_silent;            /* handed over since a thread was last woken */
-	bool is_costly[ACCOUNTS_MAX]; /* closing for the account once cost the main thread much */
-	struct socket_closer turned_away; /* those that need a thread share one in each turn */
-	/* for all that follows */
+	/* used by the main thread only */
+	unsigned n_silent;                /* handed over since a thread was last woken */
+	bool is_costly[ACCOUNTS_MAX];     /* a close for the account was once costly */
+	struct socket_closer turned_away; /* sockets that need a thread; they share one per turn */
+	/* protects all that follows */
 	pthread_mutex_t lock;
 	pthread_cond_t progress;
 	bool stop;
@@ -104,7 +104,7 @@ static unsigned count_busy(const struct closers *closers)
 	return n;
 }
 
-/* The idle thread takes over when the others hang. */
+/* Starts a thread if none is idle: an idle one takes over when the others hang. */
 static void keep_one_idle(struct closers *closers)
 {
 	if (closers->n_closers <= count_busy(closers))
@@ -124,8 +124,11 @@ static bool is_served(const struct closers *closers, const struct closing *closi
 	return false;
 }
 
-/* Takes the oldest element that belongs to an account without a thread. If that is a connection,
- * also takes the connections of that account that follow. @ret stays empty if there is none. */
+/*
+ * Takes the oldest element of an account and kind that no thread serves. If it is a connection,
+ * also takes the connections of that account that follow it directly. @ret stays empty if there is
+ * no such element.
+ */
 static void take(struct closers *closers, struct closing_queue *ret)
 {
 	struct closing **at = &closers->queue.first;
@@ -140,7 +143,7 @@ static void take(struct closers *closers, struct closing_queue *ret)
 		closing_queue_add(ret, closing_queue_take(&closers->queue, at));
 }
 
-/* The lock is held, except during the closes. */
+/* Called with the lock held; unlocks it during the closes. */
 static void serve(struct closer *closer, struct closing_queue *batch)
 {
 	struct closers *closers = closer->closers;
@@ -177,7 +180,7 @@ static void wait_for_work(struct closers *closers, unsigned n_woken, bool left)
 	pthread_mutex_lock(&closers->lock);
 }
 
-/* Of a thread that found nothing to do. One that still holds sockets stays to close them. */
+/* May a thread without work end? A thread that still holds sockets stays to close them. */
 static bool may_end(const struct closer *closer, bool left)
 {
 	const struct closers *closers = closer->closers;
@@ -201,7 +204,7 @@ static void *run(void *argument)
 	for (;;) {
 		n_woken = closers->handover.n_woken;
 		handover_take(&closers->handover, &closers->queue);
-		/* Asked once in a pass: a thread that is quick now may be slow the next time. */
+		/* Checked once per pass: a thread that is quick now may be slow the next time. */
 		left = closers->queue.first && one_is_quick(closers);
 		if (!left)
 			take(closers, &batch);
@@ -253,7 +256,7 @@ int closers_new(struct closers **ret)
 	return r;
 }
 
-/* True: all threads have ended within a second, before a close counts as hanging. */
+/* Waits for a second, which is less than a hanging close takes. True: all threads have ended. */
 static bool wait_for_end(struct closers *closers)
 {
 	struct timespec until;
@@ -320,8 +323,8 @@ void closers_close_connection(struct closers *closers, unsigned account, int *fd
 	close_later(closers, (struct closing){ NULL, account, take_fd(fd), -1, false });
 }
 
-/* An account whose client's end has so many watchers that it costs much to wake them gets away with
- * it once. */
+/* Closes *@fd if that waits for nothing. Waking the watchers of a client's end can cost much: after
+ * one such close, the main thread makes no more for that account. */
 static bool close_at_once(struct closers *closers, unsigned account, int *fd)
 {
 	uint64_t before_ns = clock_thread_ns();

@@ -14,10 +14,10 @@ struct closing {
 	bool was_served; /* its client was welcomed, and has left of its own accord */
 };
 
-/* Connections do not wait behind doorbells: only doorbells can hang. */
+/* Connections do not wait behind doorbells, because only the close of a doorbell can hang. */
 bool closing_is_connection(const struct closing *closing);
 
-/* Same account, same kind: one thread closes such descriptors, one after the other. */
+/* Same account and same kind? One thread closes such descriptors, one after the other. */
 bool closing_is_like(const struct closing *a, const struct closing *b);
 
 /* First in, first out; owns its elements. */
@@ -29,7 +29,7 @@ struct closing_queue {
 void closing_queue_init(struct closing_queue *queue);
 void closing_queue_add(struct closing_queue *queue, struct closing *closing);
 
-/* Takes out the element that @at, a link of the queue, leads to. It becomes the caller's. */
+/* Takes the element at @at, a link of the queue, out of the queue. It becomes the caller's. */
 struct closing *closing_queue_take(struct closing_queue *queue, struct closing **at);
 
 /* Closes all descriptors; the elements stay. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What closing has cost each account, until the main thread charges it. */
+/* The cost of closing for each account, until the main thread charges it. */
 #pragma once
 
 #include <stdint.h>

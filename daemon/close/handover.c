@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FILES_PART = 16 }; /* of the open files that there may be, for one account */
+enum { FILES_PART = 16 }; /* an account's part of the limit of open files */
 
 void handover_init(struct handover *handover)
 {
@@ -41,7 +41,7 @@ void handover_put(struct handover *handover, const struct closing *what)
 {
 	struct closing *closing = malloc(sizeof *closing);
 
-	/* Without memory the descriptor stays open: better to lose one than to hang. */
+	/* Without memory the descriptor stays open: a leak is better than a hang. */
 	if (closing) {
 		*closing = *what;
 		count(handover, closing, 1);

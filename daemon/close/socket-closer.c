@@ -21,17 +21,18 @@
 
 enum {
 	STACK_BYTES = 128 * 1024,
-	HONEST_MESSAGES = 8, /* and more */
+	HONEST_MESSAGES = 8, /* an honest client sends fewer */
 	FDINFO_MAX = 1024,
 };
 
 /* --- messages left to receive --- */
 
 /*
- * Looks at the next message with room for neither bytes nor descriptors, and returns its size.
- * MSG_CTRUNC tells that something would be attached (net/core/scm.c, scm_recv). Meanwhile the
- * kernel takes references of its own to attached files and gives them back. The queue keeps its own
- * (net/unix/af_unix.c, unix_peek_fds), and nobody but the caller receives from it.
+ * Peeks at the next message with room for neither bytes nor descriptors, and returns its size.
+ * MSG_CTRUNC shows that something is attached (net/core/scm.c, scm_recv). During the call the
+ * kernel takes references to attached files and drops them again. These are never the last ones:
+ * the queue keeps its own (net/unix/af_unix.c, unix_peek_fds), and only the caller receives from
+ * it.
  */
 static ssize_t peek(int socket_fd, int *ret_flags)
 {
@@ -42,8 +43,8 @@ static ssize_t peek(int socket_fd, int *ret_flags)
 	return n;
 }
 
-/* A connection has the options that the listening socket had when the client called connect(2), and
- * nothing sets this one afterwards. */
+/* A connection inherits the options that the listening socket had when the client called
+ * connect(2), and uncored does not set this option afterwards. */
 bool socket_is_bare(int socket_fd)
 {
 	int takes_descriptors;
@@ -63,9 +64,9 @@ int socket_has_descriptors(int socket_fd)
 }
 
 /*
- * Receives what an honest client sends, up to a message with descriptors, an empty one, or the end.
- * Without this the close would leave an error at the client's end, and an old library takes the
- * error for the answer.
+ * Receives messages of an honest client, up to a message with descriptors, an empty message, or the
+ * end. Without this the close would leave an error at the client's end, and an old library would
+ * take that error for the answer.
  */
 static void drain(int socket_fd)
 {
@@ -79,9 +80,10 @@ static void drain(int socket_fd)
 }
 
 /*
- * True only at the end of the connection: nothing can be sent to us any more, and nothing sent is
- * left to receive. An empty message looks like the end of the connection, except that each message
- * has credentials and the end has none. A pending error, of a peer that has gone, tells nothing.
+ * True only at the end of the connection: nothing can be sent to us any more, and no message is
+ * left to receive. An empty message looks like the end of the connection, except that every message
+ * has credentials and the end has none. A pending error of a peer that has left says nothing about
+ * messages, so it is taken first.
  */
 bool socket_is_at_end(int socket_fd)
 {
@@ -96,10 +98,11 @@ bool socket_is_at_end(int socket_fd)
 }
 
 /*
- * False only if no message left to receive has descriptors attached, however many there are. The
- * kernel counts them since Linux 5.6 (net/unix/af_unix.c, unix_show_fdinfo), at the time of
- * sending: it tells the truth once @socket_fd is shut down. To look takes 3 to 6 us, as long as to
- * receive a few messages and a tenth of starting a thread.
+ * False only if no message that is left to receive has descriptors attached, however many messages
+ * there are. The kernel counts attached descriptors since Linux 5.6 (net/unix/af_unix.c,
+ * unix_show_fdinfo). It counts them when they are sent, so the number is final once @socket_fd is
+ * shut down. Reading it takes 3 to 6 us, as long as receiving a few messages, and a tenth of the
+ * time for starting a thread.
  */
 static bool may_hold_descriptors(int socket_fd)
 {
@@ -128,8 +131,8 @@ static void wait_for(sem_t *semaphore)
 		; /* EINTR */
 }
 
-/* From here on the thread has its own table, in which all open descriptors stay open; exiting drops
- * it. */
+/* unshare(2) gives the thread its own descriptor table, in which all open descriptors stay open
+ * until the thread exits. */
 static void *hold(void *argument)
 {
 	struct holder *holder = argument;
@@ -159,9 +162,9 @@ static bool holder_start(struct holder *holder)
 }
 
 /*
- * Waits for the thread to be done with its memory, which happens before the thread drops its files
- * (kernel/exit.c, do_exit: exit_mm, exit_files). The thread is exiting by then, so sockets do not
- * linger (net/ipv4/af_inet.c, inet_release: PF_EXITING).
+ * Waits until the thread has released its memory, which it does before it drops its files
+ * (kernel/exit.c, do_exit: exit_mm, exit_files). The thread is exiting by then, so its sockets do
+ * not linger (net/ipv4/af_inet.c, inet_release: PF_EXITING).
  */
 static void holder_stop(struct holder *holder)
 {
@@ -190,7 +193,7 @@ static void keep_waiting(struct socket_closer *closer, int *socket_fd)
 		closer->waiting = grown;
 		closer->waiting[closer->n_waiting++] = *socket_fd;
 	}
-	*socket_fd = -1; /* no memory: better to lose a descriptor than to hang */
+	*socket_fd = -1; /* without memory it stays open: a leak is better than a hang */
 }
 
 void socket_closer_close_listening(struct socket_closer *closer, int *socket_fd)
@@ -200,7 +203,8 @@ void socket_closer_close_listening(struct socket_closer *closer, int *socket_fd)
 	socket_closer_close_waiting(closer);
 }
 
-/* Without SO_PASSRIGHTS a client could attach a descriptor after a mere look. */
+/* If the socket is not bare, a client could attach a descriptor after the check, so the socket is
+ * shut down first. */
 static bool is_empty(int socket_fd)
 {
 	bool is_bare = socket_is_bare(socket_fd);
