@@ -69,8 +69,8 @@ int affinity_find(int root_fd, const char *pmu, uint32_t package)
 	return r < 0 ? r : find_in(text, root_fd, package);
 }
 
-/* The PMUs of a machine that files below another root describe are not found here. Its CPUs stay in
- * charge, so the thread goes back to its own CPU. */
+/* Always looks below /, so it does not find the PMUs of a machine that files below another root
+ * describe. Then the thread goes back to its own CPU, which stays in charge. */
 bool affinity_follow(struct affinity *affinity, uint64_t now_ns)
 {
 	_cleanup_close_ int root_fd = -1;

@@ -3,8 +3,8 @@
  * The CPU on which a reader's thread runs: the CPU in charge of its socket's counters, where
  * reading them interrupts no other CPU. When that CPU goes offline, the kernel gives the counters
  * to another CPU of the package and lets the thread run anywhere (kernel/sched/core.c,
- * select_fallback_rq). The kernel undoes neither when the CPU returns. So the thread looks where
- * the counters are.
+ * select_fallback_rq). The kernel undoes neither when the CPU returns. So the thread checks which
+ * CPU is in charge of the counters.
  */
 #pragma once
 
@@ -24,12 +24,12 @@ bool affinity_set(const struct affinity *affinity, pthread_t thread);
 
 /*
  * The thread of @affinity calls this now and then. If the thread runs elsewhere, it moves to the
- * CPU that is in charge now, or back to its own CPU where sysfs does not tell. It looks at most
+ * CPU that is in charge now, or back to its own CPU if sysfs does not name one. It looks at most
  * once a second; the call costs next to nothing while the thread runs where it should. True:
  * affinity->cpu has changed.
  */
 bool affinity_follow(struct affinity *affinity, uint64_t now_ns);
 
 /* The CPU of @package that is in charge of @pmu's counters, on the machine below @root_fd. -ENOENT:
- * no CPU of @package is, or sysfs does not tell; -ENOMEM, errno of openat(2) and read(2). */
+ * no CPU of @package is in charge, or sysfs names none; -ENOMEM, errno of openat(2) and read(2). */
 int affinity_find(int root_fd, const char *pmu, uint32_t package);

@@ -3,10 +3,9 @@
 
 enum {
 	CLIENTS_MIN = 2,
-	SOON_NS = 50000, /* a ring of a batch this soon after an answer was too late for it */
-	QUIET_ONES = 2,  /* after so many last moments without a ring, one fewer will do */
-	LATE_ONES =
-		16, /* so many late rings make a batch: fewer may be one client that never pauses */
+	SOON_NS = 50000, /* a ring this soon after an answer is late for it */
+	QUIET_ONES = 2,  /* after so many quiet last moments, one fewer will do */
+	LATE_ONES = 16,  /* this many late rings make a batch; one busy client makes fewer */
 };
 
 void batch_learn(struct doorbell *doorbell, uint64_t now_ns)
@@ -20,12 +19,12 @@ void batch_learn(struct doorbell *doorbell, uint64_t now_ns)
 		return;
 	doorbell->n_late = 0;
 	doorbell->n_quiet = 0;
-	/* Each client needs one moment at most. 20 for 8 clients made 1 answer in 100 take 1 ms. */
+	/* One moment per client is enough: with 20 for 8 clients, 1 answer in 100 took 1 ms. */
 	if (doorbell->moments < BATCH_MOMENTS && doorbell->moments < doorbell->n_clients)
 		doorbell->moments++;
 }
 
-/* A claim that was put off has waited for the others long enough. */
+/* A claim that was put off has already waited long enough for others. */
 static bool may_be_batch(const struct doorbell *doorbell)
 {
 	return doorbell->n_clients >= CLIENTS_MIN && !doorbell->check_ns;

@@ -108,7 +108,7 @@ static int64_t reserve_ns(const struct budget *budget)
 	return burst_ns(budget) / RESERVE_PARTS;
 }
 
-/* Thrifty users may owe the rest of the burst. */
+/* The rest of the burst is the debt that thrifty users may run up. */
 static int64_t most_total_ns(const struct budget *budget)
 {
 	return burst_ns(budget) - reserve_ns(budget);
@@ -133,7 +133,7 @@ static void limit(int64_t *balance_ns, int64_t most_ns)
 		*balance_ns = most_ns;
 }
 
-/* The time that it takes to earn from @balance_ns to above @wanted_ns. */
+/* The time until earnings raise @balance_ns above @wanted_ns. */
 static uint64_t earning_ns(
 	const struct budget *budget, int64_t balance_ns, int64_t wanted_ns, uint64_t parts)
 {
@@ -187,16 +187,16 @@ static bool has_plenty(const struct budget *budget)
 }
 
 /*
- * How far the total may have gone down when a user is admitted: the more credit the user has, the
- * deeper, to the whole reserve at most. So a user that spends its savings leaves something for
- * users with more credit.
+ * The total must be above this when a user is admitted. The more credit the user has, the lower
+ * this is, down to a debt as large as the reserve. So a user that spends its savings leaves
+ * something for users with more credit.
  */
 static int64_t least_total_ns(const struct budget_account *account)
 {
 	return account->credit_ns > 0 ? -account->credit_ns / RESERVE_PARTS : 0;
 }
 
-/* The wait until there is plenty, or until there are both credit and a total to spend it from. */
+/* The wait until there is plenty, or until the user has credit and the total is high enough. */
 static uint64_t credit_wait_ns(const struct budget *budget, const struct budget_account *account)
 {
 	uint64_t plenty_ns = earning_ns(budget, budget->total_ns, reserve_ns(budget), 100);

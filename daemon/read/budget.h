@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CPU time that one thread may spend for its users, and the users that pay for it. A reader
- * spends it on sweeps and wake-ups, the main thread on connections.
+ * The CPU time that one thread may spend on its users, and the accounts of the users that pay for
+ * it. A reader spends it on sweeps and wake-ups, the main thread on connections.
  *
- * All users together have one total. It earns `percent` of a CPU and saves up at most the burst.
- * While more than a quarter of the burst is left, there is plenty: every user is admitted, and no
- * charge reduces a user's credit. That quarter is the reserve. Out of the reserve, a user is
- * admitted only if it has credit of its own. Users that asked within the last second earn credit in
- * equal parts; idle users earn nothing and cost the others nothing. So a user that asks without
- * pause spends its earnings and leaves the reserve to thrifty users. A user with saved credit may
- * draw on the next earnings, too: the more credit, the further, and with the largest possible
- * credit as far as the size of the reserve. So another user that has just spent the rest, even from
- * its savings, cannot make it wait. Credit begins at zero, so a client gains nothing by coming
- * under a new name.
+ * All users together have one total. It earns `percent` of a CPU and saves up at most three
+ * quarters of the burst. While more than a quarter of the burst is left, there is plenty: every
+ * user is admitted, and no charge reduces a user's credit. That last quarter is the reserve. Out of
+ * the reserve, a user is admitted only if it has credit of its own. Users that asked within the
+ * last second earn credit in equal parts. Idle users earn nothing and cost the others nothing. So a
+ * user that asks without pause spends its earnings and leaves the reserve to thrifty users. A user
+ * with saved credit may also draw on the next earnings, which puts the total into debt. The more
+ * credit the user has, the further it may go: with the largest possible credit, as far as the size
+ * of the reserve. So it does not have to wait because another user has just spent the rest, even if
+ * that user spent savings. Credit begins at zero, so a client gains nothing by coming under a new
+ * name.
  *
  * A ring may also come too early: sooner than an interval after the last sweep, or after the last
- * sweep that answered this user. It waits in the same way.
+ * sweep that answered this user. Such a ring waits in the same way.
  *
- * Accounts have numbers. accounts.h says what each stands for.
+ * Accounts have numbers. accounts.h says what each number stands for.
  */
 #pragma once
 
@@ -27,7 +28,7 @@
 /* As the site has configured it. */
 struct budget_rules {
 	uint32_t percent;  /* of one CPU, for all users together */
-	uint32_t burst_ms; /* at most this much is saved up */
+	uint32_t burst_ms; /* the bound on savings and debt: see above */
 	uint32_t min_interval_ms;
 	uint32_t min_interval_per_user_ms;
 };
@@ -35,7 +36,7 @@ struct budget_rules {
 /* The state of one account. All zero: never seen. */
 struct budget_account {
 	int64_t credit_ns;
-	uint64_t as_of_ns;     /* of the credit, CLOCK_MONOTONIC */
+	uint64_t as_of_ns;     /* when the credit was last updated, CLOCK_MONOTONIC */
 	uint64_t asked_ns;     /* when it last asked; 0: not within the last second */
 	uint64_t swept_ns;     /* begin of the last sweep that answered it; 0: none */
 	bool counts;           /* there is no plenty: charges reduce its credit */
@@ -55,9 +56,9 @@ struct budget_use {
 
 struct budget {
 	struct budget_rules rules; /* may be changed at any time */
-	int64_t least_ns; /* of the total: users wait for no more debt than this; 0: no limit */
+	int64_t least_ns; /* the least total, which bounds the wait for debt; 0: no limit */
 	int64_t total_ns;
-	uint64_t as_of_ns; /* of the total; 0: not asked yet */
+	uint64_t as_of_ns; /* when the total was last updated; 0: not asked yet */
 	uint64_t swept_ns; /* begin of the last sweep; 0: none */
 	uint64_t sweep_cost_ns;
 	uint32_t oldest, newest, n_active; /* accounts that asked within the last second */
@@ -73,11 +74,11 @@ struct budget_use budget_use(const struct budget *budget, unsigned account, uint
 /* @account stands for another user from now on. */
 void budget_forget(struct budget *budget, unsigned account);
 
-/* A user that was charged as @from is charged as @to from now on: its interval goes on there. */
+/* A user is charged as @to from now on, no longer as @from. Its interval goes on there. */
 void budget_move(struct budget *budget, unsigned from, unsigned to);
 
-/* @account asks for something that will be charged. 0: it is admitted; else how many ns it has to
- * wait. It asks again then, because others may have made the wait longer. */
+/* @account asks for something that will be charged. 0: it is admitted; otherwise the ns that it has
+ * to wait. After the wait it must ask again, because others may have made the wait longer. */
 uint64_t budget_ask(struct budget *budget, unsigned account, uint64_t now_ns);
 
 /*
@@ -90,26 +91,27 @@ uint64_t budget_ask_for_some(struct budget *budget, unsigned account, uint64_t n
 uint64_t budget_ask_within_intervals(struct budget *budget, unsigned account, uint64_t now_ns);
 
 /*
- * May a sweep to which another account is admitted also answer @account, which waits? @account may
- * then be in debt by the cost of a sweep, so that users that wait together pay and are answered
- * together. But it draws on the next earnings no more than it would alone, because waking its
- * clients may cost much more than a sweep.
+ * May a sweep also answer @account, which waits, if another account is admitted to it? @account may
+ * then be in debt by the cost of a sweep, so that users that wait together pay together and are
+ * answered together. But it draws on the next earnings no more than it would alone, because waking
+ * its clients may cost much more than a sweep.
  */
 bool budget_may_join(struct budget *budget, unsigned account, uint64_t now_ns);
 
-/* A sweep began at @begin_ns and cost @cost_ns, the wake-ups apart. */
+/* A sweep began at @begin_ns and cost @cost_ns, without the wake-ups. */
 void budget_swept(struct budget *budget, uint64_t begin_ns, uint64_t cost_ns);
 
 /* A claim of @account has to wait. */
 void budget_put_off(struct budget *budget, unsigned account);
 
-/* That sweep answers @account. */
+/* The last sweep answers @account. */
 void budget_answered(struct budget *budget, unsigned account);
 
 void budget_charge(struct budget *budget, unsigned account, uint64_t cost_ns);
 
 /*
- * As budget_charge(), for work that could not wait, such as a new client. No other user may have to
- * wait for that work, so it never puts the total in debt. The account's debt is at most the burst.
+ * As budget_charge(), for work that could not wait, such as a new client. Other users must not wait
+ * because of that work, so it never puts the total into debt. The account's debt is at most the
+ * burst.
  */
 void budget_charge_unasked(struct budget *budget, unsigned account, uint64_t cost_ns);

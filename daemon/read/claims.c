@@ -11,7 +11,8 @@ enum {
 
 /* --- admission --- */
 
-/* Asks for all claims in each turn: a claim that was put off may find that others needed less. */
+/* Asks the budget for all claims in each turn: a claim that was put off may be admitted sooner if
+ * others needed less. */
 bool claims_admit(struct doorbells *d, uint64_t now_ns)
 {
 	bool admitted = false;
@@ -74,7 +75,8 @@ static void answer(struct doorbell *doorbell)
 	wake_portion(doorbell);
 }
 
-/* Users that wait for a sweep come first. A waiter that sleeps on looks by itself now and then. */
+/* Users that wait for a sweep come first. Waiters that still sleep check by themselves now and
+ * then. */
 static void wake_on(struct doorbells *d, struct doorbell *doorbell)
 {
 	uint64_t now_ns = clock_now_ns(), wait_ns;
@@ -104,7 +106,7 @@ void claims_wake(struct doorbells *d, unsigned i, bool many)
 
 /* --- payment --- */
 
-/* The clock went on while the thread had to wait for its CPU, so users together pay at most
+/* The times of waking include waits of the thread for its CPU, so users together pay at most
  * @cost_ns. Returns the rest of @cost_ns. */
 static uint64_t charge_wakes(struct doorbells *d, uint64_t cost_ns)
 {
@@ -134,7 +136,7 @@ static void charge_shares(struct doorbells *d, bool for_sweep, uint64_t cost_ns)
 		struct doorbell *doorbell = &d->places[d->busy[i]];
 
 		if (pays(doorbell, for_sweep)) {
-			/* The last one pays the rest, so that nothing is lost by rounding. */
+			/* The last user pays the rest, so that rounding loses nothing. */
 			uint64_t share_ns = n > 1 ? cost_ns / n : cost_ns;
 
 			budget_charge(&d->budget, doorbell_payer(doorbell), share_ns);
@@ -168,7 +170,7 @@ static void end_turn(struct doorbells *d, uint64_t now_ns)
 
 /* --- claims that wait on --- */
 
-/* The library need not ring again, and knows how long to wait. */
+/* Tells the library how long to wait, so it need not ring again. */
 static void put_off(struct doorbells *d, struct doorbell *doorbell, uint64_t due_ns)
 {
 	if (!doorbell->check_ns) {
@@ -186,7 +188,7 @@ static uint64_t wait_ns(struct doorbells *d, const struct doorbell *doorbell, ui
 	return budget_ask(&d->budget, doorbell->account, now_ns);
 }
 
-/* Comes after all charges. Else the reader would look at claims before it can admit them. */
+/* Comes after all charges. Otherwise the reader would look at claims before it can admit them. */
 static void put_off_waiting(struct doorbells *d, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < d->n_busy; i++) {

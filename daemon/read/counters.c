@@ -259,7 +259,7 @@ static int acquire_boxes(struct counters *counters, struct fdstore *store, struc
 	return 0;
 }
 
-/* A client that had the earlier process's page may not be allowed to have it now. */
+/* A client that had the earlier process's page may not be allowed to have the page now. */
 static int withdraw_if_selective(
 	struct counters *counters, const struct config *config, struct fault *fault)
 {
@@ -271,7 +271,7 @@ static int withdraw_if_selective(
 	return r < 0 ? fault_set(fault, r, "Cannot make another page: %s.", strerror(-r)) : 0;
 }
 
-/* From here on the next process can go on with the generation, if a manager keeps it. */
+/* From here on the next process can go on with the generation, if a service manager keeps it. */
 static void hand_over(struct counters *counters)
 {
 	int r = generation_keep(&counters->generation);
@@ -284,7 +284,7 @@ static void hand_over(struct counters *counters)
 			strerror(-r));
 }
 
-/* The filter is for every thread, so it comes after the start of the readers. */
+/* The filter applies to every thread, so it comes after the start of the readers. */
 static void give_up_calls(struct counters *counters)
 {
 	int r = call_filter_set();
@@ -296,7 +296,7 @@ static void give_up_calls(struct counters *counters)
 			strerror(-r));
 }
 
-/* Where there is one socket, no other can get its number. */
+/* With a single socket no other socket can get its number, so a failure does not matter. */
 static void save_numbers(struct counters *counters)
 {
 	const struct topology *topology = &counters->topology;

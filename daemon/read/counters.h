@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counting hardware as this daemon has it: recognised, planned, opened, read.
+ * The counting hardware of the machine, as this daemon recognises, plans, opens and reads it.
  *
- * The order of the fields is the order of their making: each needs the fields above it.
- * counters_done() goes back up.
+ * The fields are in the order in which they are made: each needs the fields above it.
+ * counters_done() frees them in the reverse order.
  */
 #pragma once
 

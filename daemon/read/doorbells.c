@@ -37,7 +37,6 @@ static uint64_t data_of(const struct doorbells *d, unsigned place)
 	return (uint64_t)d->places[place].use << 32 | place;
 }
 
-/* An unmuted doorbell that was ever rung is reported once, because nobody drains it. */
 void doorbells_mute(struct doorbells *d, unsigned place, bool muted)
 {
 	struct epoll_event event = { .events = muted ? 0 : EDGES, .data.u64 = data_of(d, place) };
@@ -85,7 +84,7 @@ int doorbells_watch(struct doorbells *d, unsigned place, int fd)
 	return 0;
 }
 
-/* The place may have become free in this very turn. Its former user still pays for the turn. */
+/* The place may have become free in this turn. Its former user still pays for the turn. */
 int doorbells_add(
 	struct doorbells *d, unsigned place, unsigned account, int fd, struct page_wakeup *wakeup)
 {
@@ -130,7 +129,7 @@ void doorbells_set_rules(struct doorbells *d, const struct budget_rules *rules)
 
 /* --- rings --- */
 
-/* The timeout is in ns where the kernel can, else in ms. */
+/* The timeout is in ns if the kernel supports that, otherwise in ms. */
 static int wait_for_events(struct doorbells *d, int64_t timeout_ns)
 {
 	const struct timespec timeout = { timeout_ns / (int64_t)SECOND_NS,

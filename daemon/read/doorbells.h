@@ -8,13 +8,14 @@
  *
  * A user whose claim waits (claims.h) need not ring. If it rings all the same, its doorbell is
  * *muted* by EPOLL_CTL_MOD until the claim is answered. EPOLL_CTL_MOD looks at the doorbell's count
- * and at nothing that clients hold (fs/eventpoll.c, ep_modify; fs/eventfd.c, eventfd_poll).
+ * and at nothing that clients hold (fs/eventpoll.c, ep_modify; fs/eventfd.c, eventfd_poll). It
+ * takes 2 to 4 us while a call of the client is held in a page fault.
  *
- * A pipe that nobody drains would be worse than an eventfd. With 16,000 watchers of the client's
- * end (Linux 6.18), a ring costs the client 2 ms with an eventfd and 13 us with a pipe; but closing
- * our end, which is not the last, takes 2 us with an eventfd, and 2 ms with a pipe, which walks the
- * watchers. And a pipe is full at some time: then a client would have to ask for another.
- * EPOLL_CTL_MOD takes 2 to 4 us while a call of the client is held in a page fault.
+ * A doorbell is an eventfd, because a pipe that nobody drains would be worse. With 16,000 watchers
+ * of the client's end (Linux 6.18), a ring costs the client 2 ms with an eventfd and 13 us with a
+ * pipe. But closing our end, which is not the last, takes 2 us with an eventfd and 2 ms with a
+ * pipe, which walks the watchers. A pipe also fills up, and then a client would have to ask for
+ * another.
  *
  * Everything but doorbells_wait() is called with the reader's lock held.
  */
@@ -37,21 +38,21 @@ struct doorbell {
 	bool used;
 	bool listed;      /* in doorbells.busy */
 	bool rang;        /* in this turn */
-	bool waits;       /* for a sweep: its claim */
+	bool waits;       /* its claim waits for a sweep */
 	bool joins;       /* the next sweep answers it */
 	bool answered;    /* by the sweep of this turn */
 	bool half_woken;  /* some of its waiters still sleep */
-	bool muted;       /* rang although its claim waits */
-	bool all_came;    /* all rings seem in time for the last answer: none is late for it */
+	bool muted;       /* because it rang although its claim waits */
+	bool all_came;    /* no ring seems late for the last answer */
 	int fd;           /* borrowed */
-	uint32_t use;     /* how often the place was given away; marks events of former users */
+	uint32_t use;     /* how often the place was taken; marks events of former users */
 	unsigned account; /* of the budget */
 	unsigned former;  /* 1 + account of a former user, which pays for this turn; 0: none */
 	unsigned n_clients;
 	unsigned n_woken;     /* waiters that the last answer woke */
-	unsigned moments;     /* a sweep waits so many for its clients to ring together; 0: none */
-	unsigned n_quiet;     /* answers after a last moment without a ring, since one was late */
-	unsigned n_late;      /* rings soon after an answer, while .moments is 0 */
+	unsigned moments;     /* that a sweep waits for its clients to ring together; 0: none */
+	unsigned n_quiet;     /* answers with a quiet last moment, since a ring was late */
+	unsigned n_late;      /* late rings while .moments is 0 */
 	uint64_t answered_ns; /* when its waiters were last woken */
 	uint64_t wake_ns;     /* time that waking took in this turn */
 	uint64_t check_ns;    /* when to look at its claim again; 0: now */
@@ -95,20 +96,21 @@ int doorbells_add(struct doorbells *doorbells, unsigned place, unsigned account,
 /* Watches @fd at @place instead of the doorbell that is there. Errno of epoll_ctl(2). */
 int doorbells_watch(struct doorbells *doorbells, unsigned place, int fd);
 
-/* Frees @place. Rings at its old doorbell have no effect, until that doorbell is closed. */
+/* Frees @place. Its old doorbell stays watched until it is closed, but rings there do nothing. */
 void doorbells_remove(struct doorbells *doorbells, unsigned place);
 
-/* New rules: all claims are looked at again. */
+/* Applies new rules, and looks at all claims again. */
 void doorbells_set_rules(struct doorbells *doorbells, const struct budget_rules *rules);
 
 /* --- the beginning of a reader's turn; claims.h has the rest --- */
 
-/* Sleeps until somebody rings, or for @timeout_ns at most; negative: for ever. Without the lock. */
+/* Sleeps until somebody rings, or for @timeout_ns at most; negative: for ever. To be called without
+ * the lock. */
 void doorbells_wait(struct doorbells *doorbells, int64_t timeout_ns);
 
 /* Notes the rings. True: there is an order. */
 bool doorbells_note(struct doorbells *doorbells, uint64_t now_ns);
 
-/* Mutes the doorbell at @place, or unmutes it. An unmuted doorbell that was ever rung is reported
- * once, because nobody drains it. */
+/* Mutes the doorbell at @place, or unmutes it. After that, an unmuted doorbell that was ever rung
+ * is reported once, because nobody drains it. */
 void doorbells_mute(struct doorbells *doorbells, unsigned place, bool muted);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The activity of a thread, and the time since when it has been busy with it. The thread writes
- * both, and another thread reads them without a lock, because the first may hang while it holds
- * one. A thread that sleeps until there is work is not busy, so it need never wake up to show that
- * it is alive. One that sleeps until a time at which something is due counts as busy from then on.
+ * both. Another thread reads them without a lock, because the first may hang while it holds one. A
+ * thread that sleeps until work comes is not busy, so it need never wake up only to show that it is
+ * alive. A thread that sleeps until something is due counts as busy from that time on.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct heartbeat {
 	uint32_t n_begun;  /* activities so far; wraps */
 };
 
-/* @doing must live as long as the heartbeat, and may follow "it has been ". */
+/* @doing must live as long as the heartbeat, and must make sense after "it has been ". */
 static inline void heartbeat_begin(struct heartbeat *heartbeat, const char *doing, uint64_t now_ns)
 {
 	__atomic_store_n(&heartbeat->doing, doing, __ATOMIC_RELAXED);

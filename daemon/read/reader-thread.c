@@ -51,10 +51,8 @@ static void gather(struct reader *reader)
 	pthread_mutex_unlock(&reader->lock);
 }
 
-/*
- * A few clients may spin while a short sweep runs: on an idle machine, waking them takes about as
- * long as the sweep. In a batch, or for long sweeps, waiters had better sleep.
- */
+/* A few clients may spin while a short sweep runs: on an idle machine, waking them takes about as
+ * long as the sweep. In a batch, or for long sweeps, waiters should sleep. */
 static uint32_t spin_ns(const struct reader *reader)
 {
 	const struct page_sweep *last = sweep_last(&reader->sweep);
@@ -100,7 +98,7 @@ static void charge(struct reader *reader, bool swept)
 
 /* --- the thread --- */
 
-/* When counters that saturate must be read even if nobody rings. In ns from now; -1: never. */
+/* The time until counters that saturate must be read even if nobody rings, in ns; -1: never. */
 static int64_t sweep_due_ns(const struct reader *reader, uint64_t now_ns)
 {
 	uint64_t every_ns = reader->options.sweep_every_s * UINT64_C(1000000000);
@@ -177,7 +175,7 @@ static void answer(struct reader *reader)
 	page_let_spin(reader->sweep.cell, is_one ? spin_ns(reader) : 0);
 }
 
-/* Waits for rings. The heartbeat is not busy meanwhile, unless something that is due waits. */
+/* Waits for rings. The heartbeat is not busy meanwhile, until something is due. */
 static void wait_for_rings(struct reader *reader)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -233,7 +231,8 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* The lowest real-time priority: while all CPUs are busy, a fresh read's tail depends on it. */
+/* The lowest real-time priority. It keeps the tail latency of fresh reads low while all CPUs are
+ * busy. */
 static bool ask_for_realtime(pthread_t thread)
 {
 	struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };

@@ -7,8 +7,6 @@
 
 #include "daemon/read/reader.h"
 
-/*
- * Starts the thread. It is no error if the system refuses SCHED_FIFO or the CPU: reader_state()
- * shows the refusal. Errno of pthread_create(3). reader_done() ends the thread.
- */
+/* Starts the thread. It is not an error if the system refuses SCHED_FIFO or the CPU: reader_state()
+ * shows the refusal. Errno of pthread_create(3). reader_done() ends the thread. */
 int reader_thread_start(struct reader *reader);

@@ -15,7 +15,7 @@
 
 static const uint64_t STOPPED_NS = 1000000000;
 
-/* Only a box that stands still for a while is worth the main thread's attention. */
+/* Reports only a box that stands still for a while. */
 static void note_stopped(struct reader *reader)
 {
 	uint64_t now_ns = sweep_last(&reader->sweep)->end_ns;
@@ -40,7 +40,8 @@ void reader_note_sweep(struct reader *reader)
 	note_stopped(reader);
 }
 
-/* The main thread is not real-time: while it holds the lock it runs at the reader's priority. */
+/* The main thread is not real-time. If the reader waits for the lock, its holder runs at the
+ * reader's priority. */
 static void init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attr;
@@ -183,7 +184,7 @@ struct reader_state reader_state(struct reader *reader)
 	return state;
 }
 
-/* To poll the epoll instance takes no event from the thread, and does not touch a doorbell's list
+/* Polling the epoll instance takes no event from the thread, and does not touch a doorbell's list
  * of watchers. */
 bool reader_is_rung(const struct reader *reader)
 {

@@ -4,7 +4,7 @@
  * that socket, because reading a counter from another CPU costs an interrupt on the socket's CPU.
  *
  * Clients ring doorbells, and one sweep serves all clients that rang before it began. While nobody
- * rings, the thread sleeps without a timeout.
+ * rings, the thread sleeps, without a timeout if the platform needs no regular sweeps.
  */
 #pragma once
 
@@ -29,8 +29,8 @@ struct reader_options {
 	struct affinity affinity; /* the thread's own, once it runs */
 	bool realtime;
 	struct reader_rules rules;
-	uint32_t sweep_every_s; /* a sweep so often even if nobody rings; 0: no such sweep */
-	int stopped_fd;         /* eventfd: rung while boxes stand still, once a second */
+	uint32_t sweep_every_s; /* a sweep at least this often; 0: only for rings */
+	int stopped_fd;         /* eventfd: written once a second while boxes stand still */
 };
 
 /* The state of a reader, as `uncore info` shows it. */
@@ -79,7 +79,7 @@ int reader_init(struct reader *reader, const struct reader_options *options,
 /* Notes the last sweep in .state. For the thread, with the lock held, or before the thread runs. */
 void reader_note_sweep(struct reader *reader);
 
-/* Stops the thread and frees everything; for every reader_init(), failed ones too. */
+/* Stops the thread and frees everything; for every reader_init(), even a failed one. */
 void reader_done(struct reader *reader);
 
 /*
@@ -107,7 +107,7 @@ void reader_forget_account(struct reader *reader, unsigned account);
  * @page when this returns. */
 void reader_move(struct reader *reader, struct page_header *page);
 
-/* The rules hold from the next sweep on. Claims that wait do so by the new rules. */
+/* The rules hold from the next sweep on, also for claims that wait. */
 void reader_set_rules(struct reader *reader, const struct reader_rules *rules);
 
 struct reader_state reader_state(struct reader *reader);
