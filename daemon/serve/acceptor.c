@@ -25,7 +25,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* Clients can cause these lines as often as they like. */
+/* Limits the rate of these lines, because clients can cause them as often as they like. */
 static void warn_at_times(struct log_limit *limit, const char *what, int error)
 {
 	uint64_t n_silent;
@@ -35,7 +35,7 @@ static void warn_at_times(struct log_limit *limit, const char *what, int error)
 			n_silent, strerror(error));
 }
 
-/* Trying again at once would spin. Accepting pauses until a client leaves, or for some time. */
+/* Retrying at once would spin. So accepting pauses until a client leaves or the pause is over. */
 static void pause_without_room(struct acceptor *acceptor, int error)
 {
 	warn_at_times(&acceptor->paused, "No new client can be taken in for now", error);
@@ -44,7 +44,7 @@ static void pause_without_room(struct acceptor *acceptor, int error)
 	sd_event_source_set_enabled(acceptor->retry_source, SD_EVENT_ONESHOT);
 }
 
-/* Returns a connection, or -1: there are no more for now. */
+/* Returns a connection, or -1 if none can be accepted for now. */
 static int accept_one(struct acceptor *acceptor, int fd)
 {
 	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -54,7 +54,7 @@ static int accept_one(struct acceptor *acceptor, int fd)
 	return accepted;
 }
 
-/* A connection for which there is no room waits on until others_are_heard(). */
+/* If there is no room for the connection, it waits until others_are_heard(). */
 static void take_in(struct acceptor *acceptor, int fd, bool others_are_heard)
 {
 	int r = admission_accept(acceptor->server, &fd, others_are_heard);
@@ -66,10 +66,10 @@ static void take_in(struct acceptor *acceptor, int fd, bool others_are_heard)
 }
 
 /*
- * Accepts all waiting connections, and only then looks at the first. Where many clients connect
- * without end, clients that happen to run take the places in the queue, and a client that waits for
- * a place is woken in vain, again and again. If all places become free at once, that client gets
- * one.
+ * Accepts all waiting connections before it handles the first. When many clients keep connecting,
+ * each place in the queue that becomes free is taken by a client that happens to run. A client that
+ * sleeps until there is a place is woken in vain, again and again. If all places become free at
+ * once, that client gets one.
  */
 static void accept_all(struct acceptor *acceptor, int fd)
 {
@@ -83,9 +83,9 @@ static void accept_all(struct acceptor *acceptor, int fd)
 }
 
 /*
- * A newcomer goes before the requests of connected clients, of which one may have sent hundreds.
- * Further newcomers may come without end: they take their turn with the requests until no newcomer
- * is left.
+ * Newcomers have priority over the requests of connected clients, because one of those may have
+ * sent hundreds. But newcomers may keep coming. So after the first ones, accepting has the same
+ * priority as requests until all events are done.
  */
 static void prefer_newcomers(struct acceptor *acceptor, bool prefer)
 {
@@ -93,8 +93,8 @@ static void prefer_newcomers(struct acceptor *acceptor, bool prefer)
 		prefer ? SD_EVENT_PRIORITY_IMPORTANT : SD_EVENT_PRIORITY_NORMAL);
 }
 
-/* All events that were pending when the waiting connections were accepted are done: clients that
- * have left have made room. */
+/* All events that were pending when the waiting connections were accepted are done now, so clients
+ * that have left have made room. */
 static void others_are_heard(struct acceptor *acceptor)
 {
 	unsigned n = acceptor->n_waiting;
@@ -121,12 +121,13 @@ void acceptor_at_rest(struct acceptor *acceptor)
 {
 	others_are_heard(acceptor);
 	prefer_newcomers(acceptor, true);
-	closers_hand_over(acceptor->server->closers); /* wakes once for all closed since */
+	closers_hand_over(acceptor->server->closers); /* one wake-up for many closes */
 }
 
 /*
- * The source is made early: when it is needed, there may be no descriptor left for it. The loop's
- * own timer comes with it: a loop that cannot make one when a client is over its rate fails.
+ * Makes the timer early, because there may be no descriptor left for it when it is needed. This
+ * also makes the loop's own timer descriptor. If the loop had to make that one when a client
+ * exceeds its rate, a lack of descriptors would end the loop.
  */
 static int add_retry(struct acceptor *acceptor)
 {

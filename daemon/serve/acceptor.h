@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Takes in the connections that wait at the listening socket, and decides when: newcomers go before
- * the requests of peers, and accepting pauses while there is no room.
- */
+/* Accepts the connections that wait at the listening socket, and decides when. Newcomers have
+ * priority over the requests of peers. Accepting pauses while there is no room. */
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -14,7 +12,7 @@
 struct acceptor {
 	struct server *server;         /* borrowed */
 	sd_event_source *retry_source; /* on while accepting pauses */
-	int waiting[LISTENER_AT_ONCE]; /* accepted; there may be room once the others are heard */
+	int waiting[LISTENER_AT_ONCE]; /* accepted; wait for room */
 	unsigned n_waiting;
 	struct log_limit lost, paused; /* log lines that clients can cause */
 };

@@ -27,8 +27,8 @@ static void drop_one_of(struct server *server, unsigned account)
 
 /*
  * May @account have another connection? If all places are taken, the account with the most
- * connections gives one up, unless that is @account itself. Returns 1; 0: *@ret says why not;
- * -EAGAIN: not yet; some clients may have left, but @others_are_heard is false.
+ * connections gives one up, if it has at least two more than @account. Returns 1: yes; 0: no, *@ret
+ * says why; -EAGAIN: not yet, because @others_are_heard is false and some clients may have left.
  */
 static int has_room(struct server *server, const struct rules_user *who, unsigned account,
 	bool others_are_heard, struct policy_refusal *ret)
@@ -61,7 +61,7 @@ static int has_room(struct server *server, const struct rules_user *who, unsigne
 	return 1;
 }
 
-/* A client that has left before it was heard wants no answer, whatever it asked. */
+/* A client that left before it was heard needs no answer. */
 static bool has_left(int fd)
 {
 	struct pollfd end = { .fd = fd };
@@ -71,11 +71,11 @@ static bool has_left(int fd)
 }
 
 /*
- * Gets rid of a connection before it is judged. A storm of connections is made of clients that have
- * left; a crowd comes faster than its connections can be closed. To close one here costs less than
- * to hand it to a closer. That wakes every watcher of the client's end. But watching costs the
- * client more than waking costs us, and the client had no more time for it than we took to accept.
- * True: it is done.
+ * Closes a connection before the policy judges it, if the client has left or the account is a crowd
+ * (closers.h). In a storm of connections most clients have left already. Closing a connection here
+ * costs less than handing it to a closer. The close wakes every watcher of the client's end. But
+ * adding a watcher costs the client more than waking it costs us, and the client had only the time
+ * until it was accepted. True: the connection is gone.
  */
 static bool turn_away(struct server *server, int *fd, uid_t uid, unsigned account)
 {
@@ -94,8 +94,8 @@ static bool turn_away(struct server *server, int *fd, uid_t uid, unsigned accoun
 	return true;
 }
 
-/* What the policy lets a client do. A user that has tables of teams may collect them, whatever the
- * rules are by now. */
+/* What the policy lets a client do. A user that has tables of teams may collect them, even if the
+ * rules no longer admit the user. */
 enum verdict { REFUSED, MAY_COLLECT, ADMITTED };
 
 /* Unless *@who is admitted, *@ret says why not. */
@@ -111,10 +111,10 @@ struct newcomer {
 	struct rules_user who;
 	unsigned account;
 	enum verdict verdict;
-	struct policy_refusal why; /* of the verdict */
+	struct policy_refusal why; /* why the verdict is not ADMITTED */
 };
 
-/* May the newcomer enter? Returns as has_room(); *@ret is only set with 0. */
+/* May the newcomer enter? Returns as has_room(); *@ret is valid only with 0. */
 static int may_enter(struct server *server, const struct newcomer *newcomer, bool others_are_heard,
 	struct policy_refusal *ret)
 {
@@ -137,7 +137,8 @@ static int let_in(
 	return r;
 }
 
-/* A peer that is let in takes over *@fd. newcomer->account is set if this returns 0. */
+/* If the newcomer is let in, the peer takes over *@fd. Sets newcomer->account as soon as the
+ * account is known. */
 static int admit(struct server *server, int *fd, bool others_are_heard, struct newcomer *newcomer,
 	struct peer **ret)
 {
@@ -177,8 +178,8 @@ int admission_accept(struct server *server, int *fd, bool others_are_heard)
 	return peer ? conversation_begin(peer) : r;
 }
 
-/* A peer that came to collect tables may go on to do so, and may do more if the rules permit it
- * now. */
+/* A peer that may only collect tables may go on doing so. If the rules admit its user now, the peer
+ * may do everything. */
 static bool may_stay(struct peer *peer, const struct rules_user *who, struct policy_refusal *ret)
 {
 	if (policy_admits(&peer->server->config->access, server_owner(peer->server), who, ret))

@@ -8,13 +8,14 @@
 #include "daemon/serve/server.h"
 
 /*
- * Takes over *@fd, just accepted, and links a peer into @server. If the policy refuses the client,
- * sends it an error message and closes the connection, unless the client has tables of teams to
- * collect (see peer.h); returns 0 then, too. -ENOMEM and errno of
- * the event loop. -EAGAIN, with *@fd still the caller's: there is no room, but not all
- * @others_are_heard, and some of them may have left.
+ * Takes over *@fd, a connection just accepted, and links a peer into @server. If the policy refuses
+ * the client, sends it an error message, closes the connection and returns 0, too. But if the
+ * client has tables of teams to collect, it becomes a peer that may only do that (see peer.h).
+ * -ENOMEM; -ENOSPC: no account is free; errno of getsockopt(2), setsockopt(2) and of the event
+ * loop. -EAGAIN: there is no room, but @others_are_heard is false, so clients may have left; *@fd
+ * is still the caller's.
  */
 int admission_accept(struct server *server, int *fd, bool others_are_heard);
 
-/* Applies a configuration that has changed: frees the peer if it may not connect any more. */
+/* Applies a changed configuration: frees the peer if it may no longer connect. */
 void admission_review(struct peer *peer);

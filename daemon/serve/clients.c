@@ -26,15 +26,15 @@ static struct budget_use use_of_readers(const struct counters *counters, unsigne
 	return sum;
 }
 
-/* --- which tables and connections are whose --- */
+/* --- the tables and connections of each account --- */
 
 struct belongings {
 	uint64_t n_tables, tables_bytes, n_parked;
-	unsigned first_peer, n_peers; /* in .peers below */
+	unsigned first_peer, n_peers; /* in gathered.peers */
 };
 
-/* Both by account, so that the lists of teams and peers are walked once and not for each account.
- */
+/* Both are by account, so that the lists of teams and peers are walked once, not once per
+ * account. */
 struct gathered {
 	uint64_t now_ns;
 	struct belongings *of;     /* owned, by number of the account */
@@ -47,7 +47,7 @@ static void gathered_done(struct gathered *gathered)
 	free(gathered->peers);
 }
 
-/* Tables outlive uncored, so their users may not have asked this process for anything yet. */
+/* Tables outlive the process, so their users may not have an account in this process yet. */
 static void make_accounts_of_tables(struct server *server)
 {
 	for (unsigned i = 0; i < server->teams->n; i++)
@@ -128,7 +128,7 @@ static void write_tables(struct jsonwriter *json, const struct belongings *of)
 	jsonwriter_close(json);
 }
 
-/* Only the rules by which the account was refused. */
+/* Writes only the rules that have refused the account. */
 static void write_refusals(struct jsonwriter *json, const uint64_t refusals[POLICY_RULES])
 {
 	jsonwriter_object(json, "refusals");

@@ -7,8 +7,6 @@
 #include "common/clock.h"
 #include "daemon/serve/requests.h"
 
-/* The size of the first message; 0: the client has gone already, or has sent an empty message,
- * which counts as none; -EAGAIN: there is none yet. */
 int conversation_first_bytes(int fd)
 {
 	char first;
@@ -18,9 +16,9 @@ int conversation_first_bytes(int fd)
 }
 
 /*
- * An error has one of three ends. A request that cannot be granted gets an error message. A peer
- * that breaks the protocol, does not read its answers or has gone is dropped: this returns negative
- * errno. Nothing that a peer does stops the loop.
+ * A request that cannot be granted gets an error message. If the peer breaks the protocol, does not
+ * read its answers or has left, this returns negative errno, and the peer must be freed. Nothing
+ * that a peer does stops the loop.
  */
 static int answer_next(struct peer *peer)
 {
@@ -40,7 +38,7 @@ static int answer_next(struct peer *peer)
 	return r < 0 ? r : -ECONNRESET;
 }
 
-/* Serves the next message of a peer, or parks the peer. False: the peer has been dropped. */
+/* Serves the next message of a peer, or parks the peer. False: the peer was freed. */
 static bool hear(struct peer *peer)
 {
 	struct server *server = peer->server;
@@ -61,8 +59,8 @@ static bool hear(struct peer *peer)
 	return r >= 0;
 }
 
-/* A client that has left wants no answer. Clients that come and leave without end would otherwise
- * have as many connections parked as a user may have. */
+/* A client that has left needs no answer, so its peer does not stay parked. Otherwise clients that
+ * keep coming and leaving would use up all connections of their user with parked ones. */
 static void drop(struct peer *peer)
 {
 	struct server *server = peer->server;
@@ -94,8 +92,8 @@ static int watch(struct peer *peer)
 	return r < 0 ? r : peer_limit_rate(peer);
 }
 
-/* The library says hello at once, and is answered at once, because another turn of the loop costs
- * as much as the answer. */
+/* The library sends HELLO right after it connects. It gets its answer right away, because another
+ * turn of the loop would cost as much as the answer. */
 int conversation_begin(struct peer *peer)
 {
 	int r;

@@ -14,9 +14,9 @@
 #include "daemon/close/socket-closer.h"
 
 /*
- * Connections that wait to be accepted; further ones wait in their connect(2). One process that
- * connects without pause fills any queue, and each newcomer waits behind the whole queue: with
- * SOMAXCONN a victim's uncore_open() took 70 ms instead of 0.14, with 32 it takes 0.7.
+ * How many connections wait to be accepted; further clients wait in connect(2). One process that
+ * connects without pause fills any queue, and each newcomer waits behind the whole queue. With
+ * SOMAXCONN a victim's uncore_open() took 70 ms instead of 0.14 ms; with 32 it takes 0.7 ms.
  */
 enum { BACKLOG = LISTENER_AT_ONCE - 1 };
 
@@ -36,7 +36,7 @@ static void refuse_labels(int fd)
 		setsockopt(fd, SOL_SOCKET, options[i], &off, sizeof off);
 }
 
-/* Best effort: without SO_PASSRIGHTS socket-closer.h has more to do. */
+/* Best effort: without SO_PASSRIGHTS, closing a socket takes more work (socket-closer.h). */
 void listener_take_bare_messages(int fd)
 {
 	const int off = 0;
@@ -45,7 +45,8 @@ void listener_take_bare_messages(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off);
 }
 
-/* SO_PASSRIGHTS stays as it is, because it tells what may have been attached: socket_is_bare(). */
+/* Leaves SO_PASSRIGHTS as it is, because socket_is_bare() learns from it what may have been
+ * attached. */
 void listener_take_bare_newcomer(int fd)
 {
 	if (!socket_is_bare(fd))
@@ -60,17 +61,17 @@ static int take_activated(struct listener *listener, int fd, struct fault *fault
 			"systemd passed a descriptor that is not a listening SOCK_SEQPACKET "
 			"socket: the socket unit needs ListenSequentialPacket=.");
 	listener_take_bare_messages(fd);
-	/* The socket unit may be a site's own, without Backlog=. */
+	/* A site may have a socket unit of its own, without Backlog=. */
 	return fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || listen(fd, BACKLOG) < 0 ? -errno : 0;
 }
 
-/* A daemon that is killed leaves its socket file, at which nobody answers then. */
+/* A daemon that was killed leaves its socket file, but nobody listens there. */
 static bool is_left_over(const struct sockaddr_un *address)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct stat st;
 
-	/* A file that is no socket refuses connect(2), too. */
+	/* A file that is not a socket refuses connect(2), too. */
 	if (fd < 0 || lstat(address->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
 		return false;
 	return connect(fd, (const void *)address, sizeof *address) < 0 && errno == ECONNREFUSED;

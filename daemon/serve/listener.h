@@ -9,7 +9,7 @@
 #include "daemon/base/fdstore.h"
 #include "daemon/site/config.h"
 
-enum { LISTENER_AT_ONCE = 33 }; /* connections that are accepted in a turn */
+enum { LISTENER_AT_ONCE = 33 }; /* connections accepted in one turn of the loop */
 
 struct listener {
 	const struct config *config; /* borrowed; SIGHUP changes its content */
@@ -18,9 +18,9 @@ struct listener {
 };
 
 /*
- * Takes the socket that systemd passed in @store, or makes config->socket_path. Clients may connect
- * from now on and wait. -EADDRINUSE: another uncored listens there; -EINVAL: systemd passed
- * something else; errno of bind(2).
+ * Takes the socket that systemd passed in @store, or makes config->socket_path. From now on clients
+ * may connect, and wait to be accepted. -EADDRINUSE: another uncored listens there; -EINVAL:
+ * systemd passed something else; errno of bind(2).
  */
 int listener_open(struct listener *listener, const struct config *config, struct fdstore *store,
 	struct fault *fault);
@@ -29,18 +29,17 @@ int listener_open(struct listener *listener, const struct config *config, struct
  * one. */
 void listener_close(struct listener *listener);
 
-/* Gives the socket, if uncored made it, the configured mode and group. Errors of chmod(2),
- * chown(2). */
+/* Sets the configured mode and group of the socket's file, if uncored made the socket. Errors of
+ * chmod(2), chown(2). */
 int listener_set_permissions(const struct listener *listener, struct fault *fault);
 
-/* The file of the socket, which uncored or systemd made. False: it cannot be found. */
+/* The owner, group and mode of the socket's file, also if systemd made it. False: the file cannot
+ * be found. */
 bool listener_socket(const struct listener *listener, struct rules_socket *ret);
 
-/*
- * Has the kernel keep descriptors, and all else that may be attached to a message, away from all
- * connections that are made to the listening socket @fd from then on.
- */
+/* Tells the kernel to keep descriptors and all other ancillary data away from the connections that
+ * are made to the listening socket @fd from now on. */
 void listener_take_bare_messages(int fd);
 
-/* The same, except for descriptors, for @fd, a connection that may have been made before. */
+/* The same, except for descriptors, for the connection @fd, which may have been made earlier. */
 void listener_take_bare_newcomer(int fd);

@@ -46,7 +46,7 @@ void loop_notify_again(sd_event *event)
 	sd_event_source_unref(again);
 }
 
-/* sd-event grows its tables while it turns. A failed turn has no effect: descriptors that are
+/* sd-event allocates memory while it turns. A failed turn has no effect: descriptors that are
  * readable stay readable, and timers that are due stay due. */
 static void wait_for_memory(void)
 {

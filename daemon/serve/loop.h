@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event loop of the main thread: the signals that every loop of uncored obeys, and its turns.
- */
+/* The event loop of the main thread, with the signals that every loop of uncored handles. */
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -12,12 +11,12 @@
  */
 int loop_new(sd_event **ret, sd_event_signal_handler_t on_hangup, void *userdata);
 
-/* Tries notify_again() each second, until the service manager has room for it. */
+/* Calls notify_again() each second until the service manager has room for the message. */
 void loop_notify_again(sd_event *event);
 
 /*
- * Turns until sd_event_exit(3): returns its status, or an error that will not pass. A turn that
- * fails for want of memory is tried again. Calls @at_rest with @userdata, unless it is NULL, each
- * time that all events are done and the loop is about to sleep.
+ * Runs the loop until sd_event_exit(3), and returns the loop's status, or an error that will not
+ * pass. Repeats a turn that fails because memory is short. Calls @at_rest with @userdata, unless
+ * @at_rest is NULL, each time that all events are done and the loop is about to sleep.
  */
 int loop_run(sd_event *event, void (*at_rest)(void *userdata), void *userdata);

@@ -7,9 +7,9 @@
 enum { UNPARK_NS = 500000 };
 
 /*
- * Finds for each account the peer that has been parked for the longest, among those whose own wait
- * is over. If one wait ended all others, a user with a few clients that come again and again would
- * always have one that is parked, and pay for one wait alone.
+ * Finds for each account the longest parked peer among those whose own wait is over. Each peer must
+ * wait by itself. If the end of one wait unparked all peers of the account, a user with a few
+ * clients that keep coming would always have a parked one, and pay with a single wait for all.
  */
 static void find_longest(struct server *server, uint64_t now_ns)
 {
@@ -22,7 +22,8 @@ static void find_longest(struct server *server, uint64_t now_ns)
 	}
 }
 
-/* One peer of an account at a time: all would cost much, and the account may pay for one only. */
+/* Unparks one peer of an account at a time: all at once would cost much, and the account may have
+ * budget for only one. */
 static void unpark_longest(struct server *server, uint64_t now_ns)
 {
 	for (struct peer *peer = server->peers; peer; peer = peer->next) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Peers that are parked (peer.h), and when they are read from again: the peers of one account come
- * back one by one.
- */
+/* Decides when parked peers (peer.h) are read from again: the peers of one account come back one by
+ * one. */
 #pragma once
 
 #include <stdint.h>

@@ -13,20 +13,22 @@
 #include "daemon/close/socket-closer.h"
 #include "daemon/teams/team-room.h"
 
-/* No message from or to an honest client costs so much CPU time: it takes microseconds, and a few
- * ms on an emulated machine, or where the host takes the CPU away meanwhile. */
+/* No message from or to an honest client costs this much CPU time. It takes microseconds, or a few
+ * ms on an emulated machine or if the host takes the CPU away meanwhile. */
 static const uint64_t DEAR_NS = 50000000;
 
 enum { DEAR_MAX = 1 };
 
 static const uint64_t HOUR_NS = 3600000000000U;
 
-/* A connection is parked for at most so long. The account's others then follow one by one
- * (parking.c): with 512 of them, a client of the library is answered within its second. */
+/*
+ * The longest wait of one parked connection. The account's others follow one by one (parking.c):
+ * even with 512 of them, a client of the library is answered within its time limit of one second.
+ */
 static const uint64_t PARKED_MAX_NS = 200000000;
 
-/* Room for a few answers, no more: a client that does not read them is dropped before the
- * descriptors that they carry pile up. */
+/* Leaves room for only a few answers: a client that does not read them is dropped before the
+ * descriptors in them pile up. */
 static int limit_answers(int fd)
 {
 	const int bytes = 8192;
@@ -114,7 +116,7 @@ void peer_set_account(struct peer *peer, unsigned account)
 
 /* --- parking --- */
 
-/* The peer's event comes no more until peer_look_again(), unless the client leaves. */
+/* The event loop does not report the peer until peer_look_again(), unless the client leaves. */
 void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns)
 {
 	peer->parked_ns = now_ns;
@@ -131,7 +133,6 @@ uint64_t peer_unpark_ns(const struct peer *peer)
 	return peer->due_ns > account_ns ? peer->due_ns : account_ns;
 }
 
-/* Has the peer's event come again if there is something to be read. */
 void peer_look_again(struct peer *peer)
 {
 	sd_event_source_set_io_events(peer->source, PEER_READABLE);
@@ -146,10 +147,8 @@ void peer_unpark(struct peer *peer)
 
 /* --- messages --- */
 
-/*
- * Receiving from a client, answering it and closing its connection wake every watcher of its end.
- * There may be very many watchers: then the client is dropped, for the closers to do the waking.
- */
+/* Receiving from a client, answering it and closing its connection wake every watcher of its end.
+ * If a client has too many watchers, it is dropped, and the closers do the waking. */
 static int check_price(struct peer *peer, uint64_t before_ns)
 {
 	peer->n_dear += clock_thread_ns() - before_ns > DEAR_NS;
@@ -164,7 +163,8 @@ int peer_send(struct peer *peer, const union wire_message *message, const int fd
 	return r < 0 ? r : check_price(peer, before_ns);
 }
 
-/* No request carries descriptors. A message with some stays where it is: see socket-closer.h. */
+/* No request carries descriptors. A message with descriptors is not received: see
+ * socket-closer.h. */
 int peer_receive(struct peer *peer, struct wire_packet *ret)
 {
 	uint64_t before_ns = clock_thread_ns();
@@ -219,7 +219,6 @@ void peer_tell_newcomer(const struct peer *peer)
 			peer->uid, (int)credentials_pid(peer->fd), n_silent);
 }
 
-/* A client that floods its connection is read no further until the second is over. */
 int peer_limit_rate(struct peer *peer)
 {
 	return sd_event_source_set_ratelimit(

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One connected client: its connection, and its part of its user (users.h). Its account is charged
- * for the main thread's work on it, as for sweeps. While the account is in debt, the connection is
- * *parked*: nobody reads from it. The parked connections of an account come back one by one, and
- * each of them soon: a client waits for the budget, and does not fail because of it.
+ * One connected client: its connection, and its share in its user (users.h). Its account is charged
+ * for the main thread's work on it, as it is for sweeps. While the account is in debt, the
+ * connection is *parked*: uncored does not read from it. The parked connections of an account come
+ * back one by one, and each of them soon. So a client waits for the budget, but does not fail
+ * because of it.
  *
- * A client whom the policy refuses now may still have tables of teams here, which hold only what
- * was allowed then. It becomes a peer that may LOOK at them and FORGET them; anything else that it
- * asks is answered with the refusal, and ends the connection.
+ * A client that the policy refuses now may still have tables of teams here, which hold only what
+ * was allowed at the time. It becomes a peer that may LOOK at them and FORGET them. Any other
+ * request is answered with the refusal, and ends the connection.
  */
 #pragma once
 
@@ -29,19 +30,21 @@ struct peer {
 	struct user *user;              /* NULL: not welcomed yet */
 	struct policy_refusal *refusal; /* owned; NULL, or why the peer may only collect tables */
 	sd_event_source *source;
-	uint64_t parked_ns; /* since when; 0: is not parked */
-	uint64_t due_ns;    /* until when */
-	bool is_due;        /* has waited: its next message is heard */
+	uint64_t parked_ns; /* when it was parked; 0: it is not parked */
+	uint64_t due_ns;    /* when its own wait is over */
+	bool is_due;        /* has waited, so its next message is served */
 	bool is_bare;       /* socket_is_bare() */
-	bool has_left;      /* its client has */
+	bool has_left;      /* its client has left */
 	unsigned n_dear;    /* messages from or to it that cost too much */
-	uint64_t since_ns;  /* CLOCK_MONOTONIC */
+	uint64_t since_ns;  /* when it connected, CLOCK_MONOTONIC */
 	uint64_t n_requests;
 };
 
-/* Edge-triggered: a readable peer that waits for its turn is reported once, not at each turn of the
- * loop for every other peer. Of a parked peer only the end is reported: messages would use up its
- * rate, and then the end would not be heard for a second. */
+/*
+ * Edge-triggered: a readable peer that waits for its turn is reported once, not again in each turn
+ * of the loop. For a parked peer, only the end of the connection is reported. Messages would use up
+ * its rate, and then the end would not be noticed for a second.
+ */
 enum { PEER_PARKED = (int)EPOLLET, PEER_READABLE = EPOLLIN | PEER_PARKED };
 
 /* Takes over *@fd, a connection of @uid, and links a peer into @server. -ENOMEM, errno of
@@ -51,40 +54,41 @@ int peer_new(struct server *server, int *fd, uid_t uid, unsigned account, struct
 /* Unlinks and frees the peer and all it holds. Returns NULL. */
 struct peer *peer_free(struct peer *peer);
 
-/* The peer is charged as @account from now on. */
+/* From now on @account is charged for the peer. */
 void peer_set_account(struct peer *peer, unsigned account);
 
-/* Reads nothing from the peer for @wait_ns, or less. Its event comes no more until then. */
+/* Stops reading from the peer until peer_unpark_ns(). Its own wait is @wait_ns, or less. */
 void peer_park(struct peer *peer, uint64_t now_ns, uint64_t wait_ns);
 
-/* When a parked peer may be read from: it is due, and the last of its account was some time ago. */
+/* When a parked peer may be read from again: its own wait is over, and the last unparking of its
+ * account was some time ago. */
 uint64_t peer_unpark_ns(const struct peer *peer);
 
 /* Reads from the peer again. */
 void peer_unpark(struct peer *peer);
 
-/* Has the peer's event come again if there is something to be read. */
+/* Makes the event loop report the peer again if there is something to read. */
 void peer_look_again(struct peer *peer);
 
-/* As wire_send() and wire_receive(). -ECONNABORTED: messages of this peer cost too much. */
+/* Like wire_send() and wire_receive(). -ECONNABORTED: messages of this peer cost too much. */
 int peer_send(
 	struct peer *peer, const union wire_message *message, const int fds[], unsigned n_fds);
 int peer_receive(struct peer *peer, struct wire_packet *ret);
 
-/* From now on the peer may only collect tables, because of *@refusal; NULL: it may do all. -ENOMEM:
- * it is as it was. */
+/* From now on the peer may only collect tables, because of *@refusal; NULL: it may do everything.
+ * -ENOMEM: nothing has changed. */
 int peer_restrict(struct peer *peer, const struct policy_refusal *refusal);
 
-/* Answers with the refusal of a peer that may only collect tables. Returns negative errno: the peer
- * must go. */
+/* Answers a peer that may only collect tables with its refusal. Returns negative errno, so that the
+ * caller frees the peer. */
 int peer_turn_away(struct peer *peer);
 
 /* Answers a request with a refusal, as server_refuse(). */
 int peer_refuse(struct peer *peer, enum policy_rule rule, const char *text);
 
-/* Logs that the peer is the first client of its user, at most once in an hour for each uid. */
+/* Logs that the peer is the first client of its user, at most once an hour for each uid. */
 void peer_tell_newcomer(const struct peer *peer);
 
-/* Applies the configured rate: a client that floods its connection is read no further until the
- * second is over. */
+/* Applies the configured rate: uncored stops reading from a client that floods its connection until
+ * the second is over. */
 int peer_limit_rate(struct peer *peer);

@@ -18,8 +18,8 @@
 #include "daemon/serve/restart.h"
 
 static const uint64_t AGAIN_AFTER_NS = 60000000000U;
-static const uint64_t BY_ITSELF_AFTER_NS = 600000000000U; /* if a process ended already */
-/* Neither clients nor a lack of descriptors turn the loop more often than that. */
+static const uint64_t BY_ITSELF_AFTER_NS = 600000000000U; /* after an earlier end */
+/* At most TURNS turns in TURNS_USEC, even if clients flood the socket or descriptors are short. */
 enum { TURNS_USEC = 100000, TURNS = 1000 };
 
 static const char stamp_name[] = "refusing"; /* in the service manager's store */
@@ -70,7 +70,8 @@ static int keep_stamp(uint64_t now_ns)
 
 /* --- answering --- */
 
-/* Memory for a thread's stack counts, too; descriptors do not: their limit takes a change. */
+/* -EAGAIN: no memory for a thread's stack. A lack of descriptors does not count: it lasts until the
+ * limit is changed. */
 static bool wants_memory(const struct refusing *refusing)
 {
 	return refusing->error == -ENOMEM || refusing->error == -EAGAIN;
@@ -88,7 +89,7 @@ static void answer(struct refusing *refusing, int fd)
 	socket_closer_close(&refusing->closer, &fd);
 }
 
-/* A client that has gone already, or for which there is no descriptor now, gets no answer. */
+/* A client gets no answer if it has left already or no descriptor is free for it. */
 static int on_connection(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -197,8 +198,8 @@ static int on_minute_over(sd_event_source *source, uint64_t usec, void *userdata
 	return 0;
 }
 
-/* Memory comes back by itself, so nobody would send a SIGHUP. Only a start shows whether there is
- * enough: the limit of a cgroup counts when memory is touched. */
+/* Memory may become free without anybody sending a SIGHUP. Only a start shows whether there is
+ * enough, because the limit of a cgroup counts when memory is touched. */
 static int on_time_for_memory(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct refusing *refusing = userdata;
@@ -216,7 +217,7 @@ static int on_time_for_memory(sd_event_source *source, uint64_t usec, void *user
 	return 0;
 }
 
-/* After a restart that did not help, the next one is not tried so soon. */
+/* After a restart that did not help, waits longer before the next. */
 static void await_memory(struct refusing *refusing)
 {
 	uint64_t at_ns = clock_now_ns() + AGAIN_AFTER_NS;
@@ -263,7 +264,7 @@ int refusing_run(struct refusing *refusing, struct fault *fault)
 {
 	int r = privilege_drop();
 
-	call_filter_set(); /* where the kernel has no such filters, there is nothing to give up */
+	call_filter_set(); /* best effort: some kernels have no such filters */
 	refusing->paranoid = privilege_paranoid();
 	if (r >= 0)
 		r = add_sources(refusing);

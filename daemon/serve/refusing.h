@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uncored where it cannot serve: no known platform, no counters, no permission, a wrong file, no
- * memory. It stays up and gives each client that connects the reason. So the socket stays, too, and
- * a program that asks is told at once.
+ * uncored when it cannot serve: no known platform, no counters, no permission, a wrong file, no
+ * memory. It stays up and tells each client that connects the reason. So the socket stays, too, and
+ * a program gets its answer at once.
  *
- * In this state uncored has no page, no readers and no privilege, and a client holds nothing of it:
- * each connection is answered before anything is read from it, and then closed.
+ * In this state uncored has no page, no readers and no privilege, and a client gets no resource of
+ * it. Each connection is answered before anything is read from it, and then closed.
  *
- * At SIGHUP uncored looks again, which needs no privilege. Only a new process can open counters. If
- * there is something to open now, uncored ends with RESTART_EXIT_STATUS, for the service manager to
- * start a new process, but not twice within a minute.
+ * At SIGHUP uncored checks again whether it can serve, which needs no privilege. Only a new process
+ * can open counters. So if there is something to open now, uncored ends with RESTART_EXIT_STATUS,
+ * and the service manager starts a new process. It does so at most once a minute.
  *
- * Where memory was missing, uncored also looks again by itself after a minute, and ends if it finds
- * no other reason to refuse: whether there is enough memory, only a start can tell. If the next
- * process finds too little again, it does not look by itself until ten minutes after that end.
+ * If memory was missing, uncored also checks again by itself after a minute, and ends if it finds
+ * no other reason to refuse, because only a start can tell whether there is enough memory. If the
+ * next process lacks memory again, it does not check by itself until ten minutes after that end.
  */
 #pragma once
 
@@ -30,7 +30,7 @@
 #include "daemon/site/config.h"
 
 struct refusing {
-	/* where it looks again */
+	/* what it checks again */
 	struct config_origin origin;
 	struct counters_origin machine;
 
@@ -44,7 +44,7 @@ struct refusing {
 	struct socket_closer closer;
 	struct watchdog watchdog;
 	sd_event *event; /* owned */
-	bool waits;      /* to look again when the minute is over */
+	bool waits;      /* to check again when the minute is over */
 	bool awaits_memory;
 };
 
@@ -52,10 +52,8 @@ struct refusing {
  * which empties @store. */
 void refusing_init(struct refusing *refusing, struct fdstore *store);
 
-/*
- * Refuses with ->error, ->why and ->denied until SIGTERM or SIGINT, or until there is something to
- * open. Says READY. Returns the exit status, or an error of the event loop.
- */
+/* Refuses all clients with ->error, ->why and ->denied until SIGTERM or SIGINT, or until there is
+ * something to open. Says READY. Returns the exit status, or an error of the event loop. */
 int refusing_run(struct refusing *refusing, struct fault *fault);
 
 /*

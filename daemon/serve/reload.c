@@ -16,7 +16,7 @@ static void say_kept(const char *key)
 	log_warning("%s has changed, which needs a restart: the old value stays until then.", key);
 }
 
-/* Clients that stay get the new limits; those that may not connect any more are disconnected. */
+/* Clients that may stay get the new limits. The others are disconnected. */
 static void review_peers(struct server *server)
 {
 	unsigned n_gone = server->n_peers;
@@ -30,7 +30,7 @@ static void review_peers(struct server *server)
 		log_info("%u clients may not connect any more and were disconnected.", n_gone);
 }
 
-/* Clients that had the page and may not have it any more still have it mapped. */
+/* Clients that had the page and may no longer have it still have it mapped. */
 static void withdraw_if_selective(struct server *server, const struct policy_access *before)
 {
 	const struct policy_access *now = &server->config->access;

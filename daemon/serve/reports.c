@@ -9,7 +9,7 @@
 #include "daemon/serve/clients.h"
 #include "daemon/serve/state.h"
 
-/* A client that asks sooner gets the same report. */
+/* A client gets the last report if that is not older than this. */
 static const uint64_t STATE_AGE_NS = 100000000, PLATFORMS_AGE_NS = UINT64_MAX;
 
 static char *make(struct server *server, enum report which, struct fault *fault)

@@ -8,9 +8,10 @@
 #include "daemon/serve/shared-report.h"
 
 /*
- * The report as JSON: the state and the clients are at most a tenth of a second old, the platforms
- * are as they were when first asked for. Asking often must cost neither CPU nor memory. *@ret stays
- * the server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong by now. The fault says why.
+ * Gets the report as JSON. The state and the clients are at most a tenth of a second old, the
+ * platforms are as they were at the first request. So frequent requests cost neither CPU nor
+ * memory. *@ret stays the server's. -ENOMEM, -EMFILE; -EINVAL: a platform file is wrong now. The
+ * fault says why.
  */
 int reports_get(struct server *server, enum report which, const struct shared_report **ret,
 	struct fault *fault);

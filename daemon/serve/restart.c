@@ -10,7 +10,7 @@
 #include "daemon/base/log.h"
 #include "daemon/machine/pmu.h"
 
-/* If a restart did not help, another one at once will not, either. */
+/* If a restart did not help, another one right after it will not help, either. */
 static const uint64_t AGAIN_AFTER_NS = 60000000000U;
 
 /* A CPU that cannot be taken offline has no such file. */

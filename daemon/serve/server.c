@@ -32,7 +32,7 @@ int server_init(struct server *server, struct config *config, struct listener *l
 
 /* --- accounts and the main thread's time --- */
 
-/* All that was known of the account under @number is void. */
+/* Drops everything that is known of the account that had @number before. */
 static void forget_account(struct server *server, unsigned number)
 {
 	users_forget_account(&server->users, number);
@@ -120,7 +120,7 @@ uint32_t server_owner(const struct server *server)
 	return ledger_current(&server->counters->generation.ledger).owner;
 }
 
-/* A socket whose file cannot be found is open to nobody. */
+/* If the socket's file cannot be found, the rules say that nobody may connect. */
 void server_tell_users(struct server *server)
 {
 	struct rules rules;
@@ -132,7 +132,8 @@ void server_tell_users(struct server *server)
 
 /* --- limits --- */
 
-/* How many tables of teams the limit of open files has room for: an eighth of the files. */
+/* The number of tables of teams that the limit of open files has room for: an eighth of the
+ * limit. */
 static unsigned tables_that_fit(void)
 {
 	struct rlimit limit;
@@ -143,9 +144,9 @@ static unsigned tables_that_fit(void)
 }
 
 /*
- * How many peers the limit of open files has room for, next to the files that are open already, and
- * tables of teams. Each peer has a connection, and may be the only one of its user, which has
- * doorbells and memory.
+ * The number of peers that the limit of open files has room for, besides the files that are open
+ * already and the tables of teams. Each peer has a connection. It may also be the only one of its
+ * user, and each user has doorbells and a memory file.
  */
 static unsigned peers_that_fit(const struct counters *counters, unsigned n_tables)
 {
@@ -159,14 +160,14 @@ static unsigned peers_that_fit(const struct counters *counters, unsigned n_table
 	return (unsigned)((limit.rlim_cur - reserved) / (2 + counters->n_readers));
 }
 
-/* Users that are away have descriptors, too, but no more than a few clients would. */
+/* Users without clients keep descriptors, too. They get at most a quarter of the room. */
 static unsigned limit_away(struct users *users, unsigned n_fit)
 {
 	users->most_away = n_fit / 4 < USERS_AWAY_MAX ? n_fit / 4 : USERS_AWAY_MAX;
 	return n_fit - users->most_away;
 }
 
-/* Where the site sets no limit, every rank of a job has a place, with four ranks to a CPU. */
+/* If the site sets no limit, there is a place for every rank of a job with four ranks per CPU. */
 static void take_limits(struct server *server)
 {
 	unsigned of_machine = 4 * server->counters->topology.n_cpus;
@@ -194,7 +195,7 @@ void server_limit_peers(struct server *server)
 		    "max_clients: raise LimitNOFILE of the unit.",
 		fit, server->max_peers);
 	server->max_peers = fit;
-	/* Nobody decided that one user may have all of so few places. */
+	/* With so few places, give one user at most half. */
 	if (server->max_peers_of_user > (fit + 1) / 2)
 		server->max_peers_of_user = (fit + 1) / 2;
 }
@@ -205,7 +206,8 @@ void server_apply_budget(struct server *server)
 		.percent = server->config->budget_percent,
 		.burst_ms = server->config->burst_ms,
 	};
-	/* A request may turn out dear, which cannot be known before it is answered. */
+	/* The cost of a request is known only after it is answered, so this bounds the debt from
+	 * costly ones. */
 	server->budget.least_ns = -(int64_t)(server->config->burst_ms * UINT64_C(1000));
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state with which the main thread of uncored serves: the counters, the connected clients, and
- * their charges. Connecting, reports and going away pass through the main thread; a fresh read
+ * The state of uncored's main thread while it serves: the counters, the connected clients, and
+ * their charges. Connecting, reports and disconnecting pass through the main thread; a fresh read
  * never does.
  *
- * Nothing here knows the messages of clients (peer.h, requests.h), or when they are heard
+ * This file knows neither the messages of clients (peer.h, requests.h) nor when they are served
  * (conversation.h).
  */
 #pragma once
@@ -40,36 +40,34 @@ struct server {
 	sd_event *event;
 	sd_event_source *listen_source; /* off while accepting pauses */
 	sd_event_source *wake_source;   /* when a parked peer is due */
-	sd_event_source *teams_source;  /* when uncored looks at tables of teams; off without any */
+	sd_event_source *teams_source;  /* when tables of teams are reviewed; off without any */
 	struct peer *peers;             /* doubly linked */
 	unsigned n_peers;
-	unsigned max_peers; /* the configured limit, or what the file limit leaves */
+	unsigned max_peers; /* the configured limit, or what open files have room for */
 	unsigned max_peers_of_user;
 	struct owners *owners;
 	struct accounts accounts;
 	struct budget budget; /* of the main thread and the closers */
-	uint64_t charged_ns;  /* main thread's CPU time, charged already or to nobody */
+	uint64_t charged_ns;  /* the main thread's CPU time at the last server_take_cost() */
 	struct users users;
 	struct closers *closers;
 	struct team_list *teams;
 	struct refusals refusals;
-	uint64_t n_refused_before;   /* by processes before, in this generation */
+	uint64_t n_refused_before;   /* by earlier processes, in this generation */
 	struct log_limits newcomers; /* for lines about users' first clients */
 	struct shared_report reports[REPORTS];
 };
 
-/*
- * Begins with the accounts of uids, and the tables of teams, that a process before left in @store;
- * serves nothing yet. Errors of owners_new(), team_list_new().
- */
+/* Takes over the accounts of uids and the tables of teams that an earlier process left in @store.
+ * Serves nothing yet. Errors of owners_new(), team_list_new(). */
 int server_init(struct server *server, struct config *config, struct listener *listener,
 	struct fdstore *store, struct fault *fault);
 
-/* Makes all that clients need of @counters, which must be open. -ENOMEM; errno of
+/* Makes everything that clients need. @counters must be open. -ENOMEM; errno of
  * pthread_create(3). */
 int server_begin(struct server *server, struct counters *counters);
 
-/* Frees all but the peers, which must be gone. To be called for every server_init(), even a failed
+/* Frees everything; all peers must be gone. To be called for every server_init(), even a failed
  * one. */
 void server_done(struct server *server);
 
@@ -83,28 +81,29 @@ void server_tell_clients(struct server *server);
  */
 void server_count_refusal(struct server *server, uid_t uid, const struct policy_refusal *refusal);
 
-/* The same; also tells @uid, at the other end of @fd, why it is refused. Errors of wire_send(). */
+/* As server_count_refusal(); also tells the client at the other end of @fd why it is refused.
+ * Errors of wire_send(). */
 int server_refuse(struct server *server, int fd, uid_t uid, const struct policy_refusal *refusal);
 
-/* The account of @uid, as far as is known, or ACCOUNTS_NONE. */
+/* The number of the account of @uid, as far as the account is known, or ACCOUNTS_NONE. */
 unsigned server_account_of(struct server *server, uint32_t uid);
 
 /* The CPU time that the main thread has used since the last call, to be charged. */
 uint64_t server_take_cost(struct server *server);
 
-/* Has the parked peers looked at, no later than @due_ns. */
+/* Looks at the parked peers no later than @due_ns. */
 void server_wake_at(struct server *server, uint64_t due_ns);
 
-/* Accepts again, as when a peer has gone and its descriptors are free. */
+/* Resumes accepting, for example when a peer has gone and its descriptors are free. */
 void server_resume_accepting(struct server *server);
 
-/* The user whose job the node runs; see job-owner.h. */
+/* The job owner; see job-owner.h. */
 uint32_t server_owner(const struct server *server);
 
-/* Publishes the quantum and the rules for users to know. */
+/* Publishes the quantum and the rules for connecting to all users. */
 void server_tell_users(struct server *server);
 
-/* Applies the configured quotas, as far as there is room for so many peers. */
+/* Applies the configured limits of peers, or lower ones if open files have no room for so many. */
 void server_limit_peers(struct server *server);
 
 /* Applies the configured budget to the main thread. */

@@ -24,7 +24,7 @@ struct serving {
 	struct watchdog watchdog;
 };
 
-/* More is known of a uid: it may belong to another account than the one charged so far. */
+/* A lookup has ended: the uid may belong to another account than the one charged so far. */
 static int on_answer(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct server *server = userdata;

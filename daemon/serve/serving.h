@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uncored where it can serve: the loop of its main thread, with all events that it waits for. */
+/* uncored when it can serve: the loop of its main thread, with all events that it waits for. */
 #pragma once
 
 #include "daemon/base/fault.h"

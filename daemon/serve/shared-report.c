@@ -10,7 +10,7 @@
 #include "common/wire.h"
 #include "daemon/base/memfd.h"
 
-/* Only root can cause new memory, by a withdrawal of the page: see job-owner.h. */
+/* Only a withdrawal of the page leads to new memory, and only root can cause one: job-owner.h. */
 static int open_memory(struct shared_report *report)
 {
 	if (report->write_fd < 0)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A report: JSON in memory that clients may map for reading. All reports on one topic are written
- * into the same memory, one over the other, so that asking often costs no memory.
- */
+/* A report: JSON in memory that clients may map for reading. Each report on a topic overwrites the
+ * last one in the same memory, so that frequent requests cost no memory. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,5 +25,5 @@ bool shared_report_is_recent(const struct shared_report *report, uint64_t age_ns
 
 void shared_report_invalidate(struct shared_report *report);
 
-/* Lets go of the memory; the next shared_report_write() makes another. */
+/* Closes the memory; the next shared_report_write() makes another. */
 void shared_report_close(struct shared_report *report);

@@ -47,7 +47,7 @@ static void write_box(struct jsonwriter *json, const struct counters *counters, 
 	jsonwriter_close(json);
 }
 
-/* The CPU on which the socket is read; the reader may have followed the counters. */
+/* The CPU on which the socket is read. The reader may have followed the counters to another CPU. */
 static int cpu_of(const struct counters *counters, unsigned socket)
 {
 	const struct page_socket *sockets = page_sockets(counters->generation.publication.header);

@@ -4,5 +4,5 @@
 
 #include "daemon/serve/server.h"
 
-/* For free(3); NULL: out of memory. */
+/* The caller frees it with free(3). NULL: out of memory. */
 char *state_json(const struct server *server);

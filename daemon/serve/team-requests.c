@@ -8,8 +8,11 @@
 #include "daemon/serve/teams-watch.h"
 #include "daemon/teams/team-room.h"
 
-/* A new table makes the service manager work for us: two messages, and descriptors. Nobody measures
- * that work, and a flood of tables must not become a flood for the manager. */
+/*
+ * The charge for a new table. The table makes the service manager work for us: two messages, and
+ * descriptors. uncored cannot measure that work, but a flood of tables must not become a flood for
+ * the manager.
+ */
 static const uint64_t NEW_TABLE_NS = 1000000;
 
 bool team_requests_is_collecting(const union wire_message *request)
@@ -36,7 +39,7 @@ static int send_table(struct peer *peer, const struct team *team)
 	return peer_send(peer, &reply, &team->fd, 1);
 }
 
-/* No refusal: it is how a client learns that it has seen all tables. */
+/* This is not a refusal: it tells a client that it has seen all tables. */
 static int say_none(struct peer *peer)
 {
 	union wire_message reply;
@@ -112,7 +115,7 @@ int team_requests_answer(struct peer *peer, const union wire_message *request)
 	if (wish.uid != peer->uid && peer->uid)
 		return peer_refuse(peer, POLICY_ROOT,
 			"Only root may look at tables of another user, or have them forgotten.");
-	if (team->wish == TEAM_JOIN) /* of many ranks at once: looks at no more than it must */
+	if (team->wish == TEAM_JOIN) /* many ranks join at once: looks at no more than it must */
 		return answer_join(peer, &wish);
 	teams_review_uid(peer->server->teams, wish.uid, clock_now_ns());
 	return team->wish == TEAM_LOOK ? answer_look(peer, team, wish.uid)

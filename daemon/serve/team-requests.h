@@ -7,8 +7,8 @@
 #include "common/wire.h"
 #include "daemon/serve/peer.h"
 
-/* Does @request only LOOK or FORGET? A client may ask that before HELLO, and even if the policy
- * refuses it. */
+/* Does @request only LOOK or FORGET? A client may send such a request before HELLO, and even if the
+ * policy refuses the client. */
 bool team_requests_is_collecting(const union wire_message *request);
 
 /* Answers @request, as requests_answer(). */

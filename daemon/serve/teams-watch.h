@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lets go of tables of teams that ended long ago, or take too much memory. */
+/* Drops tables of teams that ended long ago, or take too much memory. */
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -10,5 +10,5 @@
  * Errors of sd_event_add_time(3). */
 int teams_watch_start(struct server *server);
 
-/* There is a new table. */
+/* To be called when there is a new table. */
 void teams_watch_new(struct server *server);

@@ -132,8 +132,7 @@ static void tell(const struct users *users, struct user *user)
 	page_rules_write((void *)&user->wakeups[users->n_readers], &users->rules);
 }
 
-/* A client may keep its descriptor for ever, but not our memory behind it: MADV_REMOVE gives the
- * memory back. */
+/* A client may keep its descriptor for ever, but must not keep our memory: MADV_REMOVE frees it. */
 static void close_wakeups(const struct users *users, struct user *user)
 {
 	if (user->wakeups) {

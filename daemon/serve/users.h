@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A user: all clients of one uid. They share a doorbell for each socket, and the memory where they
- * sleep until their sweep is there (struct page_wakeup of common/page.h). So 576 ranks of a job are
- * one user with as many doorbells as there are sockets. Another user has no descriptor of either,
- * so none of its clients rings, or is woken, at the expense of this one. The memory is protected as
- * the page is.
+ * A user: all clients of one uid. They share a doorbell for each socket, and the memory on which
+ * they sleep until their sweep is made (struct page_wakeup of common/page.h). So 576 ranks of a job
+ * are one user with as many doorbells as there are sockets. Other users have no descriptors of
+ * these doorbells and this memory, so their clients neither ring nor are woken at the expense of
+ * this user. The memory is protected like the page.
  *
- * When the last client has gone, the user stays, for the next client to find: coming and going
- * costs no descriptor, and a client that keeps its descriptors gets the same ones again. When more
- * than USERS_AWAY_MAX users have no client, the users that are away longest go.
+ * When its last client has gone, the user stays for the next client. So coming and going costs no
+ * descriptors, and a client that keeps its descriptors gets the same ones again. If more than
+ * users.most_away users have no client, the ones that have been without clients for the longest
+ * time are freed.
  *
  * A user's place in the table is also the place of its doorbells in every reader.
  */
@@ -42,7 +43,7 @@ struct users {
 	unsigned n, n_away;
 	unsigned most_away;  /* USERS_AWAY_MAX, or fewer */
 	uint32_t quantum;    /* told to the users */
-	struct rules rules;  /* told to them, too */
+	struct rules rules;  /* told to the users, too */
 	struct user **table; /* owned, USERS_MAX of them; NULL: a free place */
 };
 
@@ -53,16 +54,14 @@ void users_done(struct users *users);
 
 /*
  * Adds a client of @uid, which is charged as @account. *@ret is its user, for users_leave(). 0,
- * -ENOMEM; -ENOSPC: there are USERS_MAX; errno of memfd_create(2), mmap(2), open(2), eventfd(2) and
- * epoll_ctl(2).
+ * -ENOMEM; -ENOSPC: there are USERS_MAX users; errno of memfd_create(2), mmap(2), open(2),
+ * eventfd(2) and epoll_ctl(2).
  */
 int users_enter(struct users *users, uint32_t uid, unsigned account, struct user **ret);
 void users_leave(struct users *users, struct user *user);
 
-/*
- * Gives @user new doorbells, because the old ones are full, but at most once a second: sooner they
- * are new already. Errors as users_enter().
- */
+/* Gives @user new doorbells, because the old ones are full. Does nothing if the last renewal was
+ * less than a second ago. Errors as users_enter(). */
 int users_renew_doorbells(struct users *users, struct user *user);
 
 /* Tells all users, also those that come later, the quantum to which values are rounded down and the
@@ -72,9 +71,9 @@ void users_tell(struct users *users, uint32_t quantum, const struct rules *rules
 /* @uid is charged as @account from now on. */
 void users_set_account(struct users *users, uint32_t uid, unsigned account);
 
-/* @account stands for somebody else from now on: lets go of the users that were charged as it and
- * have no client. */
+/* @account stands for somebody else from now on: frees the users that were charged as it and have
+ * no client. */
 void users_forget_account(struct users *users, unsigned account);
 
-/* Lets go of the users that have no client. */
+/* Frees the users that have no client. */
 void users_drop_away(struct users *users);

@@ -4,10 +4,10 @@
  * that hangs says nothing, and a main thread that finds a reader hanging keeps silent on purpose.
  * The manager then kills the process and starts another, which goes on with the same totals.
  *
- * A reader hangs if it is busy with one thing for too long, or late for too long with an answer
- * that the budget put off (heartbeat.h). Nor may a ring wait for too long that it has not even
- * taken. Nobody notes when a client rings. So where a ring waits, the main thread looks again after
- * the limit: it hangs if the ring waits still and the reader has begun nothing meanwhile.
+ * A reader hangs if it is busy with one activity for too long, or too late with an answer that the
+ * budget put off (heartbeat.h). It also hangs if it does not take a ring for too long. Nothing
+ * records when a client rings. So if the main thread sees a ring that waits, it looks again after
+ * the limit. The reader hangs if a ring still waits and the reader has begun no activity meanwhile.
  */
 #pragma once
 
@@ -19,33 +19,33 @@
 
 /* A ring that a reader has not taken. */
 struct watchdog_ring {
-	uint64_t since_ns; /* that the watchdog knows of it; 0: there is none */
-	uint32_t n_begun;  /* the reader's activities at that time */
+	uint64_t since_ns; /* when the watchdog first saw it; 0: there is none */
+	uint32_t n_begun;  /* heartbeat.n_begun of the reader at that time */
 };
 
 struct watchdog {
 	const struct reader *readers; /* borrowed */
 	unsigned n_readers;
-	uint64_t interval_us; /* how long the manager waits for a sign of life; 0: it does not */
+	uint64_t interval_us; /* how long the manager waits for a sign of life; 0: for ever */
 	struct watchdog_ring rings[PAGE_SOCKETS_MAX];
 };
 
 /*
- * Begins to ping, twice in the interval of $WATCHDOG_USEC, and once more where a ring waits;
- * without that variable @event gets no timer. The watchdog must live as long as @event. Errors of
+ * Begins to ping, twice in the interval of $WATCHDOG_USEC, and sooner if a ring waits. Without that
+ * variable @event gets no timer. The watchdog must live as long as @event. Errors of
  * sd_event_add_time_relative(3).
  */
 int watchdog_start(struct watchdog *watchdog, sd_event *event, const struct reader readers[],
 	unsigned n_readers);
 
-/* A reader that does one thing for longer than this hangs. */
+/* A reader that is busy with one activity for longer than this hangs. */
 uint64_t watchdog_limit_ns(const struct watchdog *watchdog);
 
-/* Looks which readers have a ring that they have not taken. Is there one? Takes no lock. */
+/* Checks which readers have a ring that they have not taken. True: there is one. Takes no lock. */
 bool watchdog_look(struct watchdog *watchdog, uint64_t now_ns);
 
-/* For how long the reader of @socket has been doing one thing, and what: *@ret_doing follows "it
- * has been ". 0: it sleeps, and nobody waits for it. Takes no lock. */
+/* How long the reader of @socket has been busy with one activity. *@ret_doing names it, in words
+ * that follow "it has been ". 0: the reader sleeps, and nobody waits for it. Takes no lock. */
 uint64_t watchdog_busy_ns(
 	const struct watchdog *watchdog, unsigned socket, uint64_t now_ns, const char **ret_doing);
 
