@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/count/agreement.h"
 
-/* With these flags, missing boxes or a time without counting make a difference of their own. */
+/* With these flags the values may differ because boxes are missing or did not always count. */
 static const uint32_t INCOMPARABLE = PAGE_ABSENT | PAGE_PARTIAL | PAGE_ESTIMATED | PAGE_FROZEN;
 
-/* What a metric's counters cannot tell apart: each box may be one count behind. */
+/* The resolution of a metric: each of its boxes may be one count behind. */
 static uint64_t coarseness(const struct plan *plan, unsigned socket, unsigned metric)
 {
 	const struct plan_socket *s = &plan->sockets[socket];

@@ -10,8 +10,8 @@
 /*
  * *@ret_ratio is the value of @metric divided by the value of its check on @socket, since the
  * generation began. Both values are rounded down to @quantum bytes. 1e9 stands for a check that is
- * 0 while the metric counts. False: no ratio can be given, because there is no check, or one of the
- * two is not whole, or neither has counted much yet.
+ * 0 while the metric counts. False: there is no ratio, because @metric has no check, or one of the
+ * two values is incomplete, or both are still small.
  */
 bool agreement_find(const struct generation *generation, unsigned socket, unsigned metric,
 	uint32_t quantum, double *ret_ratio);

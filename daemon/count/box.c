@@ -14,7 +14,7 @@ struct group_read {
 	uint64_t values[PLAN_EVENTS_MAX];
 };
 
-/* An event that is on the PMU gains enabled time. Reads closer together than this prove nothing. */
+/* An event has stopped if its enabled time stands still. Reads closer together prove nothing. */
 static const uint64_t FROZEN_AFTER_NS = 1000000;
 
 static struct perf_event_attr event_attr(const struct plan_box *plan, unsigned i, bool pinned)
@@ -153,7 +153,7 @@ int box_reopen(struct box *box, const struct plan_box *plan, const struct perf *
 	return box_open(box, plan, perf);
 }
 
-/* Do the events still count? In doubt they do: the next sweep reads them again. */
+/* Do the events still count? If in doubt, true: the next sweep reads them again. */
 static bool still_counts(const struct box *box, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < box->plan->n_events; i += events_per_group(box)) {
@@ -178,7 +178,7 @@ int box_adopt(struct box *box, const struct plan_box *plan, const struct perf *p
 		box_close(box);
 		return -ESTALE;
 	}
-	box->error = 0; /* an earlier error is for the next read to find again */
+	box->error = 0; /* an error that persists shows again at the next read */
 	return 0;
 }
 
@@ -217,8 +217,8 @@ static bool never_ran(const struct group_read *group)
 }
 
 /*
- * The leader may have run while it was alone: it counts from its opening on, and the other events
- * are opened after it.
+ * Has the group not been on the PMU since the baseline? A running_ns above 0 does not prove that it
+ * has: the leader may run alone until the other events are opened.
  */
 static bool never_ran_whole(const struct box *box, const struct group_read *group)
 {
@@ -258,15 +258,15 @@ static uint32_t advance(struct box_event *event, const struct group_read *group,
 	uint64_t counted = raw - event->raw;
 	uint32_t quality = 0;
 
-	/* A kernel that counts from the opening on shows a hardware counter that restarted at 0 as
-	 * negative. */
+	/* If a hardware counter restarts at 0, a kernel that counts from the event's opening
+	 * reports a negative difference. */
 	if ((int64_t)counted < 0) {
 		quality |= PAGE_RESET; /* counts before the reset are lost: nothing to add */
 		counted = 0;
 	} else if (running_ns < enabled_ns) {
 		quality |= PAGE_ESTIMATED;
 		if (running_ns == 0)
-			return quality; /* off the PMU until now: the next read scales for both */
+			return quality; /* off the PMU: the next read scales over this time too */
 		counted = scale(counted, enabled_ns, running_ns);
 	}
 	event->count += counted;
@@ -323,7 +323,7 @@ static int read_all(struct box *box, uint64_t now_ns)
 	box->quality = quality;
 	box->reopened = false;
 	box->read_ns = now_ns;
-	return incomplete ? -ENODATA : 0; /* a count of 0 would be made up */
+	return incomplete ? -ENODATA : 0; /* a count of 0 would not be a measured value */
 }
 
 void box_read(struct box *box, uint64_t now_ns)

@@ -2,16 +2,17 @@
 /*
  * A box: one PMU instance on one CPU, its perf events, and their counts so far.
  *
- * To the kernel, events of one box may form a perf group (one read() for all), never events of two
- * boxes. A pinned group is either on the PMU all the time or in error state, where read() returns
- * 0. A flexible group may share the PMU with others and then runs only part of the time. So a box
- * is opened as a pinned group, else as a flexible group, else as single flexible events, in this
- * order. Counts of a shared PMU are scaled by enabled / running and called estimated.
+ * The events of one box may form a perf group, which one read() reads. A perf group cannot have
+ * events of two boxes. A pinned group is either on the PMU all the time or in error state, where
+ * read() returns 0. A flexible group may share the PMU with others and then runs only part of the
+ * time. So a box is opened as a pinned group, else as a flexible group, else as single flexible
+ * events, in this order. Counts of a shared PMU are scaled by enabled / running and called
+ * estimated.
  *
- * Some drivers (AMD's, kernel 6.12 arch/x86/events/amd/uncore.c) take a group that needs more
- * counters than there are, and never put it on the PMU. box_settle() finds such groups.
+ * Some drivers (AMD's, kernel 6.12 arch/x86/events/amd/uncore.c) accept a group that needs more
+ * counters than the PMU has, and never put it on the PMU. box_settle() finds such groups.
  *
- * Counts are kept as sums of differences, so that they go on after a hardware counter went back.
+ * Counts are kept as sums of differences, so that they continue after a hardware counter restarted.
  */
 #pragma once
 
@@ -25,7 +26,7 @@ enum box_mode { BOX_CLOSED, BOX_PINNED, BOX_FLEXIBLE, BOX_SINGLES };
 
 /* An event of a box. The ledger keeps all of it. */
 struct box_event {
-	uint64_t id;                          /* the kernel's, PERF_EVENT_IOC_ID */
+	uint64_t id;                          /* the kernel's ID, PERF_EVENT_IOC_ID */
 	uint64_t raw, enabled_ns, running_ns; /* as last read */
 	uint64_t count;                       /* sum of differences since the generation began */
 	uint64_t moved_ns; /* of a clock: when its count was last seen to change */
@@ -45,11 +46,11 @@ struct box {
 	const struct plan_box *plan; /* borrowed */
 	const struct perf *perf;     /* borrowed */
 	enum box_mode mode;
-	int error;        /* negative errno of the last open or read; 0: it was read */
+	int error;        /* negative errno of the last open or read; 0: none */
 	uint32_t quality; /* passing flags of the last read */
 	uint64_t read_ns; /* when it was last read, CLOCK_MONOTONIC; 0: not since it was opened */
-	bool stopped;     /* at the last read it no longer counted */
-	bool reopened;    /* counts were lost before it was opened; the next read says so */
+	bool stopped;     /* it no longer counted at the last read */
+	bool reopened;    /* counts were lost before it was opened; the next read flags it */
 	struct box_event events[PLAN_EVENTS_MAX];
 	int fds[PLAN_EVENTS_MAX];           /* of the events */
 	uint32_t clock_ms[PLAN_EVENTS_MAX]; /* of a clock: how long it may stand still; else 0 */
@@ -63,23 +64,24 @@ struct box {
 int box_open(struct box *box, const struct plan_box *plan, const struct perf *perf);
 
 /*
- * Takes over an open box from an earlier process. @box has its mode, its events and all else that
- * outlives a process; @fds are its descriptors and become the box's. 0; -ESTALE: the events stand
- * still or fell apart, as after their socket was offline, and are closed; box_reopen() is next.
+ * Takes over a box that an earlier process opened. @box has the state that box_restore() read; @fds
+ * are the descriptors of its events, which the box owns from now on. 0; -ESTALE: the events no
+ * longer count or their group fell apart, for example after their socket was offline. They are then
+ * closed; call box_reopen().
  */
 int box_adopt(struct box *box, const struct plan_box *plan, const struct perf *perf,
 	const int fds[], uint64_t now_ns);
 
-/* Leaves @box closed, which the kernel refused with @error when the generation began. */
+/* Sets up @box as closed: the kernel refused it with @error when the generation began. */
 void box_leave_closed(
 	struct box *box, const struct plan_box *plan, const struct perf *perf, int error);
 
-/* Writes the state that outlives the process into *@ret; records of events that the box does not
- * have stay as they were. box_restore() takes it from there, for box_adopt() or box_reopen(). */
+/* Writes the state that outlives the process to *@ret, except the records of events that the box
+ * does not have. box_restore() reads it back, before box_adopt() or box_reopen(). */
 void box_save(const struct box *box, struct box_record *ret);
 void box_restore(struct box *box, const struct box_record *record);
 
-/* Opens new events for a closed box and adds their counts to the box's. Errors as of box_open(). */
+/* Opens new events for a closed box, whose counts continue. Errors of box_open(). */
 int box_reopen(struct box *box, const struct plan_box *plan, const struct perf *perf);
 
 /* This process opened the box and has not read it yet. */
@@ -89,18 +91,18 @@ static inline bool box_is_new(const struct box *box)
 }
 
 /*
- * For a flexible group that has been open for BOX_SETTLE_MS. If it was not on the PMU in all that
- * time, opens its events one by one instead; in BOX_ROTATION_MS each of them has its turn (12 of 4
- * ms, perf_event_mux_interval_ms). 1: opened them one by one; 0: left the group as it was; or as
- * box_open().
+ * Call it when a flexible group has been open for BOX_SETTLE_MS. If the group has not been on the
+ * PMU in that time, opens its events one by one instead. Within BOX_ROTATION_MS each of them has
+ * its turn on the PMU (12 turns of 4 ms, perf_event_mux_interval_ms). 1: opened them one by one; 0:
+ * left the box as it was; errors of box_open().
  */
 enum { BOX_SETTLE_MS = 20, BOX_ROTATION_MS = 60 };
 int box_settle(struct box *box);
 
 /*
  * Reads all events once and sets .quality. On failure sets .error and PAGE_PARTIAL; counts stay.
- * -ENODATA as .error: an event was never on the PMU so far. -EBUSY: a pinned group has lost its
- * counters, until it gets them back. @now_ns: CLOCK_MONOTONIC.
+ * .error is -ENODATA if an event has never been on the PMU, and -EBUSY while a pinned group is
+ * without its counters. @now_ns: CLOCK_MONOTONIC.
  */
 void box_read(struct box *box, uint64_t now_ns);
 

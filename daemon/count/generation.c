@@ -139,7 +139,7 @@ bool generation_resume(struct generation *generation, struct fdstore *store, str
 
 /* --- opening --- */
 
-/* There may be too few descriptors for all boxes. So some are held back for files that are opened
+/* Descriptors may run out before all boxes are open. So some are reserved for files that are opened
  * later: page, readers, event loop, the first clients. */
 void generation_open(struct generation *generation)
 {
@@ -162,7 +162,7 @@ static void sleep_ms(long ms)
 	nanosleep(&time, NULL);
 }
 
-/* A box that was taken over has counts and kept descriptors, which settling would lose. */
+/* Not for an adopted box: settling would lose its counts and its kept descriptors. */
 static bool must_settle(const struct box *box)
 {
 	return box_is_new(box) && box->mode == BOX_FLEXIBLE;
@@ -205,8 +205,8 @@ int generation_publish(struct generation *generation, struct fault *fault)
 
 /* --- for the next process --- */
 
-/* The name is the box's number. The manager passes all names of a large machine to the next process
- * as one string of the environment, which may have 128 KiB. */
+/* The name is short: the manager passes the names of all boxes to the next process in one string of
+ * the environment, which has at most 128 KiB. */
 static int keep_box(const struct box *box, unsigned i)
 {
 	char name[16];
@@ -258,7 +258,7 @@ int generation_replace_page(
 		publication_done(&page);
 		return r;
 	}
-	/* From here on the next process goes on with the new page. */
+	/* From here on the next process resumes with the new page. */
 	ledger_set_current(&generation->ledger, current);
 	*ret_old = generation->publication;
 	generation->publication = page;

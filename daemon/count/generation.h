@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A generation: the time in which counts go on without a gap, and all that makes them. It has the
- * open boxes of a plan, the page that shows their totals, and the ledger from which the next
- * process continues boxes and page.
+ * A generation: a period in which counts continue without a gap, and the objects that produce them.
+ * It has the open boxes of a plan, the page that shows their totals, and the ledger from which the
+ * next process continues boxes and page.
  *
  * The service manager keeps the descriptors of all three. A new process resumes the generation that
  * the manager kept, or begins a new one. Totals of two generations are never subtracted from each
@@ -42,15 +42,15 @@ bool generation_resume(struct generation *generation, struct fdstore *store, str
 /* Opens all boxes of a new generation. */
 void generation_open(struct generation *generation);
 
-/* How many boxes are open; each of the others has its .error. */
+/* The number of open boxes. The others have their error in .error. */
 unsigned generation_count_open(const struct generation *generation);
 
-/* Gives new boxes that share their counters a moment to show that they count at all; takes up to
- * BOX_SETTLE_MS + BOX_ROTATION_MS. */
+/* Waits until new flexible groups have had a turn on the PMU, and calls box_settle() for each.
+ * Takes up to BOX_SETTLE_MS + BOX_ROTATION_MS. */
 void generation_settle(struct generation *generation);
 
-/* Makes page and ledger of a new generation, whose boxes are open. Errors of publication_init(),
- * ledger_init(). */
+/* Makes the page and the ledger of a new generation. Its boxes must be open. Errors of
+ * publication_init(), ledger_init(). */
 int generation_publish(struct generation *generation, struct fault *fault);
 
 /*
@@ -61,14 +61,14 @@ int generation_publish(struct generation *generation, struct fault *fault);
 int generation_keep(const struct generation *generation);
 
 /*
- * Puts a new page in the place of the generation's page, for the job of @owner, and hands it to the
+ * Replaces the generation's page with a new page, for the job of @owner, and hands it to the
  * manager. Nobody writes into the new page yet. The caller retires *@ret_old once no reader writes
- * it any more, and only then calls generation_forget_page(): if a process is killed in between, the
- * next process retires the old page. Errors of publication_copy(), fdstore_keep().
+ * it any more, and only then calls generation_forget_page(): if the process is killed in between,
+ * the next process retires the old page. Errors of publication_copy(), fdstore_keep().
  */
 int generation_replace_page(
 	struct generation *generation, uint32_t owner, struct publication *ret_old);
 void generation_forget_page(const struct generation *generation);
 
-/* Closes and frees everything; for every generation_init(), also a failed one. */
+/* Closes and frees everything. Call it after every generation_init(), even a failed one. */
 void generation_done(struct generation *generation);

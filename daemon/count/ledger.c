@@ -23,7 +23,7 @@ struct ledger_book {
 	/* two copies follow */
 };
 
-/* Of the scales of a box's uses; behind the books, for each box. */
+/* The denominators of the scales of a box's uses. One per box follows the books. */
 struct ledger_denominators {
 	uint32_t of_use[PLAN_EVENTS_MAX];
 };
@@ -53,7 +53,7 @@ static bool has_fractions(const struct plan *plan)
 	return false;
 }
 
-/* Up to the end of the books. */
+/* The number of bytes up to the end of the books. */
 static size_t books_end(const struct plan *plan)
 {
 	size_t bytes =
@@ -136,7 +136,7 @@ static struct ledger_identity identify(const struct plan_box *plan)
 	return identity;
 }
 
-/* Where a ledger of @plan has the denominators of its boxes. */
+/* The denominators in a ledger of @plan, which has fractions. */
 static struct ledger_denominators *denominators(
 	const struct ledger *ledger, const struct plan *plan)
 {
@@ -206,7 +206,7 @@ int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box
 	return 0;
 }
 
-/* --- going on --- */
+/* --- resuming --- */
 
 static int check_layout(const struct ledger_header *header, uint64_t bytes, struct fault *fault)
 {
@@ -224,7 +224,7 @@ static int check_layout(const struct ledger_header *header, uint64_t bytes, stru
 	return 0;
 }
 
-/* In this order: the position of a book depends on the boxes of the books before it. */
+/* Checks in order: the position of a book depends on the sizes of the books before it. */
 static bool books_fit(const struct ledger *ledger, const struct plan *plan)
 {
 	for (unsigned s = 0; s < plan->n_sockets; s++)
@@ -233,7 +233,7 @@ static bool books_fit(const struct ledger *ledger, const struct plan *plan)
 	return true;
 }
 
-/* Is box @i worth the same, where some box of @plan is worth a fraction? */
+/* Does box @i have the same denominators? True if no box of @plan has fractions. */
 static bool same_fractions(const struct ledger *ledger, const struct plan *plan, unsigned i)
 {
 	struct ledger_denominators planned = denominators_of(&plan->boxes[i]);

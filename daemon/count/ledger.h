@@ -3,15 +3,15 @@
  * The ledger: the state from which the next daemon continues the totals exactly. It is a memfd that
  * the service manager keeps (fdstore.h) and that no client ever gets.
  *
- * A book per socket holds the result of the last sweep, in two copies, of which one is current. A
- * sweep writes the other copy, makes it current with a single store, and only then publishes. So
- * wherever the daemon is killed, one copy is whole and not behind the page. Its totals belong to
- * the kernel's counts beside them. The next sweep, of this process or a later one, adds once the
- * counts since then.
+ * Each socket has a book with the result of its last sweep. A book has two copies, and one of them
+ * is current. A sweep writes the other copy, makes it current with a single store, and only then
+ * publishes. So wherever the daemon is killed, one copy is complete and not older than the page.
+ * Its totals match the kernel's counts that it also has. The next sweep, of this process or a later
+ * one, adds the counts since then exactly once.
  *
- * The rest never changes. It says which counters these are, so that totals are never continued with
- * others. Where a count is worth a fraction, denominators follow the books. Otherwise they are left
- * out, and releases that know no fractions can go on with the ledger.
+ * The ledger also identifies the counters, so that totals are never continued with other counters.
+ * If a count is worth a fraction, denominators follow the books. Otherwise they are left out, so
+ * that releases without fractions can use the ledger.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ enum { LEDGER_VERSION = 1 }; /* of the layout, with struct page_sweep and struct
 /* A struct plan_use without padding and bool, so that any bytes are a valid value. */
 struct ledger_use {
 	uint8_t event, metric, term, subtract;
-	uint32_t bytes; /* of the scale: the numerator */
+	uint32_t bytes; /* numerator of the scale */
 	int32_t channel;
 };
 
@@ -46,7 +46,7 @@ struct ledger_identity {
 struct ledger_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t complete; /* atomic, 1: the manager has all; before that, no client was served */
+	uint32_t complete; /* atomic; 1: the manager has all descriptors; 0: no clients yet */
 	uint64_t bytes;
 	uint64_t generation[2]; /* of the page that belongs to the ledger */
 	uint64_t current;       /* atomic: page number and owner together; see ledger_current() */
@@ -71,28 +71,28 @@ int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box
 	const struct publication *publication, struct fault *fault);
 
 /*
- * Takes over @fd (also on failure), the ledger of an earlier process. -EBADMSG: @fd is no ledger,
- * or not a whole one; -EPROTONOSUPPORT: the ledger has another version; -ESTALE: it is about other
- * counters than @plan. The fault says which.
+ * Takes over @fd (even on failure), the ledger of an earlier process. -EBADMSG: @fd is not a
+ * ledger, or it is incomplete; -EPROTONOSUPPORT: the ledger has another version; -ESTALE: it is
+ * about other counters than @plan. The fault says which.
  */
 int ledger_adopt(struct ledger *ledger, int fd, const struct plan *plan, struct fault *fault);
 
-/* From now on a later process may go on with the ledger. */
+/* Allows a later process to resume from the ledger. */
 void ledger_complete(struct ledger *ledger);
 bool ledger_is_complete(const struct ledger *ledger);
 
 /* The page that belongs to the ledger, for publication_adopt(). Borrowed. */
 struct publication_origin ledger_origin(const struct ledger *ledger);
 
-/* When a process last ended so that the next one opens counters anew; CLOCK_MONOTONIC, 0: none. */
+/* When a process last ended to let the next one reopen counters; CLOCK_MONOTONIC, 0: never. */
 uint64_t ledger_restarted_ns(const struct ledger *ledger);
 void ledger_note_restart(struct ledger *ledger, uint64_t now_ns);
 
 void ledger_done(struct ledger *ledger);
 
 /*
- * The current page, by its number with the manager, and the user whose job the node runs. Both
- * change together, so that no process goes on with a former owner's page.
+ * The number of the current page, and the user whose job the node runs. A single store changes
+ * both, so that no process resumes with a former owner's page.
  */
 struct ledger_current {
 	uint32_t page;  /* from 1 */
@@ -115,6 +115,6 @@ struct ledger_book *ledger_book(const struct ledger *ledger, unsigned socket);
 void ledger_commit(struct ledger_book *book, const struct page_sweep *sweep,
 	const struct box boxes[], unsigned n_boxes);
 
-/* The current sweep (all zero: there was none yet), and the boxes as they were then. */
+/* The current sweep (all zero: none yet), and the boxes as they were after it. */
 const struct page_sweep *ledger_sweep(const struct ledger_book *book);
 void ledger_restore(const struct ledger_book *book, struct box ret_boxes[], unsigned n_boxes);

@@ -17,8 +17,8 @@ static int perf_open(
 
 static ssize_t perf_read(const struct perf *self, int fd, void *ret_buffer, size_t size_bytes)
 {
-	/* Not read(2) of libc: in a process with threads it is a cancellation point, which costs
-	 * two atomic operations for each box. */
+	/* Not read() of libc: it is a cancellation point, and in a process with threads this costs
+	 * two atomic operations per box. */
 	ssize_t n = syscall(SYS_read, fd, ret_buffer, size_bytes);
 
 	(void)self;

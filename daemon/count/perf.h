@@ -16,10 +16,9 @@ struct perf {
 		const struct perf *self, const struct perf_event_attr *attr, int cpu, int group_fd);
 	/* Bytes read (0: a pinned group that the kernel took off the PMU), or negative errno. */
 	ssize_t (*read)(const struct perf *self, int fd, void *ret_buffer, size_t size_bytes);
-	/* Puts a group that is in error state back to work, if its PMU has room; needs no
-	 * privilege. */
+	/* Enables a group in error state again, if its PMU has room. Needs no privilege. */
 	void (*enable)(const struct perf *self, int leader_fd);
-	/* The number that the kernel gave an event, for as long as it lives. */
+	/* The kernel's ID of an event, unique while the event exists. */
 	uint64_t (*id)(const struct perf *self, int fd);
 	void (*close)(const struct perf *self, int fd);
 	void *context;

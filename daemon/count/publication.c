@@ -15,7 +15,7 @@
 #include "daemon/base/memfd.h"
 #include "daemon/count/tally.h"
 
-/* The texts of a page while it is being laid out; equal ones are stored once. */
+/* The texts of a page while it is being laid out; equal texts are stored once. */
 struct texts {
 	unsigned n;
 	struct page_text text[PAGE_TEXTS_MAX];
@@ -281,7 +281,7 @@ void publication_retire(struct publication *publication)
 	retire(publication->header);
 }
 
-/* Of any version: an upgrade must not leave clients with a page that nobody writes any more. */
+/* Accepts any version: after an upgrade, clients must learn that nobody writes their old page. */
 void publication_retire_fd(int fd)
 {
 	size_t bytes = memfd_bytes(fd);

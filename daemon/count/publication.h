@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The page as the daemon holds it: a sealed memfd, mapped for writing here, handed out read-only.
+ * The page in the daemon: a sealed memfd, mapped for writing here, handed out read-only.
  *
  * Its mode is 0444 and clients get a descriptor that was reopened O_RDONLY, so neither mmap(2) nor
  * mprotect(2) nor a reopen through /proc gives them a way to write. Seals: SHRINK, GROW, SEAL. Not
@@ -35,22 +35,24 @@ struct publication_origin {
 int publication_init(struct publication *publication, const struct plan *plan, struct fault *fault);
 
 /*
- * Takes over @fd (also on failure), the page of an earlier process, of @origin. The page must have
- * the tables of @plan; its CPUs in charge are updated from @plan. -EBADMSG, -EPROTONOSUPPORT: as
- * page_check(); -ESTALE: another machine or generation. The fault says which.
+ * Takes over @fd (even on failure), the page of an earlier process. The page must have the
+ * generation of @origin and the tables of @plan; the CPUs that read the counters are updated from
+ * @plan. -EBADMSG, -EPROTONOSUPPORT: as page_check(); -ESTALE: another machine or generation. The
+ * fault says which.
  */
 int publication_adopt(struct publication *publication, int fd, const struct plan *plan,
 	const struct publication_origin *origin, struct fault *fault);
 
-/* Makes another page with the same generation and tables, and with empty cells. Errors as init. */
+/* Makes another page with the same generation and tables, and with empty cells. Errors of
+ * publication_init(). */
 int publication_copy(const struct publication *from, struct publication *ret);
 
-/* Copies the cells of @from. No reader may write them meanwhile. */
+/* Copies the cells of @from. No reader may write them during the copy. */
 void publication_copy_cells(const struct publication *from, struct publication *to);
 
 /*
- * Tells clients that still read the page that nobody writes it any more. It wakes nobody, because
- * waiters look from time to time. publication_retire_fd() is for a descriptor that may be a page,
+ * Tells clients that still read the page that nobody writes it any more. Wakes nobody: waiters
+ * check the page from time to time. publication_retire_fd() is for a descriptor that may be a page,
  * of any version.
  */
 void publication_retire(struct publication *publication);
@@ -65,5 +67,5 @@ void publication_done(struct publication *publication);
 void publication_tell_clients(
 	struct publication *publication, uint64_t n_clients, uint64_t n_refused);
 
-/* Publishes how long the site's intervals may hold back a ring, at most. */
+/* Publishes the longest time by which the site's intervals may delay a ring. */
 void publication_tell_hold(struct publication *publication, uint64_t hold_ns);

@@ -31,7 +31,7 @@ void sweep_done(struct sweep *sweep)
 	tally_done(&sweep->tally);
 }
 
-/* Reads the counters in one go, so that the window of the values is as short as it can be. */
+/* Reads the counters in one go, so that the window of the values is as short as possible. */
 void sweep_make(struct sweep *sweep)
 {
 	struct page_sweep *found = &sweep->tally.sweep;

@@ -27,15 +27,14 @@ struct sweep {
 };
 
 /*
- * Goes on from the last sweep of @socket in the ledger of @generation, if there is one. Values are
- * rounded down to @quantum bytes. @generation must live as long as the sweep. 0; -ENOMEM.
+ * Continues from the last sweep of @socket in the ledger of @generation, if there is one. Values
+ * are rounded down to @quantum bytes. @generation must live as long as the sweep. 0; -ENOMEM.
  */
 int sweep_init(struct sweep *sweep, const struct generation *generation, unsigned socket,
 	uint32_t quantum);
 
 void sweep_done(struct sweep *sweep);
 
-/* Makes a sweep. */
 void sweep_make(struct sweep *sweep);
 
 /* The result of the last sweep. */
@@ -53,5 +52,5 @@ void sweep_set_quantum(struct sweep *sweep, uint32_t quantum);
 /* Shows in the page which CPU reads the counters. */
 void sweep_tell_cpu(struct sweep *sweep, int cpu);
 
-/* A box that no longer counted at the last sweep, by its number on this socket; -1: none. */
+/* The number, on this socket, of a box that no longer counted at the last sweep; -1: none. */
 int sweep_find_stopped(const struct sweep *sweep);

@@ -110,7 +110,7 @@ static void add_use(struct box_sum *sum, const struct box *box, const struct pla
 		sum->terms_read |= 1u << use->term;
 }
 
-/* A channel is as good as its box: boxes that the metric lacks elsewhere do not concern it. */
+/* A channel has the flags of its box only: it does not matter that the metric lacks other boxes. */
 static void add_channel(struct tally *tally, const struct box *box, const struct plan_use *use)
 {
 	struct page_channel_value *value =
@@ -131,7 +131,7 @@ static void raise_flags(struct page_value *value, uint32_t quality, uint64_t swe
 			value->raised[i] = sweep;
 }
 
-/* A wrong event or sign, not the order of reading, makes a difference so negative. */
+/* The cause of a difference this far below 0 is a wrong event or sign, not the order of reading. */
 static bool contradicts_itself(const struct box_sum *sum)
 {
 	return sum->subtracted > sum->added &&
@@ -166,7 +166,8 @@ static void settle(struct tally *tally, unsigned metric, struct box_sum sum)
 		*value = (struct page_value){ .quality = quality, .why = tally->why[metric] };
 		return;
 	}
-	/* Terms are read one after the other, so a difference may dip. Published it may not. */
+	/* Terms are read one after the other, so a difference may decrease. A published value must
+	 * not. */
 	if (sum.subtracted && (int64_t)(count - value->count) < 0) {
 		count = value->count;
 		sum.quality |= PAGE_ESTIMATED;
@@ -236,7 +237,8 @@ static struct census take_census(
 			if (use->metric != metric)
 				continue;
 			census.n_boxes[use->term]++;
-			/* A box that was open in this generation may be back: sweeps say so. */
+			/* A box that was open in this generation may count again; the sweeps set
+			 * its flags. */
 			if (boxes[i].error >= 0 || boxes[i].reopened)
 				census.n_open[use->term]++;
 			else if (!census.refused)

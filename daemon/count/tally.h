@@ -3,11 +3,11 @@
  * Turns the counts of one socket's boxes into the published values: sums and differences of what
  * the counts are worth, and their flags.
  *
- * Values are rounded down to the site's quantum. A metric whose unit has no quantum is absent while
- * there is one. Published values never go back, not even when the quantum is made coarser.
+ * Values are rounded down to the site's quantum. A metric whose unit cannot be rounded is absent
+ * while a quantum is set. Published values never decrease, not even when the quantum grows.
  *
- * A metric is absent where one of its terms has no box left that could be read (a sum without a
- * summand is wrong, not partial), and partial where a term lost some of its boxes.
+ * A metric is absent if no box of one of its terms could be read: a sum without a summand is wrong,
+ * not partial. A metric is partial if a term lost some of its boxes.
  */
 #pragma once
 
@@ -39,7 +39,7 @@ struct tally {
 	unsigned n_metrics, n_channels;
 	uint32_t quantum;                         /* 1 at first; may be changed between two sums */
 	uint32_t unroundable;                     /* bit per metric: its unit has no quantum */
-	uint32_t why_hidden;                      /* text of these while there is a quantum */
+	uint32_t why_hidden;                      /* text of these while a quantum is set */
 	uint32_t quality[PAGE_METRICS_MAX];       /* flags that never change */
 	uint32_t why[PAGE_METRICS_MAX];           /* texts of always absent metrics */
 	uint8_t substituted_by[PAGE_METRICS_MAX]; /* as in the plan */
@@ -50,8 +50,8 @@ struct tally {
 };
 
 /*
- * Is @metric of @plan absent while values are rounded down to @quantum, because its unit has none?
- * Rounded to something else it would tell what the site hides.
+ * Is @metric of @plan absent while values are rounded down to @quantum, because its unit has no
+ * quantum? An unrounded value would reveal what the site hides.
  */
 bool tally_hides(const struct plan *plan, unsigned metric, uint32_t quantum);
 
@@ -60,13 +60,14 @@ int tally_init(struct tally *tally, const struct plan *plan, unsigned socket,
 	const uint32_t whys[PAGE_METRICS_MAX]);
 
 /*
- * Goes on from the @last sweep of this socket, and from the @channels that the page shows already:
- * no published value ever goes back.
+ * Continues from the @last sweep of this socket, and from the @channels that the page already
+ * shows: no published value ever decreases.
  */
 void tally_resume(struct tally *tally, const struct page_sweep *last,
 	const struct page_channel_value channels[]);
 
-/* Computes .sweep.values and .channels from the @n_boxes boxes, as of sweep .sweep.number. */
+/* Computes .sweep.values and .channels from the @n_boxes boxes. .sweep.number is the number of this
+ * sweep. */
 void tally_sum(struct tally *tally, const struct box boxes[], unsigned n_boxes);
 
 /* The result to publish; borrowed. */
