@@ -13,7 +13,7 @@
 
 enum { PATH_MAX_BYTES = 256 };
 
-/* The kernel's units, in units of metrics. */
+/* The units of the kernel's .unit files, and their worth in units of metrics. */
 static const struct {
 	const char *name, *unit;
 	double worth;
@@ -30,7 +30,7 @@ static const struct {
 	{ "Joules", "nJ", 1e9 },
 };
 
-/* 0: *ret is the file's text; or there is no such file, and *ret is "". */
+/* 0: *ret is the file's text, or "" if there is no such file or it is empty. */
 static int read_beside(const struct pmu *pmu, const char *alias, const char *suffix,
 	char ret[FORMAT_NAME_MAX], struct fault *fault)
 {
@@ -46,9 +46,9 @@ static int read_beside(const struct pmu *pmu, const char *alias, const char *suf
 }
 
 /*
- * Without a unit the scale is a mere factor, such as the 256 by which the POWER9 nest divides its
- * counts in MCS units. What a count is worth must be a multiple of the factor. A scale of "1"
- * states nothing.
+ * Without a unit the scale is only a factor, such as the 256 by which the POWER9 nest divides its
+ * counts in MCS units. The worth of a count must be a multiple of the factor. A scale of "1" states
+ * nothing.
  */
 static bool divides(double factor, const struct worth *worth, struct fault *fault)
 {

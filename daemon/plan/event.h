@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Turns an event of a platform file into the words of perf_event_attr, through the PMU's own
- * format/ files. A bit that no format field covers is refused: the kernel would drop it in silence
+ * format/ files. A bit that no format field covers is refused: the kernel would silently drop it
  * and count something else (kernel 6.12, arch/x86/events/intel/uncore.c:802).
  */
 #pragma once
@@ -21,7 +21,7 @@ struct event_code {
 /*
  * Encodes the first alternative that resolves on @pmu. For sysfs: the alias's .scale and .unit,
  * where present, must agree with @worth of a count (NULL: not checked, as for a clock). 0; -ENOENT:
- * no alternative resolves, -EDOM: the kernel states another scale, or a scale that is no number;
+ * no alternative resolves, -EDOM: the kernel states another scale, or a scale that is not a number;
  * @why has the reason for each alternative that was tried (cut to fit).
  */
 int event_encode(const struct pmu *pmu, const struct event_choices *choices,

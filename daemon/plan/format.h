@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The format/ files of a PMU, and events encoded by them.
+ * The format/ files of a PMU, and how they encode events.
  *
- * An event is a list of terms "field=value". format/ says which bits of which config word a field
- * owns ("config:8-15,32-57"): the bits of the value go there from the lowest up, as perf(1) does it
- * (kernel 6.12, tools/perf/util/pmu.c, pmu_format_value()).
+ * An event is a list of terms "field=value". format/ says which bits of which config word belong to
+ * a field ("config:8-15,32-57"). The bits of the value are placed there, lowest first, as perf(1)
+ * does it (kernel 6.12, tools/perf/util/pmu.c, pmu_format_value()).
  */
 #pragma once
 

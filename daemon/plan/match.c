@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A driver may leave a socket that lacks a box out of the PMU's cpumask (Intel since kernel 6.12),
- * or register one PMU per box of the whole machine (AMD). So a socket may well have no box of some
- * PMU, as long as the cpumask is known and all its CPUs have a place in the topology.
+ * or register one PMU per box of the whole machine (AMD). So it is not an error if a socket has no
+ * box of some PMU, provided that the cpumask is known and the topology has all its CPUs.
  */
 #include "daemon/plan/match.h"
 
@@ -65,7 +65,7 @@ static unsigned most_boxes(const struct pmu *pmu, const struct topology *topolog
 	return most;
 }
 
-/* The first CPU of the cpumask with this place; -1: none. */
+/* The first CPU of the cpumask with this socket_of(); -1: none. */
 static int find_cpu(const struct pmu *pmu, const struct topology *topology, int place)
 {
 	int cpu = hwloc_bitmap_first(pmu->cpumask);

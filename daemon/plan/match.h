@@ -13,10 +13,10 @@
 /* A PMU that the term's glob names. */
 struct match {
 	const struct pmu *pmu;
-	bool usable;       /* @code holds */
-	bool has_clock;    /* @clock holds */
+	bool usable;       /* @code is valid */
+	bool has_clock;    /* @clock is valid */
 	bool contradicted; /* the kernel states another scale */
-	bool whole_pmu;    /* the PMU is of no use, not only the event */
+	bool whole_pmu;    /* the whole PMU is unusable, not only the event */
 	struct event_code code, clock;
 	char why[PAGE_TEXT_MAX];       /* if not usable */
 	char clock_why[PAGE_TEXT_MAX]; /* if the term has a clock that this PMU lacks */
@@ -27,8 +27,8 @@ struct match_list {
 	struct match *matches;
 };
 
-/* Matches @term, of a metric in @unit, by the first of its globs, separated by " | ", that names a
- * PMU of @pmus. 0, -ENOMEM. */
+/* Matches @term, of a metric in @unit, with @pmus. The term's globs are separated by " | "; the
+ * first glob that names a PMU is used. 0, -ENOMEM. */
 int match_term(const struct platform_term *term, const char *unit, const struct pmu_list *pmus,
 	const struct topology *topology, struct match_list *ret);
 
@@ -42,9 +42,9 @@ int match_next_cpu(
 	const struct pmu *pmu, const struct topology *topology, unsigned socket, int cpu);
 
 /*
- * How many boxes of this PMU are missing on @socket, and why (if not 0). If it is not known where a
- * PMU counts, it may be missing on any socket: it has no cpumask, an empty one, or a CPU in it
- * whose socket is offline or not known.
+ * How many boxes of this PMU are missing on @socket, and why (if not 0). A PMU may be missing on
+ * any socket if it is not known where it counts: its cpumask does not exist, is empty, or has a CPU
+ * whose socket is offline or unknown.
  */
 unsigned match_n_lost(const struct match *match, const struct topology *topology, unsigned socket,
 	char ret_why[PAGE_TEXT_MAX]);

@@ -10,9 +10,9 @@
 #include "common/macro.h"
 
 /*
- * libpfm4 is loaded when the first pfm: alternative is reached. If it were linked in, its event
- * tables would cost every uncored some 2 MiB: they are full of pointers that the loader must
- * relocate (libpfm4 4.13).
+ * libpfm4 is loaded when the first pfm: alternative is reached. If it were linked, its event tables
+ * would cost every uncored about 2 MiB: they have many pointers, which the loader must relocate
+ * (libpfm4 4.13).
  */
 static struct {
 	bool tried;
@@ -33,7 +33,8 @@ static const char *load(void)
 	pfm.strerror = (__typeof__(pfm.strerror))dlsym(library, "pfm_strerror");
 	if (!pfm.initialize || !pfm.encode || !pfm.strerror)
 		return "libpfm.so.4 lacks a function";
-	/* by itself libpfm4 encodes only for the PMUs that it finds, and it finds no uncore PMUs */
+	/* by default libpfm4 encodes only for the PMUs that it finds, and it finds no uncore
+	 * PMUs */
 	if (setenv("LIBPFM_ENCODE_INACTIVE", "1", 1) < 0)
 		return "there is no memory for its setting";
 	return pfm.initialize() == PFM_SUCCESS ? NULL : "libpfm4 cannot be initialised";

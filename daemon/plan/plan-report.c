@@ -71,7 +71,7 @@ static bool absent_everywhere(const struct plan *plan, unsigned metric)
 	return true;
 }
 
-/* One entry where a metric is absent for the whole machine, else one for each socket without it. */
+/* One entry if the metric is absent on all sockets, else one for each socket without it. */
 static void write_absent(struct jsonwriter *json, const struct plan *plan, unsigned metric)
 {
 	bool everywhere = absent_everywhere(plan, metric);

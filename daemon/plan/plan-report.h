@@ -10,11 +10,10 @@
 /* For people. */
 void plan_report_text(const struct plan *plan, FILE *out);
 
-/* The same as JSON on one line, for free(3); NULL: out of memory. Its keys are fixed: uncored(8).
- */
+/* The same as JSON on one line, for free(3); NULL: out of memory. uncored(8) promises its keys. */
 char *plan_report_json(const struct plan *plan);
 
-/* Parts of the plan that the daemon's state also has: the members of the object of box @number, and
- * the member `missing`, the PMUs and events that cannot be used. */
+/* Parts that the daemon's state also has: the members of the object of box @number, and the member
+ * `missing` with the PMUs and events that cannot be used. */
 void plan_report_box(struct jsonwriter *json, const struct plan *plan, unsigned number);
 void plan_report_missing(struct jsonwriter *json, const struct plan *plan);

@@ -24,7 +24,7 @@ enum { PLAN_EVENTS_MAX = 12, PLAN_NO_CHANNEL = -1 };
 struct plan_event {
 	struct event_code code;
 	bool is_clock;     /* watches the box; not part of any metric */
-	uint32_t clock_ms; /* if is_clock: must move once in so many ms */
+	uint32_t clock_ms; /* if is_clock: its count must change at least once in this time */
 };
 
 /* One event's part in one metric. */
@@ -43,22 +43,19 @@ struct plan_box {
 	int cpu;
 	unsigned socket;
 	unsigned n_events, n_uses;
-	struct plan_use uses[PLAN_EVENTS_MAX]; /* early, because every sweep looks at them */
+	struct plan_use uses[PLAN_EVENTS_MAX]; /* early, because every sweep reads them */
 	struct plan_event events[PLAN_EVENTS_MAX];
 };
 
 struct plan_socket {
 	uint32_t package;
-	int cpu; /* for the reader thread: the CPU of most of its boxes; -1: it has none */
+	int cpu; /* for the reader thread: the CPU that most boxes are on; -1: no boxes */
 	unsigned first_box, n_boxes;
 	unsigned first_channel, n_channels;
-	uint32_t quality[PAGE_METRICS_MAX]; /* static flags: uncalibrated, standin, partial, absent
-					     */
+	uint32_t quality[PAGE_METRICS_MAX]; /* static: uncalibrated, standin, partial, absent */
 	char why[PAGE_METRICS_MAX][PAGE_TEXT_MAX]; /* if absent or partial, or counted by a check */
 	bool contradicted[PAGE_METRICS_MAX]; /* absent because the kernel states another scale */
-	uint8_t substituted_by[PAGE_METRICS_MAX]; /* 1 + the check that is counted in its place; 0:
-						   * none
-						   */
+	uint8_t substituted_by[PAGE_METRICS_MAX]; /* 1 + the check counted instead; 0: none */
 };
 
 /* A PMU or an event that was looked for and cannot be used. */
@@ -77,11 +74,11 @@ struct plan {
 	struct plan_missing *missing;
 };
 
-/* Adds a PMU or an event that cannot be used, once. -ENOMEM. */
+/* Adds a PMU or an event that cannot be used, if it is not there yet. -ENOMEM. */
 int plan_add_missing(struct plan *plan, const char *pmu, int metric, const char *why);
 
-/* Finds the box of @pmu on @cpu, or adds it to @socket; boxes of later sockets must not be there
- * yet. -ENOMEM. */
+/* Finds the box of @pmu on @cpu, or adds it to @socket. Later sockets must not have boxes yet.
+ * -ENOMEM. */
 int plan_take_box(
 	struct plan *plan, unsigned socket, const struct pmu *pmu, int cpu, struct plan_box **ret);
 
@@ -89,10 +86,9 @@ int plan_take_box(
 int plan_add_channel(struct plan *plan, const struct page_channel *channel);
 
 /*
- * Where a metric is absent on a socket but its check (platform_check_of()) is there, counts the
- * metric by the check's boxes. .why keeps the reason. It does not do so where the kernel states
- * another scale: then one of the two scales is wrong. Call it once, when it is known which boxes
- * can be opened.
+ * If a metric is absent on a socket and its check (platform_check_of()) is not, counts the metric
+ * with the check's boxes; .why keeps the reason. Does not do so if the kernel states another scale:
+ * then one of the two scales is wrong. Call it once, when it is known which boxes can be opened.
  */
 void plan_take_checks(struct plan *plan);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * First every term is matched with the PMUs of all sockets (match.c). Then the sockets are filled
- * one after the other, each in the order of the platform file. So boxes and channels come out
- * sorted and need not be moved: uses refer to them by index. The clocks of a socket follow its last
- * metric.
+ * one after the other, each in the order of the platform file. So boxes and channels are added in
+ * sorted order and keep their indices, by which uses refer to them. The clocks of a socket follow
+ * its last metric.
  */
 #include "daemon/plan/planner.h"
 
@@ -59,7 +59,7 @@ static int note_list(struct planner *planner, unsigned m, unsigned t)
 
 /* --- matching --- */
 
-/* A PMU on which one term is unusable (@without) cannot give its part of a sum. */
+/* If one term is unusable on a PMU (@without), the PMU cannot give its part of the sum. */
 static void drop_pmu(struct match_list *list, const struct match *without)
 {
 	for (unsigned i = 0; i < list->n; i++) {
@@ -127,7 +127,7 @@ static int take_event(struct planner *planner, struct plan_box *box, const struc
 	return 0;
 }
 
-/* A term of a metric goes onto a box of a matched PMU. */
+/* Where a term of a metric is counted: on a box of a matched PMU. */
 struct placement {
 	unsigned socket, metric;
 	const struct platform_term *term;
@@ -135,7 +135,7 @@ struct placement {
 	struct plan_box *box;
 };
 
-/* "imc3"; on the second die of a socket with a box of this PMU: "imc3-die1". */
+/* "imc3"; on the second die of the socket that has a box of this PMU: "imc3-die1". */
 static void name_channel(
 	const struct planner *planner, const struct placement *p, char ret[PAGE_NAME_MAX])
 {
@@ -155,7 +155,7 @@ static void name_channel(
 	snprintf(ret, PAGE_NAME_MAX, "%.*s", PAGE_NAME_MAX - 1, name);
 }
 
-/* A client that wants raw counts finds them under the kernel's names, where the kernel has some. */
+/* Gives the kernel's names, if there are any, for clients that want raw counts. */
 static void name_counter(
 	const struct planner *planner, struct page_channel *channel, const struct placement *p)
 {
@@ -177,7 +177,7 @@ static void name_counter(
 	channel->bytes = p->term->scale.n;
 }
 
-/* The count of a channel with several events is the count of no single event. */
+/* If a channel has several events, its count is not the count of any single event. */
 static void unname_event(struct page_channel *channel)
 {
 	channel->event[0] = '\0';
@@ -304,7 +304,7 @@ static int add_all(struct planner *planner, unsigned socket, add_fn *add)
 
 /* --- sockets --- */
 
-/* The CPU of most boxes: reading these there interrupts no other CPU. */
+/* The CPU that most boxes are on: reading them on this CPU interrupts no other CPU. */
 static int busiest_cpu(const struct plan_box *boxes, unsigned n_boxes)
 {
 	unsigned most = 0;

@@ -25,7 +25,7 @@ static int require(const struct inifile *ini, const struct inifile_section *sect
 	return 0;
 }
 
-/* Refuses a section with only one of two keys that make sense only together. */
+/* Refuses a section that has only one of two keys that belong together. */
 static int require_both(const struct inifile *ini, const struct inifile_section *section,
 	const char *one, const char *other, struct fault *fault)
 {
@@ -135,7 +135,8 @@ static int read_metric(const struct inifile *ini, const struct inifile_section *
 	return require_term(ini, section, fault);
 }
 
-/* Are the first @length bytes of @text one of @first and then any number of @rest? */
+/* Are the first @length bytes of @text one character of @first and then only characters of
+ * @rest? */
 static bool is_word(const char *text, size_t length, const char *first, const char *rest)
 {
 	return length && strchr(first, *text) && 1 + strspn(text + 1, rest) >= length;
@@ -179,7 +180,7 @@ static int add_metric(const struct inifile *ini, const struct inifile_section *s
 	return read_metric(ini, section, metric, fault);
 }
 
-/* [name] begins a metric, [name/term] adds to one. */
+/* [name] begins a metric, [name/term] adds a term to it. */
 static int read_section(const struct inifile *ini, const struct inifile_section *section,
 	struct platform *platform, struct fault *fault)
 {

@@ -8,7 +8,7 @@
 
 /*
  * Reads @path as the platform @name. 0; -EINVAL: the fault says file, line and what is wrong;
- * -ENOMEM; errno of fopen(3). *ret is the caller's, for platform_free().
+ * -ENOMEM; errno of fopen(3). The caller owns *ret, for platform_free().
  */
 int platform_file_load(const char *path, const char *name, struct platform **ret,
 	struct machine_pattern *ret_pattern, struct fault *fault);

@@ -61,7 +61,7 @@ static int parse_glob(
 	return inifile_text(key, value, ret, why);
 }
 
-/* "{n}" is the box's number; braces mean nothing else. */
+/* "{n}" is the box's number; other braces are errors. */
 static bool braces_pair(const char *text)
 {
 	for (; *text; text++) {
@@ -78,7 +78,7 @@ static bool is_alias(const char *text)
 	return *text && !text[strspn(text, UPPER LOWER DIGITS "_.-{}")] && braces_pair(text);
 }
 
-/* The text behind a number such as "0x35"; NULL: there is no number. */
+/* The text after a number such as "0x35"; NULL: there is no number. */
 static const char *skip_number(const char *text)
 {
 	uint64_t number;
@@ -87,8 +87,8 @@ static const char *skip_number(const char *text)
 }
 
 /*
- * "event=0x35,umask=0xcc47ff01", and "edge" for "edge=1". Only format/ of the machine can say which
- * fields there are.
+ * "event=0x35,umask=0xcc47ff01", and "edge" for "edge=1". Only format/ of the machine tells which
+ * fields exist.
  */
 static bool is_raw(const char *text)
 {

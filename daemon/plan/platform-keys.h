@@ -14,5 +14,5 @@ struct inifile_group platform_keys_pattern(struct machine_pattern *pattern);
 struct inifile_group platform_keys_term(struct platform_term *term);
 struct inifile_group platform_keys_metric(struct platform_metric *metric);
 
-/* [METRIC/TERM]: beside platform_keys_term(). */
+/* [METRIC/TERM]: in addition to platform_keys_term(). */
 struct inifile_group platform_keys_further(struct platform_term *term);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the one platform file that fits. Files are read in the order of the directories and then of
- * their names. A file whose name was seen before is overridden: it is not read and need not be
- * right.
+ * their names. A file whose name was seen before is overridden: it is not read, so it may have
+ * errors.
  */
 #include "daemon/plan/platform-search.h"
 
@@ -23,7 +23,7 @@ static void platform_cleanup(struct platform **platform)
 	platform_free(*platform);
 }
 
-/* Handles a file that was read; takes *@platform out to keep it. */
+/* Handles a file that was read. Sets *@platform to NULL if it keeps the platform. */
 struct search;
 typedef int take_fn(struct search *search, struct platform **platform,
 	const struct machine_pattern *pattern, struct fault *fault);
@@ -166,7 +166,7 @@ static int search_directory(struct search *search, const char *directory, struct
 	return 0;
 }
 
-/* Joins as many of the texts as fit. */
+/* Adds @more to the list in @text, as far as it fits. */
 static void append(char *text, size_t size_bytes, const char *more)
 {
 	size_t length = strlen(text);

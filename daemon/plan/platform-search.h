@@ -5,12 +5,13 @@
 #include "daemon/plan/platform.h"
 
 /*
- * Finds the platform file for the machine below @root_fd (its proc/cpuinfo, NUMA nodes without CPUs
- * and PMUs), or the file named @name (NULL or "": recognise). @directories is NULL-terminated. A
- * file in an earlier directory overrides files of the same name in later ones. *@ret is the
- * caller's, for platform_free(). -ENODEV: nothing matches, or the file says why nothing can be
- * counted on this machine; -EINVAL: no file of that name, or a file is wrong (every file is read
- * and must be right); -EEXIST: two files match. The fault says which, with file and line.
+ * Finds the platform file named @name. If @name is NULL or "", finds the file that matches the
+ * machine below @root_fd: its proc/cpuinfo, its PMUs and its NUMA nodes without CPUs. @directories
+ * is NULL-terminated. A file in an earlier directory overrides files of the same name in later
+ * ones. The caller owns *@ret, for platform_free(). -ENODEV: nothing matches, or the file says why
+ * nothing can be counted on this machine; -EINVAL: no file of that name, or a file is wrong (every
+ * file that is not overridden is read and must be valid); -EEXIST: two files match. The fault says
+ * which, with file and line.
  */
 int platform_find(const char *const directories[], int root_fd, const char *name,
 	struct platform **ret, struct fault *fault);

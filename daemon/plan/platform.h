@@ -3,9 +3,9 @@
  * Platform files: how to recognise a machine, and what to count on it (uncore-platform(5)).
  *
  * A metric is a sum of terms; a term may be subtracted. Each term is one event on every PMU
- * instance ("box") whose name matches a glob, and each count is worth so much of the metric's unit,
- * say 64 bytes. An event is a list of alternatives: the first that resolves on the running kernel
- * is taken.
+ * instance ("box") whose name matches a glob, and each count is worth a fixed amount of the
+ * metric's unit, for example 64 bytes. An event is a list of alternatives: the first that resolves
+ * on the running kernel is taken.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ enum {
 enum event_kind { EVENT_SYSFS, EVENT_RAW, EVENT_PFM };
 enum { EVENT_KINDS = EVENT_PFM + 1 };
 
-/* "sysfs", "raw", "pfm": as platform files say it. */
+/* "sysfs", "raw", "pfm": as in platform files. */
 const char *event_kind_name(enum event_kind kind);
 
 /* One way to name an event: "sysfs:cas_count_read", "raw:event=0x04,umask=0x0f", "pfm:...". */
@@ -47,7 +47,7 @@ struct platform_term {
 	char pmu[128]; /* globs over the names in bus/event_source/devices */
 	struct event_choices event;
 	struct event_choices clock; /* counts the box's own time; n == 0: none */
-	uint32_t clock_ms;          /* the clock must move at least once in so many ms */
+	uint32_t clock_ms;          /* the clock must change at least once in this time */
 	struct scale scale;         /* what a count is worth in the metric's unit */
 	bool subtract;
 	char optional[PAGE_TEXT_MAX]; /* the part that is not counted without such a PMU; "": not
@@ -57,14 +57,14 @@ struct platform_term {
 
 struct platform_metric {
 	char name[PAGE_NAME_MAX];
-	char unit[PAGE_NAME_MAX];    /* of unit.h */
-	char absent[PAGE_TEXT_MAX];  /* why this platform lacks it; "": it does not */
+	char unit[PAGE_NAME_MAX];    /* one of unit.h */
+	char absent[PAGE_TEXT_MAX];  /* why this platform lacks it; "": it has it */
 	char partial[PAGE_TEXT_MAX]; /* the part that no PMU of this platform counts; "": none */
 	char source[PLATFORM_SOURCE_MAX];
 	char measured[PLATFORM_SOURCE_MAX]; /* who compared it with known traffic, and where */
 	char confidence[16];                /* "high", "medium", "low" */
 	bool uncalibrated;
-	bool calibrated; /* the site has said what a count is worth */
+	bool calibrated; /* the site has set what a count is worth */
 	unsigned n_terms;
 	struct platform_term terms[PLATFORM_TERMS_MAX];
 };
@@ -74,8 +74,8 @@ struct platform {
 	char title[96];
 	char path[256];
 	bool standin;
-	uint32_t sweep_every_s; /* counters must be read so often without rings, too; 0: need not */
-	char unsupported[PLATFORM_SOURCE_MAX]; /* why nothing is counted here; "": something is */
+	uint32_t sweep_every_s; /* read the counters this often even without rings; 0: no need */
+	char unsupported[PLATFORM_SOURCE_MAX]; /* why nothing is counted here; "": supported */
 	unsigned n_metrics;
 	struct platform_metric metrics[PAGE_METRICS_MAX];
 };
@@ -84,9 +84,9 @@ struct platform {
 int platform_check_of(const struct platform *platform, unsigned metric);
 
 /*
- * Sets the site's @bytes (or what else the unit is) for one count of metric @name: the metric is no
- * longer uncalibrated. -EINVAL: there is no such metric, or it is absent, or its terms have values
- * of their own.
+ * Sets the worth of one count of metric @name to the site's @bytes (or whatever the metric's unit
+ * is). The metric is then no longer uncalibrated. -EINVAL: there is no such metric, or it is
+ * absent, or its terms have different scales.
  */
 int platform_calibrate(
 	struct platform *platform, const char *name, uint32_t bytes, struct fault *fault);

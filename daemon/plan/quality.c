@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Absent beats partial: where one term of a sum has no box at all, users would take the rest of the
- * sum for the whole. Of several reasons, the first in the order of the platform file is given.
+ * Absent has priority over partial: if one term of a sum has no box at all, users would take the
+ * rest of the sum for the whole. If there are several reasons, .why has the first in the order of
+ * the platform file.
  */
 #include "daemon/plan/quality.h"
 
@@ -18,7 +19,7 @@ struct box_count {
 	char why[2 * PAGE_TEXT_MAX]; /* ... and its reason */
 };
 
-/* "uncore_imc_3: " before a reason that does not name the PMU itself. */
+/* Puts "uncore_imc_3: " before a reason that does not name the PMU itself. */
 static void explain(struct box_count *count, const struct match *match, const char *why)
 {
 	const char *name = match->pmu->name;

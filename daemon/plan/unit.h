@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The units that a metric of a platform file can have. Clients take any unit for a name. */
+/* The units that a metric of a platform file can have. Clients accept any name of a unit. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,9 +9,9 @@
 struct unit {
 	const char *name;
 	/*
-	 * Values are rounded down to the site's quantum, which is in bytes. A metric of another
-	 * unit cannot be rounded so, and would tell what the site hides: it is absent while there
-	 * is a quantum.
+	 * Values are rounded down to the site's quantum, which is in bytes. A metric in another
+	 * unit cannot be rounded like this and would reveal what the site hides, so it is absent
+	 * while a quantum is set.
 	 */
 	bool has_quantum;
 };
