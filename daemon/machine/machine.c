@@ -2,8 +2,8 @@
 /*
  * proc/cpuinfo differs by architecture: x86 has "vendor_id", "cpu family" and "model" (and a
  * separate line "model name"), POWER has "cpu", Arm has "CPU implementer" and "CPU part". Labels
- * are compared whole, and only up to the first empty line: behind the processors, POWER writes a
- * "model" of its own, the name of the computer.
+ * are compared whole, and only up to the first empty line: after the processors, POWER has another
+ * "model", the name of the computer.
  */
 #include "daemon/machine/machine.h"
 
@@ -47,13 +47,13 @@ static bool glob_matches(const char *want, const char *have)
 	return !fnmatch(want, have, 0);
 }
 
-/* Leading zeros are decimal here, as in proc/cpuinfo; base 0 would make them octal. */
+/* A number with leading zeros is decimal, as in proc/cpuinfo; base 0 would make it octal. */
 static const char *read_number(const char *text, uint64_t *ret)
 {
 	return number_parse(text, strncmp(text, "0x", 2) ? 10 : 16, UINT64_MAX, ret);
 }
 
-/* Takes one "6" or "0-4", with the blanks behind it, off @list. */
+/* Parses one "6" or "0-4" of *@list, and moves *@list past it and the blanks after it. */
 static bool read_range(const char **list, uint64_t *ret_low, uint64_t *ret_high)
 {
 	const char *rest = read_number(*list, ret_low);
@@ -221,7 +221,7 @@ static int read_cpuinfo(int root_fd, struct machine *machine, struct fault *faul
 	return 0;
 }
 
-/* Adds a list of NUMA nodes, "0-1,4", to @nodes. True: the kernel has that list. */
+/* Adds the NUMA nodes of a list like "0-1,4" to @nodes. False: the kernel has no such list. */
 static bool read_nodes(int root_fd, const char *path, hwloc_bitmap_t nodes)
 {
 	_cleanup_file_ FILE *file = open_at(root_fd, path);
@@ -251,8 +251,8 @@ static uint64_t memory_kib(int root_fd, int node)
 }
 
 /*
- * NUMA nodes that have only memory, and nodes of accelerators ("generic initiators"): the nodes of
- * a GPU are there before its driver gives them memory.
+ * Reads NUMA nodes that have only memory, and nodes of accelerators ("generic initiators"): the
+ * nodes of a GPU exist before its driver gives them memory.
  */
 static void read_cpuless_nodes(int root_fd, struct machine *machine)
 {

@@ -26,7 +26,7 @@ enum { MACHINE_TEXT_MAX = 96 };
 
 struct machine {
 	char facts[MACHINE_N_FACTS][MACHINE_TEXT_MAX]; /* "": proc/cpuinfo has no such line */
-	bool is_guest;                                 /* the CPU says that a hypervisor is below */
+	bool is_guest;                                 /* proc/cpuinfo has the flag "hypervisor" */
 	int root_fd;                                   /* borrowed: where its PMUs are looked up */
 };
 
@@ -37,12 +37,12 @@ struct machine_pattern {
 };
 
 /*
- * Reads the machine below @root_fd, which must stay open for as long as *@ret is compared. 0, or
- * the errno of opening or reading proc/cpuinfo.
+ * Reads the machine below @root_fd, which must stay open as long as *@ret is used. 0, or the errno
+ * of opening or reading proc/cpuinfo.
  */
 int machine_read(int root_fd, struct machine *ret, struct fault *fault);
 
-/* Does the CPU say that a hypervisor is below? False also if proc/cpuinfo cannot be read. */
+/* Does proc/cpuinfo have the flag "hypervisor"? False, too, if it cannot be read. */
 bool machine_is_guest(int root_fd);
 
 /* Does @machine agree with everything that @pattern gives? */

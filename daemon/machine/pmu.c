@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists PMUs. On a real machine the entries of bus/event_source/devices are relative symbolic
- * links into devices/; every path here is opened below a descriptor, so a copied tree works alike.
+ * Lists PMUs. On a real machine the entries of bus/event_source/devices are relative symbolic links
+ * into devices/; every path here is opened below a descriptor, so a copy of the tree works, too.
  *
  * A PMU that counts for a whole socket says in `cpumask` (some drivers: `cpus`) on which CPU it may
- * be opened. Core PMUs have neither file; they are listed, with a reason why they are of no use.
+ * be opened. Core PMUs have neither file; they are listed with the reason why they cannot be used.
  */
 #include "daemon/machine/pmu.h"
 
@@ -28,7 +28,8 @@ static void close_directory(DIR **directory)
 		closedir(*directory);
 }
 
-/* "0-1", "0,28": the kernel's %*pbl. hwloc's own parser also takes "3-", which has no end. */
+/* "0-1", "0,28": the kernel's %*pbl. hwloc's own parser also accepts "3-", a range without an
+ * end. */
 bool pmu_parse_cpus(const char *text, hwloc_bitmap_t cpus)
 {
 	uint64_t first, last;
@@ -51,7 +52,7 @@ int pmu_read_cpumask(int directory_fd, char ret_text[static PMU_CPUMASK_MAX])
 	return r == -ENOENT ? text_file_read(directory_fd, "cpus", ret_text, PMU_CPUMASK_MAX) : r;
 }
 
-/* 0: pmu->cpumask is known, perhaps empty, or pmu->why says why it is not; -ENOMEM. */
+/* 0: pmu->cpumask is known (it may be empty), or pmu->why says why it is not known; -ENOMEM. */
 static int load_cpumask(struct pmu *pmu)
 {
 	char text[PMU_CPUMASK_MAX] = "";

@@ -32,13 +32,13 @@ struct pmu_list {
 int pmu_open_devices(int root_fd, DIR **ret);
 
 /* All PMUs of the machine. Broken ones are listed with their .why. 0, -ENOENT (no such folder),
- * -ENOMEM, errno of openat(2). *ret is the caller's, for pmu_list_done(). */
+ * -ENOMEM, errno of openat(2). The caller owns *ret, for pmu_list_done(). */
 int pmu_list_load(int root_fd, struct pmu_list *ret);
 
 void pmu_list_done(struct pmu_list *list);
 
-/* Adds the CPUs of a list like "0-1,28" to @cpus. False: @text is no list, or out of memory. */
+/* Adds the CPUs of a list like "0-1,28" to @cpus. False: @text is not a list, or out of memory. */
 bool pmu_parse_cpus(const char *text, hwloc_bitmap_t cpus);
 
-/* Reads `cpumask`, else `cpus`, of the PMU in this folder. Errors as of text_file_read(). */
+/* Reads `cpumask`, else `cpus`, of the PMU in this folder. Errors of text_file_read(). */
 int pmu_read_cpumask(int directory_fd, char ret_text[static PMU_CPUMASK_MAX]);

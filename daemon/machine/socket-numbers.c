@@ -52,7 +52,7 @@ static bool parse(char *text, struct numbers *ret)
 	return ret->n > 0;
 }
 
-/* No numbers where there is no file. */
+/* If there is no file, there are no numbers; this is not an error. */
 static int load(const char *folder, struct numbers *ret, struct fault *fault)
 {
 	char path[PATH_MAX], text[TEXT_MAX];
@@ -99,7 +99,7 @@ static int write_file(const char *path, const char *text)
 	size_t length = strlen(text);
 	ssize_t n;
 
-	if (fd < 0 || fchmod(fd, 0644) < 0) /* for `uncored --check`, whatever the umask is */
+	if (fd < 0 || fchmod(fd, 0644) < 0) /* readable for `uncored --check`, under any umask */
 		return -errno;
 	n = write(fd, text, length);
 	if (n >= 0 && (size_t)n < length)

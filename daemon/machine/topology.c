@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies the few facts that we need out of an hwloc topology, and drops the topology: for a large
- * machine it takes megabytes, even when only packages and dies are kept.
+ * Copies the few facts that uncored needs from an hwloc topology, and frees the topology: for a
+ * large machine it takes megabytes, even if it has only packages and dies.
  */
 #include "daemon/machine/topology.h"
 
@@ -26,8 +26,8 @@ static void free_bitmap(hwloc_bitmap_t *bitmap)
 }
 
 /*
- * The CPUs that the kernel says are online. hwloc makes up a machine when it finds none, and leaves
- * out CPUs whose place it cannot read.
+ * The online CPUs, as the kernel lists them. hwloc cannot be asked: it invents a machine if it
+ * finds none, and omits CPUs whose place in the topology it cannot read.
  */
 static int read_online(const char *root, hwloc_bitmap_t ret, struct fault *fault)
 {
@@ -44,7 +44,7 @@ static int read_online(const char *root, hwloc_bitmap_t ret, struct fault *fault
 	return 0;
 }
 
-/* hwloc would wait for ever at a FIFO. The kernel's own trees have none. */
+/* Refuses a FIFO, on which hwloc would wait for ever. The kernel's own trees have none. */
 static int check_files(const char *root, struct fault *fault)
 {
 	char path[PATH_MAX];
@@ -62,12 +62,12 @@ static int check_files(const char *root, struct fault *fault)
 static int configure(hwloc_topology_t hwloc)
 {
 	/*
-	 * The component x86 asks the CPUs that it runs on, even about another machine's tree, and
-	 * moves to each of them. On other architectures hwloc has no such component, and says
-	 * EINVAL.
+	 * The component x86 queries the CPUs that it runs on, even if the tree is of another
+	 * machine, and moves to each of them. On other architectures hwloc has no such component,
+	 * and fails with EINVAL.
 	 */
 	hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
-	/* a cpuset around the daemon must not hide the CPUs that PMUs live on */
+	/* a cpuset of the daemon must not hide CPUs that PMUs count on */
 	if (hwloc_topology_set_flags(hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) < 0 ||
 		hwloc_topology_set_all_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE) < 0 ||
 		hwloc_topology_set_type_filter(
@@ -83,7 +83,7 @@ static int discover(const char *root, hwloc_topology_t *hwloc)
 	bool elsewhere = strcmp(root, "/") != 0;
 	int r;
 
-	/* hwloc 2.9 looks at this variable in _init() and in _load(); there is no call to set it */
+	/* hwloc 2.9 reads this variable in _init() and in _load(); no function sets it */
 	if (elsewhere && setenv("HWLOC_FSROOT", root, 1) < 0)
 		return -errno;
 	r = hwloc_topology_init(hwloc) < 0 ? -ENOMEM : configure(*hwloc);

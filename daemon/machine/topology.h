@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which CPU belongs to which socket, from hwloc. Sockets are numbered in hwloc's logical order,
- * until socket-numbers.h gives them others. */
+ * until socket-numbers.h gives them other numbers. */
 #pragma once
 
 #include <hwloc.h>
@@ -24,8 +24,9 @@ struct topology {
 int topology_load(const char *root, struct topology *ret, struct fault *fault);
 
 /*
- * Socket i becomes the one of packages[i], of @n different ones; all of the machine's are among
- * them. One that the machine does not have becomes a socket without a CPU. -ENOMEM.
+ * Renumbers the sockets: socket i gets package packages[i]. The @n @packages are all different, and
+ * include all packages of the machine. A package that the machine does not have becomes a socket
+ * without a CPU. -ENOMEM.
  */
 int topology_renumber(struct topology *topology, const uint32_t *packages, unsigned n);
 
