@@ -49,7 +49,7 @@ static const char *const *platform_dirs(const struct daemon_options *options)
 	return directories;
 }
 
-/* A description of another machine has no numbers to keep, unless it is said where. */
+/* For a description of another machine no socket numbers are kept, unless --state says where. */
 static const char *state_folder(const struct daemon_options *options)
 {
 	return options->state || strcmp(options->root, "/") ? options->state
@@ -70,8 +70,8 @@ static struct config_origin origin_of(const struct daemon_options *options)
 	return (struct config_origin){ options->config_path, options->socket_path };
 }
 
-/* Finds the configuration: the file or, if that is wrong, its last right text. @saved then has a
- * text only if that is the one. */
+/* Finds the configuration: the file or, if the file is wrong, its last valid text. Afterwards
+ * @saved has a text only if that text is used. */
 static int find_config(const struct daemon_options *options, struct saved_config *saved,
 	struct config *ret, struct fault *fault)
 {
@@ -123,7 +123,7 @@ static int check(const struct daemon_options *options, struct fdstore *store, st
 	return print_plan(&counters.plan, options->json, fault);
 }
 
-/* The loop takes these signals by signalfd; they must never interrupt a reader. */
+/* The event loop receives these signals by signalfd; they must never interrupt a reader. */
 static void block_signals(void)
 {
 	sigset_t set;
@@ -148,7 +148,7 @@ static void log_start(const struct counters *counters)
 					    : "");
 }
 
-/* All that one run of the daemon has. */
+/* The objects of one run of the daemon. */
 struct daemon_run {
 	struct fdstore *store;
 	struct saved_config saved;
@@ -177,7 +177,7 @@ static int serve(struct daemon_run *run, struct fault *fault)
 	return serving_run(&run->server, &run->counters, fault);
 }
 
-/* Plans and opens the counters, unless the configuration was wrong already. */
+/* Plans and opens the counters, unless the configuration is wrong. */
 static void open_counters(struct daemon_run *run)
 {
 	struct refusing *refusing = &run->refusing;
@@ -219,7 +219,7 @@ static int listen_and_serve(struct daemon_run *run, struct fault *fault)
 	return r;
 }
 
-/* Only trouble with the socket is an error; clients are told any other reason. */
+/* Only a failure of the socket is an error here; any other failure is reported to the clients. */
 static int run_daemon(
 	const struct daemon_options *options, struct fdstore *store, struct fault *fault)
 {
@@ -257,7 +257,7 @@ int main(int argc, char *argv[])
 
 	if (r >= 0)
 		return r;
-	privilege_raise_file_limit(); /* a server has thousands of PMU folders and events */
+	privilege_raise_file_limit(); /* a large machine has thousands of PMU folders and events */
 	r = privilege_check_start(&start, &fault);
 	if (r >= 0)
 		r = fdstore_receive(&store, &fault);

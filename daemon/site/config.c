@@ -29,7 +29,7 @@ static bool is_number(const char *text, uint32_t *ret)
 {
 	uint64_t number;
 
-	if (!number_parse_whole(text, 10, UINT32_MAX - 1, &number)) /* (uid_t)-1 is nobody at all */
+	if (!number_parse_whole(text, 10, UINT32_MAX - 1, &number)) /* (uid_t)-1 is not a user */
 		return false;
 	*ret = (uint32_t)number;
 	return true;
@@ -43,8 +43,8 @@ static int unknown(const char *kind, const char *name, struct fault *why)
 }
 
 /*
- * A directory service that is down finds no name, and often does not say that it is down. So a name
- * keeps the number that it had when the configuration was last applied.
+ * While a directory service is down, names are not found, often without an error. So a name keeps
+ * the number that it had when the configuration was last applied.
  */
 static bool keeps_number(const char *kind, const char *name, uint32_t number)
 {
@@ -155,9 +155,9 @@ static int parse_users(
 /* --- the keys --- */
 
 enum {
-	INTERVAL_MAX_MS = 60000, /* a client may wait so long for a read */
+	INTERVAL_MAX_MS = 60000, /* a client may wait this long for a read */
 	QUANTUM_MAX = 1 << 30,
-	CLIENTS_MAX = 16384, /* each may be a user of its own: users.h */
+	CLIENTS_MAX = 16384, /* each may be of another user: users.h */
 };
 
 #define FIELD(name)  offsetof(struct config, name)
@@ -306,7 +306,7 @@ static int take_origin(
 		return fault_set(fault, -ENAMETOOLONG,
 			"--socket %s: a socket's path has at most %zu bytes.", origin->socket_path,
 			sizeof config->socket_path - 1);
-	if (origin->socket_path) /* strncpy(3) fills with NULs, for memcmp(3) */
+	if (origin->socket_path) /* strncpy(3) pads with NULs, for memcmp(3) */
 		strncpy(config->socket_path, origin->socket_path, sizeof config->socket_path);
 	return 0;
 }
@@ -323,7 +323,7 @@ int config_find(const struct config_origin *origin, const struct policy_access *
 		r = take_origin(origin, &config, fault);
 	if (r >= 0)
 		*ret = config;
-	return r == -ENOENT ? -EINVAL : r; /* a file that was named must be there */
+	return r == -ENOENT ? -EINVAL : r; /* a file that was named must exist */
 }
 
 int config_default(const struct config_origin *origin, struct config *ret, struct fault *fault)
@@ -345,7 +345,7 @@ int config_default(const struct config_origin *origin, struct config *ret, struc
 		key, FIELD(name), sizeof((struct config *)NULL)->name                              \
 	}
 
-/* Keys whose values are decided when the daemon starts. */
+/* Keys that take effect only when the daemon starts. */
 static const struct {
 	const char *key;
 	size_t offset, size_bytes;

@@ -11,7 +11,7 @@
 
 enum { CONFIG_BYTES_MAX = 16777216 }; /* as PLATFORM_BYTES_MAX */
 
-/* The worth of one count of a metric, as the site says. */
+/* The worth of one count of a metric, as the site sets it. */
 struct config_calibration {
 	char metric[PAGE_NAME_MAX];
 	uint32_t bytes;
@@ -20,31 +20,31 @@ struct config_calibration {
 /* Where a configuration came from, to read it again; both texts are borrowed. */
 struct config_origin {
 	const char *path;        /* NULL: the default, which need not exist */
-	const char *socket_path; /* wins over the file; NULL: does not */
+	const char *socket_path; /* overrides the file; NULL: none */
 };
 
 struct config {
 	struct config_origin origin;
-	const struct policy_access *former; /* while it is read: see config_find() */
+	const struct policy_access *former; /* only while it is read: see config_find() */
 	char socket_path[108];              /* sun_path */
 	uint32_t socket_mode;               /* octal */
 	struct policy_access access;
 	struct policy_disclosure disclosure;
 	char platform[32];             /* name of a platform file; "": recognise the machine */
-	uint32_t max_clients;          /* connections in all; 0: four times as many */
-	uint32_t max_clients_per_user; /* connections of one account; 0: goes by the machine */
-	uint32_t requests_per_second;  /* of one connection; more of them wait */
-	uint32_t budget_percent;       /* of one CPU that the sweeps of one socket may take */
+	uint32_t max_clients;          /* connections in all; 0: four times those of one user */
+	uint32_t max_clients_per_user; /* connections of one user; 0: from the number of CPUs */
+	uint32_t requests_per_second;  /* of one connection; further requests wait */
+	uint32_t budget_percent;       /* percent of one CPU for the sweeps of one socket */
 	uint32_t burst_ms;             /* sweep time that may be saved up */
 	unsigned n_calibrations;
 	struct config_calibration calibrations[PAGE_METRICS_MAX];
-	bool realtime;        /* readers in SCHED_FIFO, where the system permits it */
-	struct fault refused; /* why the file is wrong, so that this older content holds; or "" */
+	bool realtime;        /* readers run in SCHED_FIFO, if the system permits it */
+	struct fault refused; /* why the file is wrong and this older content applies; or "" */
 };
 
 /*
- * Reads @path over the defaults; NULL: defaults only. A file that is there must be right.
- * 0; -ENOENT and other errno of open(2); -EINVAL: the fault names file, line and key.
+ * Reads @path on top of the defaults; NULL: defaults only. A file that exists must be valid. 0;
+ * -ENOENT and other errno of open(2); -EINVAL: the fault names file, line and key.
  */
 int config_load(const char *path, struct config *ret, struct fault *fault);
 
@@ -53,18 +53,18 @@ const char *config_path(const struct config_origin *origin);
 
 /*
  * The configuration of a daemon. A name in [access] that cannot be looked up keeps the number that
- * it has in @former (NULL: none is known), and a line in the log says so. Errors as config_load(),
- * and -ENAMETOOLONG; -EINVAL also if a file that was named is missing.
+ * it has in @former (NULL: no numbers are known), and the log says so. Errors of config_load(), and
+ * -ENAMETOOLONG; -EINVAL also if a file that was named is missing.
  */
 int config_find(const struct config_origin *origin, const struct policy_access *former,
 	struct config *ret, struct fault *fault);
 
-/* The same without looking at the file, which is wrong. -ENAMETOOLONG. */
+/* The same without the file, for a file that is wrong. -ENAMETOOLONG. */
 int config_default(const struct config_origin *origin, struct config *ret, struct fault *fault);
 
 /*
  * Reads the configuration of @config again and replaces it, except for keys that need a restart.
- * Calls @kept with "[section] key" for each of these that has changed. Errors as config_find();
- * @config then keeps its content, and says why in .refused.
+ * Calls @kept with "[section] key" for each such key that has changed. Errors of config_find():
+ * then @config keeps its content, and .refused says why.
  */
 int config_reload(struct config *config, void (*kept)(const char *key), struct fault *fault);

@@ -113,7 +113,7 @@ bool policy_is_selective(const struct policy_access *access)
 	return access->owner_only || access->by_group || access->n_users;
 }
 
-/* Places kept for root, who can remove the cause that keeps others out. */
+/* Connections that are reserved for root, who can remove the cause of refusals. */
 static unsigned kept_for_root(unsigned most)
 {
 	return most >= 64 ? 8 : most > 1;
@@ -150,7 +150,7 @@ bool policy_restricts(const struct policy_access *access,
 	       disclosure->quantum > 1;
 }
 
-/* A text that grows; its end is cut where it does not fit. */
+/* A text that grows. What does not fit is cut off. */
 struct words {
 	char *text;
 	size_t length;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The policy of the site: the rules of access, the disclosure of values, and the sentence of each
- * refusal. The decisions are pure: callers bring all that they depend on.
+ * refusal. The decisions are pure functions: callers pass all that they depend on.
  *
- * A rule that decides on access is a row of checks[] in common/rules.c. A rule that is broken later
- * is a policy_refuse(). Every refusal is counted under its rule (refusals.h), and its sentence ends
- * with the place of the rule and who can change it.
+ * A rule that decides on access is a row of checks[] in common/rules.c. For a rule that is checked
+ * later, the code calls policy_refuse(). Every refusal is counted under its rule (refusals.h), and
+ * its sentence ends with the place of the rule and who can change it.
  */
 #pragma once
 
@@ -51,13 +51,13 @@ struct policy_access {
 	uint32_t group;
 	unsigned n_users; /* 0: any */
 	uint32_t users[POLICY_USERS_MAX];
-	char group_text[POLICY_NAME_MAX], users_text[POLICY_TEXT_MAX]; /* as they were written */
+	char group_text[POLICY_NAME_MAX], users_text[POLICY_TEXT_MAX]; /* as in uncored.conf */
 };
 
 /* [disclosure] */
 struct policy_disclosure {
 	uint32_t min_interval_ms;          /* between two sweeps of a socket */
-	uint32_t min_interval_per_user_ms; /* between two that the rings of one user cause */
+	uint32_t min_interval_per_user_ms; /* between two sweeps that rings of one user cause */
 	uint32_t quantum;                  /* bytes that values are rounded down to */
 };
 
@@ -72,11 +72,11 @@ struct policy_refusal {
 	char text[WIRE_TEXT_MAX];
 };
 
-/* The owner where the node runs no job: the uid that nobody has; as LEDGER_NO_OWNER. */
+/* The owner if the node runs no job: a uid that no user has, like LEDGER_NO_OWNER. */
 enum { POLICY_NO_OWNER = RULES_NOBODY };
 
-/* May this peer connect, while the node runs a job of @owner? False: *ret says why not. Root always
- * may. */
+/* May this peer connect, while the node runs a job of @owner? False: *ret says why not. Root may
+ * always connect. */
 bool policy_admits(const struct policy_access *access, uint32_t owner,
 	const struct rules_user *peer, struct policy_refusal *ret);
 
@@ -89,18 +89,17 @@ bool policy_is_selective(const struct policy_access *access);
 /* Is there room for another connection of @uid? False: *ret says why not. */
 bool policy_has_room(const struct policy_load *load, uint32_t uid, struct policy_refusal *ret);
 
-/* Fills *ret with the sentence of @format, cut where needed, then the rule and who can change
- * it. */
+/* Fills *ret with the sentence of @format, cut to fit, then the rule and who can change it. */
 void policy_refuse(struct policy_refusal *ret, enum policy_rule rule, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The name that refusals are counted under, such as "access.users". */
 const char *policy_rule_name(enum policy_rule rule);
 
-/* The longest time for which the intervals may hold back a ring. */
+/* The longest time by which the intervals may delay a ring. */
 uint64_t policy_hold_ns(const struct policy_disclosure *disclosure);
 
-/* Is anything held back from anybody? @others_may_connect: as the socket's permissions say. */
+/* Is anything withheld from anybody? @others_may_connect: as the socket's permissions say. */
 bool policy_restricts(const struct policy_access *access,
 	const struct policy_disclosure *disclosure, bool others_may_connect);
 

@@ -15,7 +15,7 @@
 /* Names in the service manager's store. */
 static const char text_name[] = "configuration", numbers_name[] = "names";
 
-/* A missing file is as good as an empty one: it need not exist. */
+/* A missing file is like an empty file: it need not exist. */
 static int copy_file(const char *path, int to)
 {
 	_cleanup_close_ int from = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The last right text of uncored.conf, and the numbers of the users and groups that it names, left
- * with the service manager. A daemon that is killed while somebody edits the file, or while the
- * directory service is down, comes back with these.
+ * The last valid text of uncored.conf, and the numbers of the users and groups that it names. The
+ * service manager keeps both. A daemon that is killed while somebody edits the file, or while the
+ * directory service is down, starts again with these.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct saved_config {
 	int text_fd;                /* -1: there is none */
 };
 
-/* Takes what a process before left in @store; for saved_config_done(). */
+/* Takes what an earlier process left in @store; for saved_config_done(). */
 void saved_config_take(struct fdstore *store, struct saved_config *ret);
 
 /* Reads the saved text. -ENOENT: there is none; errors of config_load(). */
@@ -23,10 +23,11 @@ int saved_config_load(const struct saved_config *saved, const struct config_orig
 	struct config *ret, struct fault *fault);
 
 /*
- * Leaves the text and the numbers of @config, which was just read: from its file, or from @saved
- * (may be NULL), if that has a text. Errors of memfd_create(2), sendfile(2), fdstore_keep().
+ * Leaves the text and the numbers of @config with the service manager. @config was just read from
+ * its file or, if @saved (may be NULL) has a text, from @saved. Errors of memfd_create(2),
+ * sendfile(2), fdstore_keep().
  */
 int saved_config_keep(const struct config *config, const struct saved_config *saved);
 
-/* Lets go of the saved text. */
+/* Closes the saved text. */
 void saved_config_done(struct saved_config *saved);
