@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * This is a list of refused calls, not of allowed ones. Under its unit uncored already has a list
- * of allowed calls, systemd's @system-service, which systemd keeps up with kernels and C libraries.
- * This filter takes calls from that list, and also holds where the unit did not start uncored. A
- * list made of the 42 calls that were seen would break with the first C library, sanitizer or name
- * service module (reload.h looks users up) that needs a 43rd. Such a list would also refuse calls
- * that did not exist when it was written; this filter refuses those by number.
+ * This is a list of refused calls, not of allowed calls. The unit already gives uncored a list of
+ * allowed calls, systemd's @system-service, which systemd keeps up to date with kernels and C
+ * libraries. This filter removes calls from that list, and also works if the unit did not start
+ * uncored. A list of the 42 calls that were seen would break with the first C library, sanitizer or
+ * name service module (reload.h looks users up) that needs a 43rd call. Such a list would also
+ * refuse calls that did not exist when it was written; this filter refuses those by their number.
  *
- * A refused call fails, and kills no process: a library that tries something new must not cost a
- * node its counters at night. The caller says that the call failed, as for any other error.
+ * A refused call fails but does not kill the process: a library that tries a new call must not end
+ * the counting on a node. The caller reports the failure like any other error.
  */
 #include "daemon/base/call-filter.h"
 
@@ -39,7 +39,7 @@
  */
 enum {
 	IO_URING_SETUP = 425, /* io_uring makes calls that no filter sees */
-	FSPICK = 433,         /* between them: the mounts of Linux 5.2 */
+	FSPICK = 433,         /* the range between them has the mount calls of Linux 5.2 */
 	CLONE3 = 435,
 	PIDFD_GETFD = 438,
 	PROCESS_MADVISE = 440,
@@ -65,7 +65,7 @@ enum {
 	SKIP_UNLESS(BPF_JGE, first, 2), SKIP_IF(BPF_JGT, last, 1), FAIL(EPERM)
 #define REFUSE(name) REFUSE_NUMBER(SYS_##name, EPERM)
 
-/* By the low half of the first argument: the kernel looks at no more of it, either. */
+/* These compare the low half of the first argument: the kernel uses only this half, too. */
 #define REFUSE_ARGUMENT(name, test, value, error)                                                  \
 	SKIP_UNLESS(BPF_JEQ, SYS_##name, 4), LOAD(args[0]), SKIP_IF(test, value, 1), ALLOW,        \
 		FAIL(error)
@@ -90,7 +90,7 @@ static const struct sock_filter program[] = {
 	REFUSE_RANGE(IO_URING_SETUP, FSPICK),
 	REFUSE(userfaultfd),
 
-/* The search for leaks of AddressSanitizer traces the process when it ends. */
+/* The leak checker of AddressSanitizer traces the process when it ends. */
 #ifndef __SANITIZE_ADDRESS__
 	REFUSE(ptrace),
 #endif
@@ -113,8 +113,8 @@ static const struct sock_filter program[] = {
 	REFUSE(setgroups),
 	REFUSE_NUMBER(LSM_SET_SELF_ATTR, EPERM),
 
-	/* the network, and namespaces; clone3(2) has its flags where no filter sees them, and the C
-	 * library falls back to clone(2); socket-closer.c unshares its descriptors */
+	/* the network, and namespaces. A filter cannot see the flags of clone3(2); without it the C
+	 * library falls back to clone(2). socket-closer.c unshares its descriptors. */
 	REFUSE_OTHER_ARGUMENT(socket, AF_UNIX, EAFNOSUPPORT),
 	REFUSE_OTHER_ARGUMENT(unshare, CLONE_FILES, EPERM),
 	REFUSE_ARGUMENT(clone, BPF_JSET, NAMESPACES, EPERM),
@@ -166,11 +166,11 @@ int call_filter_set(void)
 	const struct sock_fprog whole = { ARRAY_SIZE(program), (struct sock_filter *)program };
 	long r;
 
-	/* Without this, filtering takes CAP_SYS_ADMIN; no other program will be run, anyway. */
+	/* Without this, a filter requires CAP_SYS_ADMIN. uncored runs no other program anyway. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &whole);
-	/* A positive result is a thread that got a filter of its own meanwhile. */
+	/* A positive result is the number of a thread that has another filter. */
 	return r < 0 ? -errno : r > 0 ? -EBUSY : 0;
 }
 

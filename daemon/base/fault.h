@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sentence that travels up with an error, to be logged once, where the error stops. */
+/* A sentence that is passed up with an error and logged once, where the error is handled. */
 #pragma once
 
 struct fault {

@@ -13,7 +13,7 @@
 #include "common/macro.h"
 #include "daemon/base/notify.h"
 
-/* 0: @fd is no perf event. */
+/* 0: @fd is not a perf event. */
 static uint64_t event_id(int fd)
 {
 	uint64_t id = 0;
@@ -131,8 +131,8 @@ int fdstore_keep(const char *name, const int fds[], unsigned n_fds)
 {
 	_cleanup_free_ char *message = NULL;
 
-	/* FDPOLL=0: a perf event without a ring buffer polls as hung up, and systemd drops
-	 * descriptors that do (seen with systemd 252). */
+	/* FDPOLL=0: a perf event without a ring buffer polls as hung up, and systemd would drop it
+	 * (seen with systemd 252). */
 	if (asprintf(&message, "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name) < 0)
 		return -ENOMEM;
 	return notify_send(message, fds, n_fds);

@@ -67,7 +67,7 @@ static int fail_without_memory(const struct file_reading *reading)
 	return fault_set(reading->fault, -ENOMEM, "%s: out of memory.", reading->ini->path);
 }
 
-/* Cuts the blanks around @text off. */
+/* Cuts off the blanks at both ends of @text. */
 static char *strip(char *text)
 {
 	size_t length;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * INI files: sections, and lines "key = value" below them. A line that begins with # or ; is a
- * comment; blanks at both ends of a line, of a key and of a value mean nothing.
+ * comment; blanks at both ends of a line, of a key and of a value are ignored.
  *
- * A file is read whole into sections and entries, each with its line, and then bound to a struct by
- * a table of keys. These are errors, told with file and line: a section or key that comes twice, a
- * key before any section, a line that is neither a section nor a key.
+ * A file is read completely into sections and entries, each with its line, and then bound to a
+ * struct by a table of keys. Errors, reported with file and line, are: a section or key that occurs
+ * twice, a key before any section, a line that is neither a section nor a key.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 enum { INIFILE_NAME_MAX = 50 }; /* bytes of a section or key name, with its NUL */
 
-/* Texts are parts of the inifile's text. */
+/* The strings point into inifile.text. */
 struct inifile_entry {
 	unsigned line;
 	const char *key, *value;
@@ -30,7 +30,7 @@ struct inifile_section {
 
 struct inifile {
 	char path[256];
-	char *text; /* of the whole file, cut up; owned */
+	char *text; /* the whole file, cut into strings; owned */
 	unsigned n_sections, n_entries;
 	struct inifile_section *sections;
 	struct inifile_entry *entries;
@@ -45,8 +45,8 @@ struct inifile_key {
 		const struct inifile_key *key, const char *value, void *ret, struct fault *why);
 	size_t offset;             /* of the field */
 	uint32_t minimum, maximum; /* of a number; of the length of a text */
-	const char *fallback; /* the value where the file has none; NULL: field is left alone */
-	const char *what;     /* "percent of one CPU"; inifile_word: "high|medium|low" */
+	const char *fallback;      /* the value if the file has none; NULL: field is unchanged */
+	const char *what;          /* "percent of one CPU"; inifile_word: "high|medium|low" */
 };
 
 /* A table and the object that its offsets point into. */
@@ -56,7 +56,7 @@ struct inifile_group {
 	void *object;
 };
 
-/* 0; errno of fopen(3) and read; -EINVAL. *ret is the caller's, for inifile_done(). */
+/* 0; errno of fopen(3) and read; -EINVAL. The caller owns *ret, for inifile_done(). */
 int inifile_load(const char *path, struct inifile *ret, struct fault *fault);
 
 void inifile_done(struct inifile *ini);

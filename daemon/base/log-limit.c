@@ -25,7 +25,7 @@ bool log_limit_permits(struct log_limit *limit, uint64_t now_ns, uint64_t *ret_n
 	return permits(limit, MINUTE_NS, now_ns, ret_n_silent);
 }
 
-/* The place of @user; else one whose time is over; else the shared one. */
+/* The limit of @user; else a limit whose time is over; else the shared limit. */
 static struct log_limit *find_limit(
 	struct log_limits *limits, uint64_t every_ns, uint64_t user, uint64_t now_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A line of the log that others can cause is written at most once in a while. */
+/* Limits how often a line of the log is written that others can cause. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,13 +10,13 @@ struct log_limit {
 	uint64_t n_silent;  /* lines since then that were not written */
 };
 
-/* Once a minute. True: a line is due, which should say that *@ret_n_silent lines since the last
- * were not written. */
+/* Permits a line once a minute. True: write the line, and say in it that *@ret_n_silent lines since
+ * the last line were not written. */
 bool log_limit_permits(struct log_limit *limit, uint64_t now_ns, uint64_t *ret_n_silent);
 
 enum { LOG_USERS = 64 };
 
-/* A limit for each user. The table is bounded; users that find no place in it share one. */
+/* A limit for each user. The table is bounded; users that have no place in it share one limit. */
 struct log_limits {
 	uint64_t users[LOG_USERS];
 	struct log_limit limits[LOG_USERS + 1]; /* of these users; the last is shared */

@@ -13,7 +13,8 @@ static void log_line(const char *priority, const char *format, va_list args)
 	char text[1024];
 
 	vsnprintf(text, sizeof text, format, args);
-	/* JOURNAL_STREAM: systemd.exec(5). Elsewhere a person reads: the name helps more. */
+	/* JOURNAL_STREAM: systemd.exec(5). Without it a person reads the line, and the name helps
+	 * more. */
 	fprintf(stderr, "%s%s\n", getenv("JOURNAL_STREAM") ? priority : "uncored: ", text);
 	errno = saved;
 }

@@ -32,7 +32,7 @@ static struct {
 	bool is_ready;
 	bool state_waits; /* the manager was not told of it yet */
 	char state[STATE_BYTES];
-	int64_t spent_ns; /* waiting, since the last message that got through */
+	int64_t spent_ns; /* time waited since the last message that was sent */
 	struct log_limit silence;
 } notify;
 

@@ -71,9 +71,9 @@ struct privilege_start privilege_find_start(void)
 }
 
 /*
- * The kernel's own rule (cap_bprm_creds_from_file() in security/commoncap.c) without the rule of
- * the security modules: under SELinux a service manager starts each service with AT_SECURE, only
- * because the domain changes.
+ * Did the program's file give this process its privilege? This is the kernel's own rule for
+ * AT_SECURE (cap_bprm_creds_from_file() in security/commoncap.c), without the rule of the security
+ * modules: under SELinux each service starts with AT_SECURE, only because the domain changes.
  */
 static bool is_lent(const struct privilege_start *start)
 {
@@ -119,7 +119,7 @@ int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *
 			"spite of CAP_PERFMON and perf_event_paranoid %d: a seccomp filter, as of "
 			"a container, or a security module such as SELinux forbids it.",
 			strerror(-error), paranoid);
-	/* Debian and Ubuntu patch kernel/events/core.c: above 2, CAP_SYS_ADMIN is asked for. */
+	/* Debian and Ubuntu patch kernel/events/core.c: above 2, it requires CAP_SYS_ADMIN. */
 	return fault_set(fault, error,
 		"The kernel does not let this process open counters in spite of CAP_PERFMON, since "
 		"kernel.perf_event_paranoid is %d (Debian, Ubuntu): set it to 2, the kernel's own "

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The daemon's privilege: told in words when it is too little, given up when it is no longer
- * needed. */
+/* The daemon's privilege: says what is missing, and gives up what is no longer needed. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,19 +19,19 @@ struct privilege_start {
 struct privilege_start privilege_find_start(void);
 
 /*
- * -EPERM with a sentence if the file of the program has given it more privilege than the user who
- * started it has. That user chooses its environment, from which hwloc takes plugins, and its
+ * -EPERM with a sentence if the program's file gave this process more privilege than the user who
+ * started it has. That user controls the environment, from which hwloc takes plugins, and the
  * options, which say what is opened.
  */
 int privilege_check_start(const struct privilege_start *start, struct fault *fault);
 
 /*
- * The sentence for perf_event_open(2) having failed with -EACCES or -EPERM: which capability is
- * missing, or which sysctl is in the way, and how to change that. Returns @error.
+ * Explains why perf_event_open(2) failed with -EACCES or -EPERM: which capability is missing, or
+ * which sysctl forbids it, and how to change that. Returns @error.
  */
 int privilege_explain(int error, struct fault *fault);
 
-/* The same for a process that has CAP_PERFMON or not, on a kernel with this perf_event_paranoid. */
+/* The same for a process with or without CAP_PERFMON, and for this perf_event_paranoid. */
 int privilege_sentence(int error, bool has_perfmon, int paranoid, struct fault *fault);
 
 /* kernel.perf_event_paranoid now; if it cannot be read, the kernel's own default. */
@@ -41,7 +40,7 @@ int privilege_paranoid(void);
 /* Does this error of perf_event_open(2) mean that the process lacks a permission? */
 bool privilege_is_denial(int error);
 
-/* Gives up every capability of the calling thread: open counters need none to be read. */
+/* Gives up every capability of the calling thread: reading open counters needs none. */
 int privilege_drop(void);
 
 /* Raises the soft limit of open files to the hard one. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens files that others have put there, such as a tree for --root or a configuration. */
+/* Opens files that others provide, such as a tree for --root or a configuration. */
 #pragma once
 
 #include <stddef.h>
