@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The one clock of page, library and tables of teams: the node's CLOCK_MONOTONIC; the time of day;
- * and the CPU time of a thread. All in ns. Only differences of clock_now_ns() may go to the kernel,
- * which waits by the clock of the process.
+ * Clocks, all in ns: the node's CLOCK_MONOTONIC, which the page, the library and tables of teams
+ * use; the time of day; and the CPU time of a thread. Pass only differences of clock_now_ns() to
+ * the kernel, because it waits by the clock of the process.
  */
 #pragma once
 
 #include <stdint.h>
 #include <time.h>
 
-/* How far this process's clock is ahead of the node's, modulo 2^64. The library finds it out;
- * uncored runs by the node's. */
+/* How far this process's clock is ahead of the node's, modulo 2^64. The library sets it. In uncored
+ * it is 0, because uncored uses the node's clock. */
 extern __attribute__((visibility("hidden"))) uint64_t clock_ahead_ns;
 
 static inline uint64_t clock_now_ns(void)
@@ -21,7 +21,7 @@ static inline uint64_t clock_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec - clock_ahead_ns;
 }
 
-/* CLOCK_REALTIME: to show, and to compare with what other processes left. */
+/* CLOCK_REALTIME: for display, and for comparison with times that other processes left. */
 static inline uint64_t clock_wall_ns(void)
 {
 	struct timespec now;
@@ -39,7 +39,7 @@ static inline uint64_t clock_thread_ns(void)
 	return (uint64_t)used.tv_sec * 1000000000U + (uint64_t)used.tv_nsec;
 }
 
-/* The time @timeout_ns from now; UINT64_MAX, never, where that is beyond the end of time. */
+/* The time @timeout_ns from now; UINT64_MAX (never) if that would overflow. */
 static inline uint64_t clock_deadline_ns(uint64_t timeout_ns)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -7,7 +7,7 @@
 
 #include "common/macro.h"
 
-/* Keeps room for "..." behind what it adds. */
+/* Appends @part if "..." still fits after it. Otherwise appends "..." and returns false. */
 static bool append(char text[CPUS_TEXT_MAX], const char *part)
 {
 	size_t n = strlen(text), room = CPUS_TEXT_MAX - n;

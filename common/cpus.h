@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A set of CPUs as Linux writes lists, "0-3,8", and the package of each. */
+/* Sets of CPUs as lists in the kernel's format, "0-3,8", and the package of a CPU. */
 #pragma once
 
 #include <sched.h>

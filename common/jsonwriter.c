@@ -40,7 +40,8 @@ static const char *escape_of(char character)
 	return NULL;
 }
 
-/* Escapes control characters, which could steer a terminal; a byte that is no UTF-8 is U+FFFD. */
+/* Escapes control characters, which could steer a terminal; a byte that is not UTF-8 becomes
+ * U+FFFD. */
 static size_t write_unplain(FILE *out, const uint8_t *at)
 {
 	if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) {
@@ -150,7 +151,7 @@ void jsonwriter_flag(struct jsonwriter *json, const char *key, bool flag)
 	fputs(flag ? "true" : "false", json->out);
 }
 
-/* printf(3) writes the locale's decimal point, which may be any text; JSON wants a point. */
+/* printf(3) writes the locale's decimal point, which may be any text; JSON requires a point. */
 static void write_point(FILE *out, const char *digits)
 {
 	while (*digits) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * JSON as text. The library is loaded into programs that may have a JSON library of their own, in
- * another version and under the same names. So it brings none: this file writes the JSON it needs.
+ * another version and under the same names. So it does not use a JSON library: this file writes the
+ * JSON it needs.
  *
- * Only jsonwriter_finish() can fail on the way: it says whether there was memory for all. Any text
- * becomes valid UTF-8. No output depends on the locale.
+ * The functions that write report no errors: jsonwriter_finish() says whether there was enough
+ * memory. Any text becomes valid UTF-8. No output depends on the locale.
  */
 #pragma once
 
@@ -31,19 +32,20 @@ int jsonwriter_init(struct jsonwriter *ret, bool pretty);
 /* @key NULL: an element of an array, or the document itself. */
 void jsonwriter_object(struct jsonwriter *json, const char *key);
 void jsonwriter_array(struct jsonwriter *json, const char *key);
-void jsonwriter_close(struct jsonwriter *json); /* the one opened last */
+void jsonwriter_close(struct jsonwriter *json); /* closes what was opened last */
 void jsonwriter_number(struct jsonwriter *json, const char *key, uint64_t number);
 void jsonwriter_signed(struct jsonwriter *json, const char *key, int64_t number);
 void jsonwriter_flag(struct jsonwriter *json, const char *key, bool flag);
 
-/* @text NULL: null. For the second also "". */
+/* @text NULL is written as null; jsonwriter_text_or_null() also writes "" as null. */
 void jsonwriter_text(struct jsonwriter *json, const char *key, const char *text);
 void jsonwriter_text_or_null(struct jsonwriter *json, const char *key, const char *text);
 
-/* With as few digits as give back the same number, 15 at least; null if it is not finite. */
+/* Writes up to 15 digits, or more if reading back the same number needs more; null if it is not
+ * finite. */
 void jsonwriter_real(struct jsonwriter *json, const char *key, double number);
 
-/* *@ret_text is the caller's, without a final newline. 0, -ENOMEM. */
+/* The caller owns *@ret_text, which has no final newline. 0, -ENOMEM. */
 int jsonwriter_finish(struct jsonwriter *json, char **ret_text);
 
 void jsonwriter_done(struct jsonwriter *json);

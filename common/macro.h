@@ -2,7 +2,8 @@
 /*
  * Compiler attributes and ownership helpers used by every folder.
  *
- * An owning local carries _cleanup_(...); ownership leaves it only through take_ptr() or take_fd().
+ * A local variable that owns something has _cleanup_(...); only take_ptr() or take_fd() take
+ * ownership from it.
  */
 #pragma once
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	LENGTH_MAX = 64, /* no name is longer */
+	LENGTH_MAX = 64, /* longer names are ignored */
 	DISTANCE_MAX = 2,
 };
 
@@ -14,7 +14,7 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* The edit distance of Levenshtein: how many letters to insert, to delete or to replace. */
+/* The Levenshtein distance: the number of letters to insert, delete or replace. */
 static unsigned distance(const char *a, const char *b)
 {
 	const size_t n = strlen(b);
@@ -38,7 +38,7 @@ static unsigned distance(const char *a, const char *b)
 
 void nearest_init(struct nearest *nearest, const char *word)
 {
-	/* With more than half of its letters wrong, a short word resembles everything. */
+	/* If more than half of the letters could differ, a short word would resemble any name. */
 	*nearest = (struct nearest){
 		.word = word,
 		.distance = least((unsigned)strlen(word) / 2, DISTANCE_MAX) + 1,

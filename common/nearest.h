@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of several names a misspelt word may be meant for: "did you mean". */
+/* Finds which of several names a misspelt word may mean, for "did you mean". */
 #pragma once
 
 struct nearest {
@@ -10,5 +10,5 @@ struct nearest {
 
 void nearest_init(struct nearest *nearest, const char *word);
 
-/* Takes @name if it is closer to the word than all before. */
+/* Takes @name if it is closer to the word than all names before. */
 void nearest_try(struct nearest *nearest, const char *name);

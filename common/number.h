@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers in text, as people and the kernel write them: digits, without a sign and without blanks,
- * both of which strtoull(3) would accept. */
+/* Parses numbers as people and the kernel write them: digits without sign or blanks. strtoull(3)
+ * would accept both. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,14 +8,14 @@
 
 /*
  * Parses the number at the beginning of @text. @base is as for strtoull(3): 0 takes "0x1f" as
- * hexadecimal and "017" as octal. Returns the rest of @text behind the number. NULL: @text does not
+ * hexadecimal and "017" as octal. Returns the rest of @text after the number. NULL: @text does not
  * begin with a digit, or the number is above @most; *@ret is then untouched.
  */
 const char *number_parse(const char *text, int base, uint64_t most, uint64_t *ret);
 
 /*
- * As number_parse() in base 10, for a range like "0-7" or a single number, which is both ends. NULL
- * also if the end is below the beginning.
+ * As number_parse() in base 10, for a range like "0-7" or a single number, which is then both ends.
+ * NULL, too, if the end is below the beginning.
  */
 const char *number_parse_range(
 	const char *text, uint64_t most, uint64_t *ret_first, uint64_t *ret_last);

@@ -6,7 +6,7 @@
 
 enum {
 	WIDTH = 80,
-	COLUMN_MOST = 24, /* where the help of an option begins at most */
+	COLUMN_MOST = 24, /* the last column where the help of an option may begin */
 	LABEL_MAX = 64,
 };
 

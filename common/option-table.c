@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is in a table of options. */
+/* Finds and formats the content of a table of options. */
 #include <string.h>
 
 #include "common/option.h"

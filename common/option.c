@@ -144,7 +144,7 @@ static const struct option_row *find(const struct option_table *table, int code)
 	return NULL;
 }
 
-/* Two options that begin with @name, or fewer. */
+/* Finds up to two options that begin with @name. Returns their number. */
 static size_t find_ambiguous(
 	const struct option_table *table, const char *name, const struct option_row *ret[2])
 {
@@ -176,7 +176,7 @@ static int refuse_long(const struct option_table *table, const char *word)
 	return option_complain(table, "unknown option --%s", name);
 }
 
-/* @word: the one before optind. getopt_long(3) has returned @code. */
+/* @word: the argument before optind; @code: what getopt_long(3) returned. */
 static int refuse(const struct option_table *table, const char *word, int code)
 {
 	const struct option_row *row = optopt ? find(table, optopt) : NULL;
@@ -190,14 +190,14 @@ static int refuse(const struct option_table *table, const char *word, int code)
 	return refuse_long(table, word + strspn(word, "-"));
 }
 
-/* --- the whole --- */
+/* --- parsing --- */
 
 struct names {
 	struct option longs[OPTION_ROWS_MAX + 2];
 	char shorts[2 * OPTION_ROWS_MAX + 5];
 };
 
-/* ":" has getopt_long(3) tell a missing value from an unknown option, and print nothing itself. */
+/* With ":" getopt_long(3) tells a missing value from an unknown option, and prints nothing. */
 static void names_init(struct names *names, const struct option_table *table)
 {
 	const struct option_row *row;
@@ -225,7 +225,7 @@ int option_parse(
 	int code, status = -1;
 
 	names_init(&names, table);
-	optind = 0; /* from the beginning, also if other options were parsed before */
+	optind = 0; /* start at the beginning, even if other options were parsed before */
 	while (status < 0 &&
 		(code = getopt_long(argc, argv, names.shorts, names.longs, NULL)) != -1)
 		status = code == '?' || code == ':'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The options of a command, as a table. The parser, --help, the option list of the man page and
- * what shells complete are made from it. A table is data alone, and a program of the build machine
- * links all of them, so what a table needs of a command is an offset into a struct.
+ * what shells complete are made from it. A table is only data, because a program on the build
+ * machine links all tables: a table refers to the command's variables by their offsets in a struct.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum {
 	OPTION_BOUNDS_MAX = 64, /* bytes, with the final NUL */
 };
 
-/* The units of an OPTION_BYTES, each 1024 of the one before. */
+/* The units of an OPTION_BYTES, each 1024 times the one before. */
 #define OPTION_UNITS "KMG"
 
 struct option_numbers {
@@ -33,7 +33,7 @@ enum option_kind {
 	OPTION_PERCENT, /* double; "0.5" */
 	OPTION_BYTES,   /* uint64_t; "8M" */
 	OPTION_NUMBERS, /* struct option_numbers; "1-4,8" */
-	OPTION_TAKEN,   /* by the command's function, which gets the text */
+	OPTION_TAKEN,   /* the command's function parses the text */
 	OPTION_HELP,    /* prints the help */
 };
 
@@ -60,13 +60,13 @@ struct option_table {
 	const struct option_row *rows;
 	size_t n_rows;
 	const struct option_table *const *subcommands; /* ends with NULL; or NULL */
-	bool runs_command; /* the first other word is a command, and what follows is its own */
+	bool runs_command; /* the first word that is not an option is a command, with arguments */
 };
 
 #define OPTION_AT(type, member) .offset = offsetof(struct type, member)
 #define OPTION_ROWS(array)      .rows = array, .n_rows = sizeof(array) / sizeof *(array)
 
-/* The rows of @table, and then --help, which all tables have; NULL: there is no further one. */
+/* Row @n of @table. After its rows comes --help, which all tables have. NULL: no more rows. */
 const struct option_row *option_nth(const struct option_table *table, size_t n);
 
 /* "10 to 3600000", or "": the kind of @row has no bounds. */
@@ -77,19 +77,19 @@ typedef int option_take(const struct option_row *row, const char *text, void *op
 
 /*
  * Parses @argv into @options, which has the defaults; @take may be NULL. Returns -1 to go on with
- * the arguments from optind on, or the exit status, when all has been said.
+ * the arguments from optind on, or the exit status if the command shall end.
  */
 int option_parse(
 	const struct option_table *table, int argc, char **argv, void *options, option_take *take);
 
-/* Says on stderr what is wrong with the command line, in a clause. Returns EXIT_USAGE. */
+/* Prints on stderr what is wrong with the command line: @format is a clause. Returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int option_complain(
 	const struct option_table *table, const char *format, ...);
 
 /* The subcommand of @table whose name is @word, or NULL. */
 const struct option_table *option_subcommand(const struct option_table *table, const char *word);
 
-/* The name of the subcommand of @table that @word may be meant for, or NULL. */
+/* The name of the subcommand of @table that @word may mean, or NULL. */
 const char *option_near_subcommand(const struct option_table *table, const char *word);
 
 /* Says that @table has no subcommand @word. Returns EXIT_USAGE. */

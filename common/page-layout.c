@@ -80,7 +80,7 @@ bool page_is_any(const void *page, uint64_t size_bytes)
 	return size_bytes >= offsetof(struct page_header, page_bytes) && h->magic == PAGE_MAGIC;
 }
 
-/* Looks at nothing behind the header. */
+/* Reads nothing after the header. */
 static int check_header(const struct page_header *h, uint64_t size_bytes)
 {
 	if (h->magic != PAGE_MAGIC)

@@ -18,8 +18,9 @@
 #include "common/words.h"
 
 /*
- * A writer is in the way for less than a microsecond, unless it lost its CPU (to a hypervisor, say)
- * or died while writing. So a copy first tries hard, then patiently, then gives up.
+ * A writer holds the lock for less than a microsecond, unless it lost its CPU (for example to a
+ * hypervisor) or died while writing. So a copy first spins, then sleeps between tries, then gives
+ * up.
  */
 enum { COPY_SPINS = 200, COPY_NAPS = 400, NAP_NS = 50000 };
 
@@ -50,7 +51,7 @@ static void unlock(uint32_t *word, uint32_t odd)
 	__atomic_store_n(word, odd + 1, __ATOMIC_RELEASE);
 }
 
-/* Did nobody write the data that were loaded since the lock was @before? */
+/* Are the data that were loaded since the lock was @before consistent? */
 static bool is_unchanged(const uint32_t *word, uint32_t before)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -64,7 +65,7 @@ static size_t sweep_bytes(uint32_t n_metrics)
 
 uint32_t page_sweep_begin(struct page_cell *cell)
 {
-	/* A full barrier: no counter may be read before this number can be seen. */
+	/* A full barrier: no counter may be read before others can see this number. */
 	return __atomic_add_fetch(&cell->started, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -72,8 +73,8 @@ uint32_t page_sweep_begin(struct page_cell *cell)
  * No wake-up is lost. A waiter loads the number of rings, then `finished`, and FUTEX_WAIT compares
  * the number. If the number that it loaded includes this ring, it also sees `finished`. If not,
  * either the number has changed before FUTEX_WAIT, which then returns at once, or the waiter sleeps
- * already and is woken by page_wakeup_wake(). The number is a count of rings, because a sweep's
- * number may come again in another page.
+ * already and is woken by page_wakeup_wake(). The number is a count of rings, because the number of
+ * a sweep may occur again in another page.
  */
 void page_wakeup_announce(struct page_wakeup *wakeup)
 {
@@ -201,8 +202,8 @@ uint32_t page_started(const struct page_cell *cell)
 
 /*
  * All sequentially consistent accesses have one order. If a client sees the promise after it has
- * loaded `started`, it does so before the writer takes the promise back, and the writer does that
- * before it adds one to `started`.
+ * loaded `started`, the writer has not ended the promise yet. The writer ends it before it adds one
+ * to `started`, so the promised sweep begins after the client's load.
  */
 bool page_wakeup_is_claimed(const struct page_wakeup *wakeup)
 {
@@ -235,7 +236,7 @@ static void relax(void)
 #endif
 }
 
-/* An older uncored tells the time only in the cell, after the last sweep, for all users alike. */
+/* An older uncored publishes this time only in the cell, after each sweep, for all users. */
 static uint32_t spin_ns_of(const struct page_cell *cell, const struct page_wakeup *wakeup)
 {
 	uint32_t spin_ns = __atomic_load_n(&wakeup->spin_ns, __ATOMIC_RELAXED);
@@ -265,7 +266,7 @@ int page_wait(const struct page_cell *cell, const struct page_wakeup *wakeup, ui
 		}
 		left.tv_sec = (time_t)((deadline_ns - now) / 1000000000U);
 		left.tv_nsec = (long)((deadline_ns - now) % 1000000000U);
-		/* A read-only mapping will do: FUTEX_WAIT only loads (kernel/futex/core.c). */
+		/* A read-only mapping is enough: FUTEX_WAIT only loads (kernel/futex/core.c). */
 		syscall(SYS_futex, &wakeup->n_rung, FUTEX_WAIT, n_rung, &left, NULL, 0);
 	}
 }

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The page: shared memory that uncored writes and every client may only read.
+ * The page: shared memory that uncored writes and clients can only read.
  *
  * It has a header, tables that never change while the page lives (metrics, sockets, channels,
  * texts), and one cell per socket. Each sweep of a socket rewrites its cell under a sequence lock,
- * so a cached read is a copy and no system call.
+ * so a cached read is only a copy, without a system call.
  *
  * A fresh read is built on two 32-bit counters of the cell. The reader thread adds one to `started`
  * before it reads the first counter of a sweep, and copies that number to `finished` after the
  * values are in the cell. A client that loads started == n knows that the sweep n + 1 begins after
  * its load, so it waits until finished is past n. Both counters wrap; compare by difference only.
  *
- * All users share the cell, so nobody sleeps on it: one user could make another pay for waking its
- * threads. Each user has *wake-ups*, one per socket, in memory that only its own processes get.
- * They sleep on the futex of the wake-up. The reader thread rings it after a sweep that one of them
- * asked for. The cell alone says whether the wait is over.
+ * All users share the cell, so nobody sleeps on it: otherwise one user could make another pay for
+ * waking its threads. Each user has *wake-ups*, one per socket, in memory that only this user's
+ * processes get. They sleep on the futex of the wake-up. The reader thread rings it after a sweep
+ * that one of them asked for. Only the cell says whether the wait is over.
  *
- * Words shared between processes are touched by atomic accesses alone, so that a torn copy can be
- * noticed but is never undefined. Nothing here depends on the size of a memory page.
+ * Words that processes share are accessed only by atomic operations, so that a torn copy can be
+ * noticed and is never undefined behaviour. Nothing here depends on the size of a memory page.
  *
- * The daemon and a client may be of different releases (wire.h), and a later daemon may go on with
- * the page of an earlier one, or the other way round. So:
+ * The daemon and a client may be of different releases (wire.h), and a later daemon may continue
+ * the page of an earlier one, or an earlier daemon the page of a later one. So:
  *
  * - Magic, version and state keep their places and their meaning in every version, so that any
  *   release can withdraw any page. There will be no third state.
  * - Within a version the structures and limits below never change. The page grows only at its end,
- *   where the cells end. A client maps all of it and uses the parts that it knows; a part that is
- *   not there is absent.
+ *   after the cells. A client maps all of it and uses the parts that it knows. A part that the page
+ *   does not have is absent.
  * - An addition begins with its length and with a copy of page_daemon.started_ns, made by the
- *   process that writes the addition. An older daemon that goes on with the page sets
- *   page_daemon.started_ns anew and does not know of the copy. Where the two differ, nobody keeps
- *   the addition up to date, and a client takes it as absent.
+ *   process that writes the addition. An older daemon that continues the page sets
+ *   page_daemon.started_ns anew and does not know the copy. If the two differ, nobody keeps the
+ *   addition up to date, and a client treats it as absent.
  * - A quality flag may be added. Clients pass on a flag that they do not know, and call it
- *   "unknown". Metrics, units and platforms are names, and any name is good.
+ *   "unknown". Metrics, units and platforms are names, and any name is valid.
  * - Padding is 0 until it has a meaning. From then on, 0 means the behaviour of an older daemon.
  * - Any other change makes a new version. Clients that do not know the version refuse it with a
- *   sentence. It comes with a new version of the protocol: the daemon then refuses clients whose
- *   HELLO has a lower version, so that they get the daemon's own sentence.
+ *   sentence. A new version of the page comes with a new version of the protocol: the daemon then
+ *   refuses clients whose HELLO has a lower version, so that they get the daemon's own sentence.
  */
 #pragma once
 
@@ -55,7 +55,7 @@ enum {
 	PAGE_METRICS_MAX = 16,
 	PAGE_CHANNELS_MAX = 4096, /* of all sockets */
 	PAGE_TEXTS_MAX = 256,
-	PAGE_TABLES_MAX = 1 << 20, /* bytes in front of the cells: the header and all tables */
+	PAGE_TABLES_MAX = 1 << 20, /* bytes before the cells: the header and all tables */
 	PAGE_NAME_MAX = 32,        /* bytes, with the final NUL */
 	PAGE_TEXT_MAX = 160,       /* bytes, with the final NUL */
 	PAGE_CACHE_LINE = 128,
@@ -68,7 +68,7 @@ enum {
 enum page_quality {
 	PAGE_ESTIMATED = 1 << 0,    /* multiplexed: scaled by enabled / running */
 	PAGE_PARTIAL = 1 << 1,      /* a box of the set could not be opened or read */
-	PAGE_FROZEN = 1 << 2,       /* the counter's own clock stood still */
+	PAGE_FROZEN = 1 << 2,       /* the counter, or the clock of its box, stood still */
 	PAGE_RESET = 1 << 3,        /* the hardware count went back */
 	PAGE_UNCALIBRATED = 1 << 4, /* sources disagree on bytes per count */
 	PAGE_STANDIN = 1 << 5,      /* not memory traffic: the stand-in machine */
@@ -90,7 +90,7 @@ struct page_daemon {
 	uint64_t started_ns;      /* CLOCK_MONOTONIC */
 	uint64_t n_clients;       /* atomic */
 	uint64_t refused;         /* atomic: requests and connections */
-	uint64_t min_interval_ns; /* atomic: the site may hold back a ring so long, at most */
+	uint64_t min_interval_ns; /* atomic: the longest time that the site may delay a ring */
 };
 
 struct page_header {
@@ -108,13 +108,13 @@ struct page_header {
 
 struct page_metric {
 	char name[PAGE_NAME_MAX]; /* "dram.read" */
-	char unit[PAGE_NAME_MAX]; /* "bytes", or "ns" for the clock of the stand-in */
+	char unit[PAGE_NAME_MAX]; /* "bytes", or another unit */
 };
 
 struct page_socket {
 	uint32_t package;       /* the kernel's physical_package_id */
 	int32_t cpu;            /* where its reader thread runs; -1: it has no counters */
-	uint32_t first_channel; /* its channels are neighbours in the table */
+	uint32_t first_channel; /* its channels are consecutive in the table */
 	uint32_t n_channels;
 };
 
@@ -136,7 +136,7 @@ struct page_text {
 struct page_value {
 	uint64_t count; /* in the metric's unit, cumulative since the generation began */
 	uint32_t quality;
-	uint32_t why;                      /* index into the texts, where quality says absent */
+	uint32_t why;                      /* index into the texts, if quality says absent */
 	uint64_t raised[PAGE_PASSING_MAX]; /* sweep that last raised flag 1 << i; 0: never */
 };
 
@@ -168,22 +168,23 @@ struct page_cell {
 /*
  * The futex on which the waiters of one user sleep, for one socket. It has a cache line of its own.
  *
- * A ring over the user's budget waits as a *claim*. While there is one, a later ring of this user
- * would wait for the same sweep, so clients need not make it. An uncored that knows no claims
- * leaves all but n_rung 0.
+ * A ring that exceeds the user's budget waits as a *claim*. While there is a claim, a later ring of
+ * this user would wait for the same sweep, so clients need not ring. An uncored without claims
+ * leaves all fields but n_rung 0.
  */
 struct page_wakeup {
 	uint32_t n_rung;  /* atomic, futex: wraps */
 	uint32_t claimed; /* atomic, 1: a sweep is promised that has not begun yet */
-	uint64_t due_ns;  /* atomic: when that sweep is due, CLOCK_MONOTONIC; may be put off */
+	uint64_t due_ns;  /* atomic: when that sweep is due, CLOCK_MONOTONIC; may be postponed */
 	uint32_t spin_ns; /* atomic: how long a waiter of this user may spin before it sleeps */
 	uint32_t quantum; /* atomic: bytes that values are rounded down to; 0: not told */
 	char padding[PAGE_CACHE_LINE - 24];
 };
 
 /*
- * Behind the wake-ups of all sockets: the rules by which users may connect, for a client that reads
- * for others. Each uncored makes wake-ups and rules anew, so they are never an older uncored's.
+ * The rules by which users may connect, for a client that reads for others. They follow the
+ * wake-ups of all sockets. Each uncored makes wake-ups and rules anew, so they are never those of
+ * an older uncored.
  */
 struct page_rules {
 	uint32_t lock; /* atomic: odd while the rest is being written; 0: nothing was written yet */
@@ -211,22 +212,23 @@ static_assert(sizeof(struct page_header) + PAGE_METRICS_MAX * sizeof(struct page
 		      PAGE_TABLES_MAX,
 	"tables");
 
-/* Is this the beginning of a page, of any version? @page is aligned as memory from mmap(2) is. */
+/* Is this the beginning of a page, of any version? @page must be aligned like memory from
+ * mmap(2). */
 bool page_is_any(const void *page, uint64_t size_bytes);
 
 /* Fills in the page's size and every offset of @header, from its four counts. */
 void page_lay_out(struct page_header *header, uint32_t most_channels_of_a_socket);
 
 /*
- * Are all tables in front of the cells, and the cells inside @size_bytes? More may follow the
- * cells. 0, -EPROTONOSUPPORT (other version), -EBADMSG.
+ * Are all tables before the cells, and the cells inside @size_bytes? More may follow the cells. 0,
+ * -EPROTONOSUPPORT (other version), -EBADMSG.
  */
 int page_check(const void *page, uint64_t size_bytes);
 
 /*
- * Copies the part in front of the cells and checks the copy as page_check() does; -ENOMEM. Another
- * process may change the page at any time, so a client that does not trust the writer goes by the
- * copy, whose offsets are the page's. *@ret_tables is the caller's, for free(3).
+ * Copies the part before the cells and checks the copy as page_check() does; -ENOMEM. Another
+ * process may change the page at any time, so a client that does not trust the writer uses the
+ * copy, which has the offsets of the page. The caller owns *@ret_tables, for free(3).
  */
 int page_copy_tables(const void *page, uint64_t size_bytes, struct page_header **ret_tables);
 
@@ -282,7 +284,7 @@ static inline struct page_cell *page_write_cell(struct page_header *p, uint32_t 
 	return (void *)((char *)p + p->cells_at + (size_t)socket * p->cell_stride);
 }
 
-/* --- writing: the reader thread of the socket alone --- */
+/* --- writing: only the reader thread of the socket --- */
 
 /* The result of a sweep; all borrowed. */
 struct page_result {
@@ -302,10 +304,11 @@ void page_sweep_end(struct page_cell *cell, uint32_t started, const struct page_
 /* Tells all waiters on @wakeup that a sweep is there. Call it after page_sweep_end(). */
 void page_wakeup_announce(struct page_wakeup *wakeup);
 
-/* Wakes up to @most waiters. Returns how many: fewer than @most means that nobody sleeps on. */
+/* Wakes up to @most waiters. Returns how many: fewer than @most means that no waiter is left
+ * asleep. */
 unsigned page_wakeup_wake(struct page_wakeup *wakeup, unsigned most);
 
-/* Promises the user of @wakeup a sweep, due at @due_ns; called again, puts it off. */
+/* Promises the user of @wakeup a sweep, due at @due_ns. Another call postpones it. */
 void page_wakeup_claim(struct page_wakeup *wakeup, uint64_t due_ns);
 
 /* Ends the promise of a sweep, if there is one. Call it before that sweep's page_sweep_begin(). */
@@ -314,8 +317,8 @@ void page_wakeup_redeem(struct page_wakeup *wakeup);
 /*
  * Lets waiters spin for the next sweep for @spin_ns before they sleep. page_wakeup_let_spin() is
  * for one user; page_let_spin() is for clients whose library does not know that field of the
- * wake-up. Being woken costs more than a short sweep does, but a batch that spins keeps its own
- * members from ringing.
+ * wake-up. Being woken costs more than a short sweep. But if several wait for the same sweep, those
+ * that spin keep the others from ringing.
  */
 void page_wakeup_let_spin(struct page_wakeup *wakeup, uint32_t spin_ns);
 void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
@@ -324,8 +327,8 @@ void page_let_spin(struct page_cell *cell, uint32_t spin_ns);
 void page_rules_write(struct page_rules *page, const struct rules *rules);
 
 /*
- * Copies the rules. 0; -EAGAIN: they are being written, or have not been yet; -EBADMSG: there are
- * too many users among them.
+ * Copies the rules. 0; -EAGAIN: they are being written, or have not been written yet; -EBADMSG:
+ * they have too many users.
  */
 int page_rules_copy(const struct page_rules *page, struct rules *ret);
 
@@ -340,20 +343,20 @@ void page_tell_cost(struct page_cell *cell, uint64_t cpu_ns, uint64_t throttled)
 
 /*
  * Copies the last published sweep: the first @n_metrics values, and @n_channels channels (0 and
- * NULL: none). No system call unless a writer is in the way for long. 0; -EAGAIN: the writer was
- * still in the way after some 50 ms; it may have died while writing.
+ * NULL: none). No system call, unless a writer holds the lock for long. 0; -EAGAIN: a writer still
+ * holds it after some 50 ms; it may have died while writing.
  */
 int page_copy(const struct page_cell *cell, struct page_sweep *ret, uint32_t n_metrics,
 	struct page_channel_value *ret_channels, uint32_t n_channels);
 
-/* The number to hand to page_wait(): load it before ringing. */
+/* The number to pass to page_wait(). Load it before ringing. */
 uint32_t page_started(const struct page_cell *cell);
 
 /* Is a sweep promised that begins after page_started() was called? Then nobody needs to ring. */
 bool page_wakeup_is_claimed(const struct page_wakeup *wakeup);
 
-/* Does this uncored promise a sweep to whoever has to wait for budget or interval? 0.1.0 does not,
- * nor does it tell the quantum. */
+/* Does this uncored promise a sweep to a client that has to wait for budget or interval? uncored
+ * 0.1.0 does not, and does not tell the quantum. */
 bool page_wakeup_promises(const struct page_wakeup *wakeup);
 
 /* When the last promised sweep is or was due, CLOCK_MONOTONIC; 0: there was none. */
@@ -361,7 +364,8 @@ uint64_t page_wakeup_due_ns(const struct page_wakeup *wakeup);
 
 /*
  * Waits until a sweep that began after page_started() returned @started is published, or until
- * @deadline_ns (CLOCK_MONOTONIC); sleeps on @wakeup, the caller's for this cell. 0, -ETIMEDOUT.
+ * @deadline_ns (CLOCK_MONOTONIC); sleeps on @wakeup, which must be the caller's for the socket of
+ * @cell. 0, -ETIMEDOUT.
  */
 int page_wait(const struct page_cell *cell, const struct page_wakeup *wakeup, uint32_t started,
 	uint64_t deadline_ns);

@@ -11,7 +11,8 @@ static bool has_group(const struct rules_user *user, uint32_t group)
 	return user->gid == group;
 }
 
-/* To connect is to write (unix(7)); the first class that fits decides, as for every file. */
+/* Connecting requires write permission (unix(7)). The first class that fits decides, as for every
+ * file. */
 static bool may_write(const struct rules *rules, const struct rules_user *user)
 {
 	if (user->uid == rules->socket.uid)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules by which a user may connect to uncored, in numbers. uncored applies them when a client
- * connects, and publishes them to its clients. A client that reads for others, such as
- * pmdauncore(1), applies them, too. Both use this code.
+ * The rules by which a user may connect to uncored, with numbers of users and groups. uncored
+ * applies them when a client connects, and publishes them to its clients. A client that reads for
+ * others, such as pmdauncore(1), applies them, too. Both use this code.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 
 enum { RULES_USERS_MAX = 96 };
 
-/* Stands for an owner, a user or a group that does not exist or that nobody knows. */
+/* Stands for an owner, a user or a group that does not exist or is not known. */
 enum { RULES_NOBODY = UINT32_MAX };
 
-/* The file at which uncored listens; @mode: its permissions. */
+/* The socket file on which uncored listens; @mode: its permissions. */
 struct rules_socket {
 	uint32_t uid, gid, mode;
 };
@@ -25,7 +25,7 @@ struct rules {
 	uint32_t by_group, group;
 	uint32_t n_users; /* 0: any */
 	uint32_t users[RULES_USERS_MAX];
-} __attribute__((aligned(8))); /* it is copied by words, see page.c */
+} __attribute__((aligned(8))); /* it is copied as 64-bit words, see page.c */
 
 /* A user that asks to connect, as the kernel describes it. */
 struct rules_user {
@@ -36,12 +36,11 @@ struct rules_user {
 
 enum rule { RULE_NONE, RULE_SOCKET, RULE_GROUP, RULE_USERS, RULE_OWNER, RULES };
 
-/* The rule by which the user may not connect, or RULE_NONE. The socket's permissions do not count
- * here. */
+/* The rule that keeps the user from connecting, or RULE_NONE. Ignores the socket's permissions. */
 enum rule rules_broken(const struct rules *rules, const struct rules_user *user);
 
-/* As rules_broken(), but the socket's permissions count. For direct connections the kernel enforces
- * these. */
+/* As rules_broken(), but applies the socket's permissions, too. For direct connections the kernel
+ * enforces these. */
 enum rule rules_broken_by_relay(const struct rules *rules, const struct rules_user *user);
 
 /* "is not among the users who may connect to uncored" */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of teams, as far as both ends need to agree on them. A team is the processes of one uid on
+ * What client and daemon must agree on about tables of teams. A team is the processes of one uid on
  * one node that belong to one job step. They share a table: a memfd that uncored makes, seals
  * against any change of its size, keeps and hands out, and never reads as data.
  *
  * A member of the team is alive while it holds a classic record lock (fcntl(2), F_SETLK, F_WRLCK)
- * on one byte of the table, the byte of its slot's number. uncored asks the kernel for such locks,
- * and takes none itself.
+ * on one byte of the table: the byte at the offset of its slot's number. uncored asks the kernel
+ * which locks there are, and takes none itself.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text of the caller that goes into JSON and onto a terminal, where no byte of it may do harm. */
+/* Text of the caller that goes into JSON and onto a terminal, where none of its bytes may do
+ * harm. */
 #include "common/text.h"
 
 #include <stddef.h>
@@ -7,12 +8,12 @@
 
 #include "common/macro.h"
 
-/* How a character begins, how many bytes follow, and the least character of that form. */
+/* How a character begins, how many bytes follow, and the lowest character of that form. */
 static const struct {
 	uint8_t mask, lead, n_following;
 	uint32_t least;
 } forms[] = {
-	{ 0x80, 0x00, 0, 0x20 }, /* below are control characters */
+	{ 0x80, 0x00, 0, 0x20 }, /* below 0x20 are control characters */
 	{ 0xe0, 0xc0, 1, 0xa0 }, /* below 0xa0 is C1 */
 	{ 0xf0, 0xe0, 2, 0x800 },
 	{ 0xf8, 0xf0, 3, 0x10000 },
@@ -28,7 +29,7 @@ size_t text_plain_bytes(const char *at)
 		if ((*text & forms[i].mask) != forms[i].lead)
 			continue;
 		for (size_t k = 1; k <= forms[i].n_following; k++) {
-			if ((text[k] & 0xc0) != 0x80) /* so is the final NUL */
+			if ((text[k] & 0xc0) != 0x80) /* also true for the final NUL */
 				return 0;
 			character = character << 6 | (text[k] & 0x3f);
 		}

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* How many bytes the character at @text has; 0: it is control, or no UTF-8. */
+/* How many bytes the character at @text has; 0: it is a control character, or not UTF-8. */
 size_t text_plain_bytes(const char *text);
 
 /* Is @text valid UTF-8 (RFC 3629) without control characters (C0, DEL, C1)? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tiers of memory, as the names of their metrics begin: "dram.read". @each is a macro that
- * makes of the tier, a string, an element of a table. The order is part of numbers in PCP's
- * archives (pmda/instances.c), so a new tier comes last.
+ * The tiers of memory. Names of metrics begin with them: "dram.read". @each is a macro that turns a
+ * tier, which is a string, into an element of a table. Instance numbers in PCP archives depend on
+ * the order (pmda/instances.c), so a new tier comes last.
  */
 #pragma once
 

@@ -30,7 +30,7 @@ static const struct {
 	{ WIRE_ERROR, WIRE_FROM_DAEMON, sizeof(struct wire_error) },
 };
 
-/* All requests begin alike, and have a second reserved field. */
+/* All requests begin with the same fields, and have a second reserved field at the same offset. */
 static_assert(
 	offsetof(struct wire_hello, reserved) == offsetof(struct wire_info, reserved) &&
 		offsetof(struct wire_hello, reserved) == offsetof(struct wire_owner, reserved) &&
@@ -166,7 +166,7 @@ void wire_error(union wire_message *ret_message, int error, const char *format, 
 	va_end(args);
 }
 
-/* Room for the descriptors of one message, aligned as cmsg(3) wants it. */
+/* Room for the descriptors of one message, aligned as cmsg(3) requires. */
 union control {
 	struct cmsghdr header;
 	char bytes[CMSG_SPACE(sizeof(int) * WIRE_FDS_MAX)];
@@ -225,7 +225,7 @@ int wire_receive(int socket_fd, enum wire_sender sender, struct wire_packet *ret
 	take_descriptors(&packet, ret);
 	if (n == 0 && ret->n_fds == 0)
 		return 0;
-	/* @ret has room left, so this process had none (net/core/scm.c). */
+	/* @ret has room left, so this process had no free descriptors (net/core/scm.c). */
 	if (packet.msg_flags & MSG_CTRUNC && ret->n_fds < WIRE_FDS_MAX)
 		r = -EMFILE;
 	else if (packet.msg_flags & (MSG_TRUNC | MSG_CTRUNC))

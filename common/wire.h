@@ -3,13 +3,13 @@
  * The whole protocol between a client and uncored.
  *
  * A Unix SOCK_SEQPACKET socket: one message is one packet, in the machine's own byte order (both
- * ends run on the same kernel). A client says HELLO first, unless it wants nothing but to LOOK at
- * tables of its teams or FORGET them. WELCOME carries the page
- * (common/page.h), one doorbell per socket, and the user's wake-ups as file descriptors: all
- * clients of one uid get the same doorbells and wake-ups. After that a fresh read needs no message
- * at all: ring the doorbell, wait for the wake-up. A doorbell that cannot be written to any more
- * (EAGAIN) is full: RENEW it. No request names a register, an event or a CPU; only root's OWNER
- * and TEAM name another user, and only root's CLIENTS is told of any.
+ * ends run on the same kernel). A client says HELLO first, unless it only wants to LOOK at tables
+ * of its teams or FORGET them. WELCOME carries the page (common/page.h), one doorbell per socket,
+ * and the user's wake-ups as file descriptors: all clients of one uid get the same doorbells and
+ * wake-ups. After that a fresh read needs no message at all: ring the doorbell, wait for the
+ * wake-up. A doorbell that cannot be written to any more (EAGAIN) is full: RENEW it. No request
+ * names a register, an event or a CPU; only root's OWNER and TEAM name another user, and only the
+ * answer to root's CLIENTS names any.
  *
  * The two ends may be of different releases for years: a container brings its own library. So every
  * later release sends and accepts everything that an earlier one has sent or accepted:
@@ -17,22 +17,22 @@
  * - HELLO carries the highest version that the client speaks. WELCOME answers the lower of the
  *   client's and the daemon's highest versions: if the answer is below the client's, uncored is the
  *   older end. An end that speaks version N speaks all versions below, down to 1. A daemon of 0.1.0
- *   answers every other version than 1 with -EPROTONOSUPPORT and keeps the connection: the client
+ *   answers any version other than 1 with -EPROTONOSUPPORT and keeps the connection: the client
  *   then says HELLO again, with 1.
  * - A message never grows or changes its meaning. Anything new is a new opcode, at any version: an
- *   older daemon answers it with -EOPNOTSUPP and keeps the connection, and the client does without.
- *   A daemon sends a new opcode only as the answer to a new request. A new topic of INFO may be
+ *   older daemon answers it with -EOPNOTSUPP and keeps the connection, and the client works without
+ *   it. A daemon sends a new opcode only as the answer to a new request. A new topic of INFO may be
  *   answered with -EINVAL for the same reason.
- * - A new version is for changes that no new request can ask for. A client whose HELLO is too low
- *   for such a change is served as before, or refused with a sentence.
+ * - A new version is for changes that no new request can ask for. A client whose HELLO has too low
+ *   a version for such a change is served as before, or refused with a sentence.
  * - Reserved fields are 0 in every version, because 0.1.0 refuses any other value at both ends.
  *   They are there for alignment, not for later.
  * - WELCOME always comes with n_sockets + 2 descriptors, in the order above. To ring a doorbell
- *   that came with it, a client writes eight bytes, the number 1, which never blocks. The daemon
- *   alone decides what kind of file a doorbell is, and whether other connections have the same
- *   one. Another way to ring begins with a new request.
+ *   that came with it, a client writes eight bytes, the number 1, which never blocks. Only the
+ *   daemon decides what kind of file a doorbell is, and whether other connections have the same
+ *   one. Another way to ring needs a new request.
  * - Shared memory that WELCOME brings grows as page.h says: padding gets a meaning, the page gets
- *   longer. An older client has the memory and does not look there.
+ *   longer. An older client has the memory and does not read these parts.
  */
 #pragma once
 
@@ -55,10 +55,10 @@ enum wire_opcode {
 	/* client to daemon */
 	WIRE_HELLO = 1, /* first message, once; answered by WELCOME */
 	WIRE_INFO = 2,  /* answered by REPORT */
-	WIRE_OWNER = 3, /* root's alone; answered by DONE */
+	WIRE_OWNER = 3, /* only for root; answered by DONE */
 	WIRE_RENEW = 4, /* the doorbells are full; answered by RENEWED */
 	WIRE_TEAM = 5,  /* the table of a team; answered by TABLE, or by DONE if it was to FORGET */
-	WIRE_CLIENTS = 6, /* root's alone; answered by REPORT */
+	WIRE_CLIENTS = 6, /* only for root; answered by REPORT */
 	/* daemon to client */
 	WIRE_WELCOME = 0x81, /* fds: page, doorbell of socket 0, 1, ..., and the wake-ups */
 	WIRE_REPORT = 0x82,  /* fd: a sealed memfd with the JSON of `uncore info` */
@@ -91,7 +91,7 @@ struct wire_info {
 /* Sets the owner of the job that the node runs from now on. */
 struct wire_owner {
 	struct wire_header header;
-	uint32_t uid;      /* UINT32_MAX: nobody's */
+	uint32_t uid;      /* UINT32_MAX: no owner */
 	uint32_t reserved; /* 0 */
 };
 
@@ -109,15 +109,17 @@ struct wire_clients {
 };
 
 /*
- * A uid's tables differ in name, layout and run. A team of this name that begins anew has a higher
- * run; uncored chooses it, and never gives it twice. Fields that a wish does not name are 0.
+ * A uid's tables differ in name, layout and run. If a team of the same name begins anew, it gets a
+ * higher run, which uncored chooses and never uses twice. Fields that a wish does not name are 0.
  *
- * - JOIN, which needs a HELLO before it: the table of the client's own team `name` with `layout`,
- *   in its newest run; if there is none, a new table of `bytes`. `run` above 0 says that this run
- *   has ended: then the newest run if it is a later one, else a new table with a run after it.
- * - LOOK: the newest table of `name`, or the newest with exactly `run` if that is above 0. Without
- *   a name: table `number` of all of the uid's, the oldest is number 0. -ENOENT: there is none.
- * - FORGET: uncored lets go of the table of `name`, `layout` and `run`. -ENOENT: there is none.
+ * - JOIN, which needs a HELLO before it: gets the table of the client's own team `name` with
+ *   `layout`, in its newest run; if there is none, a new table of `bytes`. `run` above 0 says that
+ *   this run has ended: JOIN then gets the newest run if it is later, else a new table with a later
+ *   run.
+ * - LOOK: gets the newest table of `name`, or the newest with exactly `run` if `run` is above 0.
+ *   Without a name: gets table `number` of all tables of the uid; the oldest is number 0. -ENOENT:
+ *   there is none.
+ * - FORGET: uncored drops the table of `name`, `layout` and `run`. -ENOENT: there is none.
  */
 enum wire_wish { TEAM_JOIN, TEAM_LOOK, TEAM_FORGET };
 
@@ -162,17 +164,16 @@ struct wire_table {
 };
 
 /*
- * The daemon writes its next report into the same memory, so that a client that keeps the
- * descriptor keeps no more than one. A struct wire_report_end behind the text tells whether the
- * text is whole.
+ * The daemon writes its next report into the same memory, so that a client that keeps descriptors
+ * keeps only one memfd. A struct wire_report_end after the text tells whether the text is complete.
  */
 struct wire_report {
 	struct wire_header header;
 	uint64_t json_bytes;
 };
 
-/* Stands at the next multiple of 8 after the text, if the file goes on there: an older uncored
- * writes none. */
+/* At the next multiple of 8 after the text, if the file is that long: an older uncored does not
+ * write it. */
 struct wire_report_end {
 	uint64_t json_bytes;
 	uint64_t hash; /* wire_hash() of the text */
@@ -242,7 +243,7 @@ int wire_check(const void *packet, size_t size_bytes, enum wire_sender sender);
 /* FNV-1a, 64 bit (Fowler, Noll, Vo). */
 uint64_t wire_hash(const void *bytes, size_t size_bytes);
 
-/* The offset of struct wire_report_end in a report with so many bytes of text. */
+/* The offset of struct wire_report_end in a report with @json_bytes of text. */
 uint64_t wire_report_end_at(uint64_t json_bytes);
 
 /* Fills in the header of a message of @opcode; its size comes from the opcode. */
@@ -253,8 +254,8 @@ void wire_error(union wire_message *ret_message, int error, const char *format, 
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Sends one message with @n_fds descriptors (which stay the caller's). Never blocks.
- * 0; -EAGAIN: the peer does not read; -EPIPE, -ECONNRESET: it is gone; other errno of sendmsg(2).
+ * Sends one message with @n_fds descriptors (which the caller still owns). Never blocks. 0;
+ * -EAGAIN: the peer does not read; -EPIPE, -ECONNRESET: it is gone; other errno of sendmsg(2).
  */
 int wire_send(int socket_fd, const union wire_message *message, const int fds[], unsigned n_fds);
 
@@ -267,8 +268,8 @@ int wire_send(int socket_fd, const union wire_message *message, const int fds[],
 int wire_receive(int socket_fd, enum wire_sender sender, struct wire_packet *ret);
 
 /*
- * Copies the message of the next packet, which stays where it is: no descriptor comes to this
- * process. 0; as wire_check(), also for a peer that has closed; errno of recv(2).
+ * Copies the message of the next packet and leaves the packet in the socket, so that this process
+ * gets no descriptor. 0; errors of wire_check(), also if the peer has closed; errno of recv(2).
  */
 int wire_peek(int socket_fd, enum wire_sender sender, union wire_message *ret);
 

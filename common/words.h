@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies shared memory that another process may write meanwhile: 64-bit words by relaxed atomic
- * accesses, which compile to plain loads and stores. @size_bytes is a multiple of 8.
+ * Copies shared memory that another process may write at the same time: as 64-bit words, by relaxed
+ * atomic accesses, which compile to plain loads and stores. @size_bytes is a multiple of 8.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ static inline void words_load(void *to, const void *from, size_t size_bytes)
 	const uint64_t *source = from;
 	char *target = to; /* of any type: a plain store of a word would break the aliasing rules */
 
-	/* A loop of so few instructions takes twice as long where the linker happens to put it
-	 * across two cache lines. */
+	/* Unrolled: a loop this short takes twice as long if the linker happens to put it across
+	 * two cache lines. */
 #pragma GCC unroll 8
 	for (size_t i = 0; i < size_bytes / sizeof *source; i++) {
 		uint64_t word = __atomic_load_n(&source[i], __ATOMIC_RELAXED);
