@@ -30,7 +30,7 @@ static enum admits_answer say(enum admits_answer answer, const char *why)
 	return answer;
 }
 
-/* An older uncored does not tell its rules, and the agent tells everybody then. */
+/* An older uncored does not tell its rules. Then the agent tells everybody. */
 static enum admits_answer ask(const char *socket_path, const struct uncore_user *user)
 {
 	struct uncore *handle;

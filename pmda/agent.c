@@ -14,20 +14,21 @@
 #include "pmda/tree.h"
 #include "pmda/view.h"
 
-/* PCP 7 gave pmResult a finer clock; an agent's result kept its layout under another name. */
+/* Since PCP 7 pmResult has a finer clock. An agent's result has the former layout, under another
+ * name. */
 #ifndef pmdaResult
 #define pmdaResult pmResult
 #endif
 
-/* A traversal asks for many names: one look at uncored will do for all names of this time. */
+/* A traversal asks for many names: one snapshot is fresh enough for all names within this time. */
 static const uint64_t NAMES_FRESH_NS = 20000000;
 
 static struct view view;
-static bool perfevent_wanted; /* a client has asked about its tree */
+static bool perfevent_wanted; /* a client has asked about the tree below perfevent */
 
 /* --- keeping up with uncored --- */
 
-/* A new connection may be to another machine's tree, or to one with fewer boxes. */
+/* A new connection may be to another machine, or to a machine with fewer boxes. */
 static void follow_connection(void)
 {
 	static unsigned followed;
@@ -51,8 +52,8 @@ static void take_snapshot(bool with_channels)
 }
 
 /*
- * The metrics below perfevent join the table once, when they are known. A client that knew them by
- * number before the agent was started anew does not ask for their names first, so every question
+ * The metrics below perfevent join the table once, when they are known. A client that knows their
+ * numbers from before a restart of the agent does not ask for their names first, so every question
  * that may be about these metrics comes here.
  */
 static void join_perfevent(pmdaExt *pmda)
@@ -92,8 +93,8 @@ static bool is_reviewed(struct context *context)
 
 /*
  * A program that starts while uncored is away, or that the policy does not admit, gets no names:
- * with names it would count nothing and not notice. A program that has begun keeps its names,
- * because PAPI crashes when it loses them.
+ * with names it would count nothing and not notice. A program that has names keeps them, because
+ * PAPI crashes when it loses them.
  */
 static pmdaNameSpace *perfevent_tree(pmdaExt *pmda)
 {
@@ -115,7 +116,7 @@ static bool is_perfevent(pmID pmid)
 	return pmID_cluster(pmid) >= PERFEVENT_FIRST_CLUSTER || pmID_cluster(pmid) == UP_CLUSTER;
 }
 
-/* --- what pmcd asks --- */
+/* --- callbacks of pmcd --- */
 
 static bool any_of(int n_pmids, const pmID pmids[], bool (*is_it)(pmID pmid))
 {
@@ -136,8 +137,8 @@ static bool is_job(pmID pmid)
 }
 
 /*
- * If uncored has never answered there are no instances, and of jobs there may be none. For metrics
- * without instances pmdaFetch() finds no values rather than an error.
+ * There are no instances if uncored has never answered, or for jobs, if no job is open. For metrics
+ * without instances pmdaFetch() finds no values, so the error is set here.
  */
 static void say_why_none(pmdaResult *result)
 {
@@ -151,7 +152,7 @@ static void say_why_none(pmdaResult *result)
 	}
 }
 
-/* A job that is looked at first began before the snapshot. */
+/* Looks at jobs first, so that each of them began before the snapshot. */
 static struct context *look(pmdaExt *pmda, bool with_channels, bool with_jobs)
 {
 	struct context *context = contexts_find(pmda->e_context);
@@ -195,7 +196,7 @@ static int on_instance(pmInDom indom, int inst, char *name, pmInResult **ret, pm
 {
 	if (pmInDom_serial(indom) == CPUS_INDOM)
 		join_perfevent(pmda);
-	else /* uncored may be another one since the last fetch */
+	else /* uncored may have been replaced since the last fetch */
 		look(pmda, false, pmInDom_serial(indom) == JOBS_INDOM);
 	return pmdaInstance(indom, inst, name, ret, pmda);
 }
@@ -251,7 +252,7 @@ static int on_children(const char *name, int flags, char ***ret, int **ret_statu
 	return tree ? pmdaTreeChildren(tree, name, flags, ret, ret_status) : PM_ERR_NAME;
 }
 
-/* --- being started --- */
+/* --- start and end --- */
 
 const char *agent_help_path(void)
 {

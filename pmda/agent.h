@@ -12,12 +12,12 @@
 #include <pcp/pmda.h>
 #include <stdbool.h>
 
-/* Where the compiled help texts are, without their ending. */
+/* The path of the compiled help texts, without its suffix. */
 const char *agent_help_path(void);
 
 /*
- * Hangs the agent's functions into @interface, which pmdaDaemon() or pmdaDSO() has set up.
- * @socket_path: of uncored, kept; NULL: as libuncore finds it. @is_brief: others stand still while
- * this process waits for uncored.
+ * Sets the agent's functions in @interface, which pmdaDaemon() or pmdaDSO() has set up.
+ * @socket_path: of uncored, must stay valid; NULL: as libuncore finds it. @is_brief: wait only
+ * briefly for uncored, because others wait for this process.
  */
 void agent_start(pmdaInterface *interface, const char *socket_path, bool is_brief);

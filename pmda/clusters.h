@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clusters of metrics: a part of their numbers, and so for ever (see pmns). */
+/* The clusters of metrics. They are part of the metrics' numbers, so they never change (see
+ * pmns). */
 #pragma once
 
 #include "pmda/saved.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct context *contexts; /* by pmcd's number; numbers count from 0 and are used again */
+static struct context *contexts; /* by pmcd's number; numbers start at 0 and are reused */
 static int n_contexts;
 
 /* --- the list --- */
@@ -78,8 +78,8 @@ static uint32_t *parse_groups(const char *text, uint32_t *ret_n)
 }
 
 /*
- * NULL unless the process is one of @of_uid, because its number may be another process's by now. No
- * groups are known where /proc is mounted with hidepid=.
+ * NULL unless the process belongs to @of_uid, because its number may have been reused. No groups
+ * are known if /proc is mounted with hidepid=.
  */
 static uint32_t *read_groups(int pid, uint32_t of_uid, uint32_t *ret_n)
 {

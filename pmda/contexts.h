@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmcd's clients, each of which is a context. Of each the agent remembers its user, whether the
- * site's rules admit that user, and the counts below perfevent that it was told.
+ * pmcd's clients. Each client is a context. The agent remembers its user, whether the site's rules
+ * admit that user, and the counts below perfevent that the client was told.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 struct context {
 	uint32_t uid, gid; /* UNCORE_UNKNOWN_USER: not known */
 	int pid;           /* 0: not known */
-	uint32_t *groups;  /* supplementary, as its process had them when it came; may be NULL */
+	uint32_t *groups;  /* supplementary, as of when its process connected; may be NULL */
 	uint32_t n_groups;
 	bool knows_names; /* it was told names below perfevent */
 	uint64_t *told;   /* counts below perfevent, as told last; perfevent_copy_counts() */
@@ -30,7 +30,7 @@ void contexts_learn(int number, int attribute, const char *value);
 /* May this client be told the values of @view? UNDECIDED while there is no snapshot. */
 enum admission contexts_review(struct context *context, const struct view *view);
 
-/* The client has gone; its number may come again. */
+/* The client has gone; its number may be reused. */
 void contexts_end(int number);
 
 /* Frees all contexts. */

@@ -6,7 +6,7 @@
 
 __PMDA_INIT_CALL void uncore_init(pmdaInterface *interface);
 
-/* In a local context nobody waits but the program itself. */
+/* In a local context only the program itself waits. */
 static bool is_in_pmcd(void)
 {
 	return !strcmp(pmGetProgname(), "pmcd");
@@ -14,7 +14,7 @@ static bool is_in_pmcd(void)
 
 void uncore_init(pmdaInterface *interface)
 {
-	static char name[] = "uncore DSO"; /* PCP keeps it, as it does the path */
+	static char name[] = "uncore DSO"; /* PCP keeps this pointer and the path */
 
 	pmdaDSO(interface, PMDA_INTERFACE_7, name, (char *)agent_help_path());
 	agent_start(interface, NULL, is_in_pmcd());

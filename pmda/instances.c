@@ -17,7 +17,7 @@ pmdaIndom instances_indoms[N_INDOMS] = {
 
 #define NAME(tier) tier
 
-/* The order is part of instance numbers. */
+/* Instance numbers depend on the order. */
 static const char *const tiers[] = { TIERS(NAME) };
 static const char *const directions[N_DIRECTIONS] = { "read", "write" };
 enum {
@@ -32,10 +32,10 @@ struct socket {
 	unsigned package;
 };
 
-/* All that the instances of one connection are made of. */
+/* The data of the instances of one connection. */
 struct numbered_machine {
 	unsigned n_sockets, n_channels;
-	unsigned n_read; /* sockets that have counters: one whose package is missing is a hole */
+	unsigned n_read; /* sockets with counters: a socket has none if its package is missing */
 	struct socket *sockets;
 	struct channel *channels;
 	pmdaInstid *socket_set, *channel_set;
@@ -132,7 +132,7 @@ static int make_id(
 	return id;
 }
 
-/* "socket0/imc3"; "socket0/imc3.pmm" for another tier behind the same controller. */
+/* "socket0/imc3"; "socket0/imc3.pmm" for another tier of the same controller. */
 static void name_channel(struct numbered_machine *machine, struct channel *channel, unsigned tier)
 {
 	bool shared = find_label(machine, channel->socket, NULL, channel->label) != NULL;

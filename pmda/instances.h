@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The instance domains. Sockets and channels are those of the last connection: they stay while
- * uncored is away. The CPUs of the perfevent names are fixed once for all (perfevent.h). Jobs come
- * and go (jobs.h).
+ * uncored is away. The CPUs of the perfevent names never change once they are known (perfevent.h).
+ * Jobs come and go (jobs.h).
  *
  * Instance numbers mean the same on every run, so that archives can be merged: a socket's is its
  * logical number, a channel's is made of its socket, tier and the number in its name.

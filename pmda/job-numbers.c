@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-/* More than there are runs, so that there is always one whose run has gone. */
+/* More than there are open runs, so that there is always an entry of a run that has ended. */
 enum { ENTRIES = 2 * OPEN_RUNS_MAX };
 
 struct entry {
 	uint64_t identity;
-	uint64_t seen; /* by which call the run was seen last; 0: it is nobody's */
+	uint64_t seen; /* the call in which the run was last seen; 0: a free entry */
 	unsigned number;
 };
 
@@ -49,7 +49,7 @@ static bool is_taken(unsigned number)
 	return false;
 }
 
-/* In the place of the run that has gone longest ago. */
+/* Replaces the entry that was last seen longest ago. */
 static struct entry *add(uint64_t identity)
 {
 	struct entry *oldest = &entries[0];
@@ -64,7 +64,7 @@ static struct entry *add(uint64_t identity)
 	return oldest;
 }
 
-/* Runs that are known come first: a new one must not get the place of one that is still open. */
+/* Known runs come first: a new run must not replace the entry of a run that is still open. */
 void job_numbers_give(const struct open_runs *runs, unsigned ret_numbers[])
 {
 	struct entry *entry;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers of runs of jobs, from which those of instances are made. A number is made of what tells
- * the run from all others, so each agent finds the same one, also after it was started anew. If
- * another run has it, the next free one is taken and kept. Runs that have gone keep their numbers
- * for a while, so that no tool takes the next run for them.
+ * Numbers of runs of jobs. Numbers of instances are made from them. A number is a hash of what
+ * identifies the run, so each agent finds the same number, even after a restart. If another run has
+ * this number, the run takes and keeps the next free number. Runs that have ended keep their
+ * numbers for a while, so that no tool takes the next run for them.
  */
 #pragma once
 
@@ -11,5 +11,5 @@
 
 enum { JOB_NUMBERS = 1 << 26 };
 
-/* @ret_numbers has room for each of the runs, and gets their numbers, 0 to JOB_NUMBERS - 1. */
+/* Writes the number of each run, 0 to JOB_NUMBERS - 1, to @ret_numbers. */
 void job_numbers_give(const struct open_runs *runs, unsigned ret_numbers[]);

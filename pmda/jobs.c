@@ -14,13 +14,13 @@ enum {
 };
 
 static struct open_runs runs;
-static unsigned numbers[OPEN_RUNS_MAX]; /* of these */
+static unsigned numbers[OPEN_RUNS_MAX]; /* of the runs */
 
 /* The instances. */
 static pmdaInstid *set;
 static char (*names)[NAME_BYTES];
 
-/* --- which are open --- */
+/* --- open jobs --- */
 
 static void say_too_many(void)
 {
@@ -58,7 +58,7 @@ void jobs_done(void)
 	open_runs_done(&runs);
 }
 
-/* --- who sees them --- */
+/* --- instances for a client --- */
 
 static bool may_see(const struct context *context, const struct open_run *run)
 {
@@ -103,9 +103,9 @@ bool jobs_find(unsigned inst, struct job *ret)
 	return false;
 }
 
-/* --- what they moved --- */
+/* --- counts --- */
 
-/* A counter that was reset leaves too few bytes, and no flag here could say so. */
+/* After a reset of a counter the count would be too low, and a value here has no flag to say so. */
 bool jobs_count(const struct job *job, int index, const struct view *view, uint64_t *ret_count)
 {
 	struct uncore_delta delta = UNCORE_DELTA_INIT;

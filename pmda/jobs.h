@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The open jobs of the node's batch system (uncored-jobs(7)) as instances: each socket of each job.
- * Whose jobs run is nobody else's business, so root is offered all jobs, another user their own,
- * and a client without a known user none.
+ * A user must not see the jobs of others: root is offered all jobs, another user only the user's
+ * own jobs, and a client whose user is not known none.
  *
- * Nothing is read before a client asks for these instances. Where the agent may not read the folder
- * of jobs, there are none.
+ * Nothing is read before a client asks for these instances. If the agent may not read the folder of
+ * jobs, there are none.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct job {
 	unsigned socket;
 };
 
-/* Looks which jobs are open. Call it before the snapshot, which must not be older than a begin. */
+/* Finds the open jobs. Call it before the snapshot, which must not be older than a job's begin. */
 void jobs_look(void);
 
 /* Makes the instances that @context may see; none if it may not be told @view. NULL: unknown. */

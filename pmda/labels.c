@@ -17,7 +17,7 @@ static const char *const indom_labels[N_INDOMS] = {
 		       "\"indom_name\":\"per socket of each open job\"}",
 };
 
-/* PCP names the agent by itself only where an agent has no label for the domain. */
+/* PCP names the agent in a label only if the agent has no labels for the domain. */
 static int add_domain(const char *platform, pmLabelSet **ret)
 {
 	int sts = pmdaAddLabels(ret, "{\"agent\":\"uncore\"}");
@@ -67,7 +67,7 @@ static int add_channel(unsigned inst, pmLabelSet **ret)
 		channel->socket, instances_package(channel->socket), channel->label, channel->tier);
 }
 
-/* The ID has no sign that means something to JSON. */
+/* The ID has no character that JSON would require to be escaped. */
 static int add_job(unsigned inst, pmLabelSet **ret)
 {
 	struct job job;

@@ -33,11 +33,11 @@ static pmdaOptions options = {
 	.long_options = long_options,
 };
 
-/* Our own options; PCP puts the others into the interface. */
+/* The agent's own options; PCP puts the others into the interface. */
 struct choice {
 	const char *socket_path;
 	const char *username;
-	const char *asked; /* about whom; NULL: run */
+	const char *asked; /* the user that --admits asks about; NULL: run */
 };
 
 static const char *default_user(void)
@@ -83,8 +83,8 @@ static void become(const char *username)
 	pmSetProcessIdentity(username);
 }
 
-/* A pmcd without root cannot start an agent as another user; uncored then lets in whom it started.
- */
+/* A pmcd without root cannot start the agent as another user; uncored then applies its rules to the
+ * user that the agent has. */
 static void warn_unless_become(const char *username)
 {
 	const struct passwd *user = getpwnam(username);

@@ -177,7 +177,7 @@ static int up(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 	return PMDA_FETCH_STATIC;
 }
 
-/* PAPI takes a number of 32 bits for a signed one. */
+/* PAPI takes any number of 32 bits as signed. */
 static int up_for_papi(const struct meaning *meaning, unsigned inst, pmAtomValue *ret)
 {
 	ret->ull = view->is_current && is_admitted();
@@ -340,9 +340,9 @@ static bool needs_socket(pmID pmid)
 
 /*
  * PAPI crashes if a value is missing. A client that is not admitted, or whose admission is not
- * known while uncored is away, keeps the counts that it was told last. If the agent was started
- * anew these are lost: the client gets the recorded counts, if everybody may read them, and
- * otherwise 0. perfevent.uncored.up is 0 in all these cases.
+ * known while uncored is away, keeps the counts that it was told last. After a restart of the agent
+ * these are lost: the client gets the recorded counts, if everybody may read them, and otherwise 0.
+ * perfevent.uncored.up is 0 in all these cases.
  */
 static int perfevent_value(pmID pmid, unsigned inst, pmAtomValue *ret)
 {

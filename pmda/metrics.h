@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The metrics: one table with the number, type, unit and meaning of each. Numbers are for ever (see
- * pmns): archives know a metric by its number.
+ * The metrics: one table with the number, type, unit and meaning of each. Numbers never change (see
+ * pmns): archives identify a metric by its number.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ extern const unsigned metrics_n;
 /* Sets where values come from; call it again after each new connection: the machine may differ. */
 void metrics_use(const struct view *view);
 
-/* Sets the client that the next values are for; NULL: an unknown one, for lack of memory. */
+/* Sets the client that the next values are for; NULL: it is unknown, for lack of memory. */
 void metrics_answer(const struct context *context);
 
 /* May that client be told the snapshot? 0; PM_ERR_AGAIN: there is none; PM_ERR_PERMISSION. */
@@ -30,5 +30,6 @@ int metrics_may_tell(void);
  */
 int metrics_value(pmdaMetric *metric, unsigned inst, pmAtomValue *ret);
 
-/* uncored's name of a traffic metric, of a socket or a job: "dram.read"; NULL: @pmid is none. */
+/* uncored's name of a traffic metric, of a socket or a job: "dram.read"; NULL: not such a
+ * metric. */
 const char *metrics_name(pmID pmid);

@@ -44,7 +44,7 @@ const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n)
 	return n ? tree->metrics : NULL;
 }
 
-/* As the stock agent does: a character that no name may have becomes an underscore. */
+/* As in the stock agent, a character that names may not have becomes an underscore. */
 static void normalise(char *name)
 {
 	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -59,7 +59,7 @@ static void insert_name(int domain, const struct counter *counter)
 	const struct tree *tree = tree_get();
 	char name[sizeof "perfevent.hwcounters..value" + 2 * UNCORE_NAME_MAX];
 
-	/* With its instance a name must stay below 128 bytes for PAPI. */
+	/* PAPI requires that a name with its instance is shorter than 128 bytes. */
 	_Static_assert(sizeof name + sizeof ":cpu4294967295" < 128, "names");
 	/* A name of libpfm4 is one word: "bdx_unc_imc0::UNC_M_CAS_COUNT:RD". */
 	snprintf(name, sizeof name, "perfevent.hwcounters.%s%s%s.value", counter->pmu,
@@ -68,7 +68,7 @@ static void insert_name(int domain, const struct counter *counter)
 	pmdaTreeInsert(tree->names, pmid_of(domain, counter), name);
 }
 
-/* Says whether uncored answers, as a name that PAPI can have in a set of events beside others. */
+/* Says whether uncored answers, as a metric that PAPI can add to an event set with others. */
 static void insert_up(int domain)
 {
 	const struct tree *tree = tree_get();

@@ -4,10 +4,10 @@
  * perfevent.hwcounters.PMU.EVENT.value, raw counts, instances cpuN.
  *
  * That component crashes on any error and finds values by their position (PAPI,
- * src/components/pcp/linux-pcp.c), so this tree has rules of its own. Names, numbers, instances and
- * their order are fixed for the agent's life, by the first good snapshot or by the record of an
- * earlier life (record.h). A later fetch without a snapshot gets the last good count, and counts
- * never go back: counts of a new generation of uncored are added to the former ones.
+ * src/components/pcp/linux-pcp.c), so this tree has special rules. The first good snapshot, or the
+ * record of an earlier run of the agent (saved.h), fixes names, numbers, instances and their order
+ * for as long as the agent runs. A later fetch without a snapshot gets the last good count. Counts
+ * never go back: counts of a new generation of uncored are added to the former counts.
  */
 #pragma once
 
@@ -17,19 +17,20 @@
 #include "pmda/view.h"
 
 /*
- * The metrics of the tree, for the agent's table; NULL and 0 while there is no tree. They never
- * change once there are any. Numbers are those of domain @domain.
+ * The metrics of the tree, for the agent's table; NULL and 0 while there is no tree. Once there are
+ * metrics, they never change. Their numbers are of domain @domain.
  */
 const pmdaMetric *perfevent_metrics(int domain, unsigned *ret_n);
 
 /* The names below perfevent; NULL while there is no tree. */
 pmdaNameSpace *perfevent_names(int domain);
 
-/* May everybody read the file in which counts outlive the agent? As of the last snapshot. */
+/* May everybody read the file that keeps the counts when the agent ends? As of the last
+ * snapshot. */
 bool perfevent_is_public(void);
 
-/* A copy of all counts as they are, the caller's, for free(3). @former: the copy that it replaces,
- * or NULL. NULL: there is no memory or no tree, and @former is freed. */
+/* A copy of all present counts, which the caller owns, for free(3). @former: the copy that it
+ * replaces, or NULL. NULL: there is no memory or no tree, and @former is freed. */
 uint64_t *perfevent_copy_counts(uint64_t *former);
 
 /*

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the flags of a socket's values say together. Values that are absent do not count. */
+/* Summaries of the flags of a socket's values. The first two ignore absent values. */
 #pragma once
 
 #include <stdint.h>
 
 #include "client/libuncore/uncore.h"
 
-/* All flags that a metric has. */
+/* All flags that any metric has. */
 uint32_t quality_of(const struct uncore_sample *sample);
 
-/* How many metrics have @flag: pmie and others cannot test a bit of a number. */
+/* How many metrics have @flag: pmie and other tools cannot test a bit of a number. */
 uint32_t quality_flagged(const struct uncore_sample *sample, uint32_t flag);
 
 /*
- * The last sweep that raised @flag, which comes and goes. A tool that compares two fetches sees by
- * it that the flag was raised between them, though neither fetch has the flag.
+ * The last sweep that raised @flag, one of the flags that come and go. With it a tool that compares
+ * two fetches sees that the flag was raised between them, even if neither fetch has the flag.
  */
 uint64_t quality_raised(const struct uncore_sample *sample, uint32_t flag);
 

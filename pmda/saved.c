@@ -10,19 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COUNTERS_MAX = 16384 }; /* PAPI cannot take more */
+enum { COUNTERS_MAX = 16384 }; /* PAPI cannot handle more */
 
 #define HEADING "uncore perfevent 2 %" SCNx64 " %" SCNx64 " %u"
 #define LINE    "%31s %31s %u %u %u %u %d %" SCNu64 " %" SCNu64 " %" SCNu32
 
-/* Where PCP's agents keep the data that must survive them. */
+/* Where PCP's agents keep data for their next run. */
 static void make_path(char ret[MAXPATHLEN], const char *suffix)
 {
 	snprintf(ret, MAXPATHLEN, "%s/config/pmda/uncore.perfevent%s", pmGetConfig("PCP_VAR_DIR"),
 		suffix);
 }
 
-/* One line of text; false: there is none, or it holds a NUL, which no name may. */
+/* One line of text; false: there is none, or it has a NUL, which names may not have. */
 static bool read_line(FILE *file, char **line, size_t *size_bytes)
 {
 	ssize_t n = getline(line, size_bytes, file);
@@ -43,7 +43,7 @@ static bool parse_counter(const char *line, struct counter *ret)
 	       ret->base <= ret->count && ret->bytes;
 }
 
-/* The file is whole, or there is none: rename(2) replaces it. */
+/* The file is complete or does not exist, because rename(2) replaces it. */
 static bool read_all(FILE *file, struct saved *saved)
 {
 	char *line = NULL;
@@ -128,7 +128,7 @@ static void write_all(FILE *file, const struct saved *saved)
 	}
 }
 
-/* The log of a user's own program is not the place for the warning. */
+/* The warning does not belong in the log of a user's own program. */
 static bool is_agent(void)
 {
 	return !strcmp(pmGetProgname(), "pmdauncore") || !strcmp(pmGetProgname(), "pmcd");

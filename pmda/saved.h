@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counters below perfevent, and the file in which they outlive the agent. A program with PAPI
- * that runs while the agent is started anew knows metrics by their numbers, and takes a count that
- * went back for 1.8e19.
+ * The counters below perfevent, and the file that keeps them when the agent ends. A program with
+ * PAPI that runs while the agent is restarted knows metrics by their numbers, and takes a count
+ * that went back for 1.8e19.
  */
 #pragma once
 
@@ -11,16 +11,16 @@
 
 #include "client/libuncore/uncore.h"
 
-enum { SAVED_FIRST_CLUSTER = 64 }; /* clusters before it are of the names below uncore */
+enum { SAVED_FIRST_CLUSTER = 64 }; /* lower clusters are for the names below uncore */
 
 /* One event of one PMU on one CPU. */
 struct counter {
 	char pmu[UNCORE_NAME_MAX], event[UNCORE_NAME_MAX]; /* of sources.h */
 	unsigned cluster, item;                            /* of its metric */
 	unsigned socket, cpu;                              /* where it was counted first */
-	bool offered;                                      /* it had a value once */
+	bool offered;                                      /* it has had a value */
 	uint64_t base;  /* counted by earlier generations of uncored */
-	uint64_t count; /* last good one, base included */
+	uint64_t count; /* the last good count, including base */
 	uint32_t bytes; /* per count */
 	int source;     /* of sources.h; -1: this uncored does not have it. Not in the file */
 };
@@ -29,20 +29,20 @@ enum { SAVED_EVERY_S = 60 };
 
 struct saved {
 	uint64_t generation[2]; /* the generation after those of .base */
-	bool is_public;         /* everybody may read the file, also if it is yet to be written */
+	bool is_public;         /* everybody may read the file, even if it is not written yet */
 	unsigned n_counters;
 	struct counter *counters;
 };
 
 /*
- * Reads the file, and leaves room for @n_more counters behind those in it. 0, also if there is no
- * file, or if it is damaged or of another release: the record is empty then, and the log says so.
+ * Reads the file, and leaves room for @n_more counters after those in it. 0; the record is empty if
+ * there is no file, or if the file is damaged or of another release, which the log then says.
  * -ENOMEM.
  */
 int saved_load(struct saved *saved, unsigned n_more);
 
 /*
- * Replaces the file. If that fails, the agent logs it once, until it has worked again. A user's
- * local context may not write there, and goes without a file.
+ * Replaces the file. If that fails repeatedly, the agent logs only the first failure. A user's
+ * local context may not write there, and works without a file.
  */
 void saved_save(const struct saved *saved);

@@ -6,7 +6,7 @@
 
 /* --- the kernel's names --- */
 
-/* A name is a word: blanks separate words in the record, and the kernel's names have none. */
+/* A name must be one word: blanks separate words in the record. The kernel's names have none. */
 static bool is_word(const char *text)
 {
 	return *text && !text[strcspn(text, " \t\n")];
@@ -48,7 +48,7 @@ enum { TRANSFER_BYTES = 64 };
 
 /* As the pfm: alternatives of the platform files; there is a test that compares them. */
 static const struct libpfm_name {
-	const char *platform, *metric, *pmu, *event; /* the box's number comes behind the PMU */
+	const char *platform, *metric, *pmu, *event; /* the box's number follows the PMU */
 } libpfm_names[] = {
 	{ "haswell-ep", "dram.read", "hswep_unc_imc", "::UNC_M_CAS_COUNT:RD" },
 	{ "haswell-ep", "dram.write", "hswep_unc_imc", "::UNC_M_CAS_COUNT:WR" },

@@ -2,7 +2,7 @@
 /*
  * uncored's sources for the counts below perfevent, by number: each channel under the kernel's
  * name, each channel under libpfm4's name, and each metric of each socket under uncored's own name.
- * A number holds for one connection.
+ * A number is valid for one connection.
  */
 #pragma once
 
@@ -20,8 +20,9 @@ struct source {
 
 unsigned sources_count(const struct view *view);
 
-/* False: this source has no name, or one that is too long. */
+/* False: this source has no name, or its name is too long. */
 bool sources_describe(const struct view *view, unsigned number, struct source *ret);
 
-/* The bytes that it has counted since uncored's generation began. False: the value is absent. */
+/* The bytes that the source has counted since uncored's generation began. False: the value is
+ * absent. */
 bool sources_bytes(const struct view *view, unsigned number, uint64_t *ret_bytes);

@@ -74,7 +74,8 @@ static struct counter *find_same(const struct source *source)
 
 /*
  * A counter on the same socket whose own CPU has no such source any more. The kernel moves a box to
- * another CPU when its CPU goes offline, but for PAPI an instance is a place in a list, and stays.
+ * another CPU when its CPU goes offline, but PAPI identifies an instance by its position in a list,
+ * so the instance stays.
  */
 static struct counter *find_moved(const struct source *source)
 {
@@ -89,7 +90,7 @@ static struct counter *find_moved(const struct source *source)
 	return NULL;
 }
 
-/* While nothing is published, new counters may come. */
+/* New counters are added only until the tree is published. */
 static struct counter *add_new(const struct source *source)
 {
 	if (tree.published)
@@ -106,7 +107,8 @@ static bool is_found(unsigned source)
 	return false;
 }
 
-/* Finds the sources of a new connection. Each way is tried on all that are not found yet. */
+/* Finds the sources of a new connection. Each way is tried on all sources that are not found
+ * yet. */
 static void find_sources(const struct view *view)
 {
 	static struct counter *(*const ways[])(
@@ -128,7 +130,7 @@ static void find_sources(const struct view *view)
 		}
 }
 
-/* Drops counters that this machine does not have: the record is of another one. */
+/* Drops counters that this machine does not have: the record is of another machine. */
 static void forget_ghosts(void)
 {
 	unsigned n = 0;

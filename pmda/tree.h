@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counters below perfevent: found with the first good snapshot, or in the record of an earlier
- * life (record.h), and followed from one snapshot to the next. They are published once, in an order
- * that never changes; perfevent.h gives them names and metrics.
+ * The counters below perfevent. They are found with the first good snapshot, or in the record of an
+ * earlier run of the agent (saved.h), and updated from each snapshot. They are published once, in
+ * an order that never changes; perfevent.h gives them names and metrics.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct tree {
 	bool loaded, published, unsaved;
 	struct saved saved;
 	uint64_t saved_ns;      /* CLOCK_MONOTONIC: when the record was last written */
-	unsigned n_connections; /* number of the connection that the counters' sources are of */
+	unsigned n_connections; /* number of the connection that the counters' sources belong to */
 	unsigned n_cpus;
 	struct tree_cpu *cpus;
 	pmdaInstid *set;
@@ -35,12 +35,13 @@ struct tree {
 const struct tree *tree_get(void);
 
 /*
- * Takes over the view's snapshot, or that it has none; counts need one with channels. Makes the
- * tree if there is none yet. Call it for each snapshot, from the first question about this tree on.
+ * Updates the tree from the view's snapshot, or from the fact that there is none. Counts need a
+ * snapshot with channels. Makes the tree if there is none yet. Call it for each snapshot, from the
+ * first question about this tree on.
  */
 void tree_update(const struct view *view);
 
-/* Writes down the last counts: uncored is away, or the agent ends. */
+/* Saves the last counts, because uncored is away or the agent ends. */
 void tree_end(void);
 
 /* The counter of the same metric on @cpu; NULL: there is none. */

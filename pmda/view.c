@@ -6,17 +6,18 @@
 #include <time.h>
 
 /*
- * On a virtual machine of whose CPU time the host takes a third, an answer of uncored may come tens
- * of milliseconds late, and is worth waiting for. An uncored that hangs looks the same, so only one
- * fetch in ten seconds waits so long in vain. To copy a half-written cell may take 50 ms on top.
+ * On a virtual machine that loses a third of its CPU time to the host, an answer of uncored may
+ * come tens of milliseconds late, and is worth waiting for. An uncored that hangs looks the same,
+ * so only one fetch in ten seconds waits this long in vain. Copying a half-written cell may take
+ * another 50 ms.
  */
 static const uint64_t PATIENT_NS = 500000000, IMPATIENT_NS = 45000000;
 static const uint64_t PATIENT_EVERY_NS = 10000000000;
-/* Inside pmcd a fetch that waits holds up every client of every agent. */
+/* Inside pmcd a fetch that waits delays every client of every agent. */
 static const uint64_t BRIEF_NS = 30000000;
-/* Where a site holds reads back, a fetch does not wait so long: the last sweep will do. */
+/* If the site delays reads for longer than this, a fetch does not wait: it takes the last sweep. */
 static const uint64_t HELD_NS = 35000000;
-/* One late reading costs little; an uncored that stays silent is asked ever less often. */
+/* One late reading costs little; an uncored that stays silent is asked less and less often. */
 static const uint64_t RETRY_LEAST_NS = 125000000, RETRY_MOST_NS = 1000000000;
 static const uint64_t TELL_EVERY_NS = 60000000000;
 
@@ -82,7 +83,7 @@ static int take(struct view *view, bool with_channels)
 	};
 	int r = reader_take(&view->reader, &wish, &view->readout);
 
-	if (r == -ESTALE) { /* what counts anew is a reading, too */
+	if (r == -ESTALE) { /* a reading of a new generation is a reading, too */
 		reader_close(&view->reader);
 		r = reader_take(&view->reader, &wish, &view->readout);
 	}

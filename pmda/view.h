@@ -5,7 +5,8 @@
  * pmcd serves all its clients in one thread and waits for its agents, so nothing here may take
  * long. A snapshot gets IMPATIENT_NS for all that it needs, or PATIENT_NS if no snapshot has waited
  * in vain for some time; inside pmcd always BRIEF_NS. After a failure uncored is left alone for a
- * while, up to RETRY_MOST_NS. A client that asks meanwhile is told at once that there is nothing.
+ * while, up to RETRY_MOST_NS. A client that asks during this time is told at once that there is no
+ * snapshot.
  */
 #pragma once
 
@@ -18,8 +19,8 @@
 enum admission { UNDECIDED, ADMITTED, REFUSED };
 
 struct view {
-	bool is_brief;       /* others stand still while this process waits */
-	uint64_t retry_ns;   /* CLOCK_MONOTONIC: not before */
+	bool is_brief;       /* others wait while this process waits */
+	uint64_t retry_ns;   /* CLOCK_MONOTONIC: no snapshot is tried before */
 	unsigned n_failures; /* in a row */
 	uint64_t waited_ns;  /* when a snapshot last waited for long, in vain; 0: never */
 	uint64_t told_ns;    /* when the log was last told that uncored is away */
@@ -37,9 +38,9 @@ struct view {
 
 /*
  * Takes a snapshot: one fresh reading of all sockets, and of their channels if @with_channels; each
- * socket's values are of one sweep. Where the site's policy holds the reading back for too long,
- * the last reading will do, which is no older than the policy's interval. Reconnects once where the
- * connection turns out to be dead. False: there is no snapshot, .reason says why.
+ * socket's values are of one sweep. If the site's policy delays the reading for too long, the last
+ * reading is used, which is not older than the policy's interval. Reconnects once if the connection
+ * turns out to be dead. False: there is no snapshot, .reason says why.
  */
 bool view_refresh(struct view *view, bool with_channels);
 
@@ -50,7 +51,7 @@ enum admission view_admits(const struct view *view, const struct uncore_user *us
 /* May everybody be told the snapshot? */
 bool view_admits_all(const struct view *view);
 
-/* How long ago uncored was last looked at. */
+/* The time since the last view_refresh(). */
 uint64_t view_age_ns(const struct view *view);
 
 /* Ends a connection that the agent cannot use, and takes @reason as .reason. */
