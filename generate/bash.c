@@ -3,8 +3,8 @@
 
 #include "generate/generate.h"
 
-/* What the script does with its tables; "@" is the program. bash splits --option=value at the sign.
- */
+/* The script's code, which uses its tables; "@" is the program. bash splits --option=value at
+ * "=". */
 static const char engine[] =
 	"_@_value()\n"
 	"{\n"
@@ -96,7 +96,7 @@ static void write_table(const struct option_table *table, const struct option_ta
 	printf("\"\n		argument=%s\n		;;\n", argument_of(table));
 }
 
-/* `help` is followed by the names that its parent is followed by. */
+/* `help` completes the same names as its parent. */
 static void write_tables(const struct option_table *table, const struct option_table *parent)
 {
 	write_table(table, strcmp(option_last_word(table), "help") == 0 ? parent : table);

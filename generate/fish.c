@@ -3,7 +3,7 @@
 
 #include "generate/generate.h"
 
-/* How fish is told that @table's command was typed, as a condition. */
+/* Writes fish's condition that @table's command was typed. */
 static void write_condition(const struct option_table *table)
 {
 	const char *words = strchr(table->command, ' ');
@@ -29,7 +29,7 @@ static void write_start(const struct option_table *table)
 	write_condition(table);
 }
 
-/* What completes a value; other values have nothing. */
+/* Writes how fish completes a value. Other values have no completion. */
 static void write_value(const char *metavar)
 {
 	if (strcmp(metavar, "FILE") == 0 || strcmp(metavar, "PATH") == 0)

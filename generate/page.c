@@ -4,7 +4,7 @@
  *
  *	@options uncore stat
  *	@--interval
- *		More of this option, behind what its --help says.
+ *		More about this option, after the text of --help.
  *	@end
  *
  * All options of the table are in the list, in the table's order.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What those who write pages and completions share. */
+/* Functions for the writers of both pages and completions. */
 #include <string.h>
 
 #include "client/command/frame/command.h"
