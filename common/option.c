@@ -203,7 +203,6 @@ static void names_init(struct names *names, const struct option_table *table)
 	const struct option_row *row;
 	char *letter = names->shorts;
 
-	*names = (struct names){};
 	letter = stpcpy(letter, table->runs_command ? "+:" : ":");
 	for (size_t i = 0; (row = option_nth(table, i)); i++) {
 		names->longs[i] = (struct option){
@@ -221,16 +220,18 @@ static void names_init(struct names *names, const struct option_table *table)
 int option_parse(
 	const struct option_table *table, int argc, char **argv, void *options, option_take *take)
 {
-	struct names names;
+	struct names names = {};
 	int code, status = -1;
 
 	names_init(&names, table);
 	optind = 0; /* start at the beginning, even if other options were parsed before */
 	while (status < 0 &&
-		(code = getopt_long(argc, argv, names.shorts, names.longs, NULL)) != -1)
-		status = code == '?' || code == ':'
-				 ? refuse(table, argv[optind - 1], code)
-				 : take_row(table, find(table, code), options, take);
+		(code = getopt_long(argc, argv, names.shorts, names.longs, NULL)) != -1) {
+		const struct option_row *row = find(table, code);
+
+		status = row ? take_row(table, row, options, take)
+			     : refuse(table, argv[optind - 1], code);
+	}
 	return status;
 }
 

@@ -69,8 +69,8 @@ bool reader_may_renew(int error)
 
 void readout_done(struct readout *readout)
 {
-	free(readout->samples);
-	free(readout->channels);
+	free(take_ptr(readout->samples));
+	free(take_ptr(readout->channels));
 	*readout = (struct readout){ 0 };
 }
 

@@ -23,7 +23,8 @@ COMPILE = ("cc", "-g", "-w", "-std=gnu11", "-fPIC", "-fvisibility=hidden", "-D_G
 def sources():
     """Of the library, below the root of the tree."""
     targets = json.loads(subprocess.check_output(["meson", "introspect", "--targets", BUILD]))
-    return [pathlib.Path(path).relative_to(SOURCE) for target in targets if target["name"] in TARGETS
+    return [pathlib.Path(path).relative_to(SOURCE) for target in targets
+            if target["name"] in TARGETS and target["type"] == "static library"
             for part in target["target_sources"] for path in part["sources"]]
 
 

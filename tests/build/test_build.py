@@ -43,10 +43,10 @@ class Suite:
                               f"the node, or build it with {needs}.\n"), f"uncore {name}")
 
     def user_install(self):
-        """A user without privilege installs the client into a prefix of his own, as README.md says"""
+        """A user without privilege installs the client into a prefix of his own, as doc/install.md says"""
         said = f'meson setup build-client {" ".join(CLIENT_ONLY)} --prefix="$HOME/uncored"\n' \
                "meson install -C build-client\n"
-        tap.check(f"```sh run by suite build\n{said}```" in (SOURCE / "README.md").read_text(encoding="utf-8"), said)
+        tap.check(f"```sh run by suite build\n{said}```" in (SOURCE / "doc/install.md").read_text(encoding="utf-8"), said)
         files = self.client.install()
         libdir = self.client.option("libdir")
         tap.equal(files, sorted([
@@ -94,7 +94,7 @@ class Suite:
         """The daemon builds without the client, and where there is no json-c"""
         header = self.folder / "no-json-c/json-c/json.h"
         header.parent.mkdir(parents=True)
-        header.write_text("#error uncored needs no json-c\n", encoding="ascii")
+        header.write_text("#error uncored needs no json-c\n", encoding="utf-8")
         build = Build(self.folder / "daemon", "-Dclient=disabled", "-Dtests=disabled", "-Dman=disabled",
                       "-Doptimization=0", f"-Dc_args=-I{header.parent.parent}")
         files = build.compile().install()
