@@ -89,8 +89,8 @@ static int make_room(struct readout *readout, const struct uncore_machine *machi
 	readout->n_sockets = machine->n_sockets;
 	readout->n_channels = machine->n_channels;
 	readout->samples = calloc(machine->n_sockets + 1, sizeof *readout->samples);
-	if (channels)
-		readout->channels = calloc(machine->n_channels + 1, sizeof *readout->channels);
+	readout->channels =
+		channels ? calloc(machine->n_channels + 1, sizeof *readout->channels) : NULL;
 	if (!readout->samples || (channels && !readout->channels)) {
 		readout_done(readout);
 		return -ENOMEM;
