@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ./dev test: which suites run in which build folder, at which stage, and as which user.
 #
-# The first stage is for each change; it takes a quarter of an hour on two CPUs. The second stage belongs to CI and
+# The first stage is for each change; it takes 25 minutes on two CPUs. The second stage belongs to CI and
 # releases: it has what a change rarely breaks, and what takes long.
 # A stage has two lanes. Suites in the foreground mostly wait. Meanwhile the background builds what comes later, and then
 # runs the suites whose cases only compute, on CPUs that nothing else wants. There a process may stand still for minutes,
