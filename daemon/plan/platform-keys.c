@@ -183,14 +183,6 @@ static int parse_scale(
 	return r < 0 ? fault_set(why, r, "must be a number above 0, or a fraction like 64/9") : 0;
 }
 
-static int parse_unit(
-	const struct inifile_key *key, const char *value, void *ret, struct fault *why)
-{
-	if (!unit_find(value))
-		return fault_set(why, -EINVAL, "must be one of %s", unit_names);
-	return inifile_text(key, value, ret, why);
-}
-
 /* --- keys --- */
 
 #define ROW(name, parse, type, field, most, what)                                                  \
@@ -248,7 +240,7 @@ static const struct inifile_key metric_keys[] = {
 		"who compared it with a known traffic"),
 	ROW("confidence", inifile_word, platform_metric, confidence, 0, "high|medium|low"),
 	ROW("uncalibrated", inifile_bool, platform_metric, uncalibrated, 0, NULL),
-	ROW_TEXT("unit", parse_unit, platform_metric, unit, NULL),
+	ROW("unit", inifile_word, platform_metric, unit, 0, unit_names),
 };
 
 struct inifile_group platform_keys_platform(struct platform *platform)
