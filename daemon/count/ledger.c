@@ -136,11 +136,11 @@ static struct ledger_identity identify(const struct plan_box *plan)
 	return identity;
 }
 
-/* The denominators in a ledger of @plan, which has fractions. */
+/* The denominators in a ledger of @plan, one struct per box; NULL: all scales are whole. */
 static struct ledger_denominators *denominators(
 	const struct ledger *ledger, const struct plan *plan)
 {
-	return (void *)((char *)ledger->header + books_end(plan));
+	return has_fractions(plan) ? (void *)((char *)ledger->header + books_end(plan)) : NULL;
 }
 
 static struct ledger_denominators denominators_of(const struct plan_box *plan)
@@ -165,14 +165,16 @@ static bool same_counters(const struct ledger_identity *a, const struct ledger_i
 
 static void fill(struct ledger *ledger, const struct plan *plan, const struct box boxes[])
 {
+	struct ledger_denominators *kept = denominators(ledger, plan);
+
 	for (unsigned i = 0; i < plan->n_boxes; i++) {
 		identities(ledger)[i] = identify(&plan->boxes[i]);
 		identities(ledger)[i].refused = boxes[i].error;
 	}
 	for (unsigned s = 0; s < plan->n_sockets; s++)
 		ledger_book(ledger, s)->n_boxes = plan->sockets[s].n_boxes;
-	for (unsigned i = 0; i < plan->n_boxes && has_fractions(plan); i++)
-		denominators(ledger, plan)[i] = denominators_of(&plan->boxes[i]);
+	for (unsigned i = 0; i < plan->n_boxes && kept; i++)
+		kept[i] = denominators_of(&plan->boxes[i]);
 }
 
 int ledger_init(struct ledger *ledger, const struct plan *plan, const struct box boxes[],
@@ -233,18 +235,17 @@ static bool books_fit(const struct ledger *ledger, const struct plan *plan)
 	return true;
 }
 
-/* Does box @i have the same denominators? True if no box of @plan has fractions. */
-static bool same_fractions(const struct ledger *ledger, const struct plan *plan, unsigned i)
+static bool same_fractions(const struct ledger_denominators *kept, const struct plan_box *plan)
 {
-	struct ledger_denominators planned = denominators_of(&plan->boxes[i]);
+	struct ledger_denominators planned = denominators_of(plan);
 
-	return !has_fractions(plan) ||
-	       !memcmp(&denominators(ledger, plan)[i], &planned, sizeof planned);
+	return !memcmp(kept, &planned, sizeof planned);
 }
 
 static int check_plan(const struct ledger *ledger, const struct plan *plan, struct fault *fault)
 {
 	const struct ledger_header *header = ledger->header;
+	const struct ledger_denominators *kept = denominators(ledger, plan);
 
 	if (strncmp(header->platform, plan->platform->name, PAGE_NAME_MAX) != 0)
 		return fault_set(fault, -ESTALE, "it is about platform %.31s, this is %s",
@@ -260,7 +261,7 @@ static int check_plan(const struct ledger *ledger, const struct plan *plan, stru
 		struct ledger_identity planned = identify(&plan->boxes[i]);
 
 		if (!same_counters(&identities(ledger)[i], &planned) ||
-			!same_fractions(ledger, plan, i))
+			(kept && !same_fractions(&kept[i], &plan->boxes[i])))
 			return fault_set(fault, -ESTALE,
 				"counter box %s of socket %u now has other events or bytes per "
 				"count",
