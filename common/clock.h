@@ -39,6 +39,15 @@ static inline uint64_t clock_thread_ns(void)
 	return (uint64_t)used.tv_sec * 1000000000U + (uint64_t)used.tv_nsec;
 }
 
+/* The time from now to @deadline_ns, but at least @least_ns. */
+static inline uint64_t clock_left_ns(uint64_t deadline_ns, uint64_t least_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	return deadline_ns > now_ns && deadline_ns - now_ns > least_ns ? deadline_ns - now_ns
+								       : least_ns;
+}
+
 /* The time @timeout_ns from now; UINT64_MAX (never) if that would overflow. */
 static inline uint64_t clock_deadline_ns(uint64_t timeout_ns)
 {

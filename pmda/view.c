@@ -3,7 +3,8 @@
 
 #include <errno.h>
 #include <pcp/pmapi.h>
-#include <time.h>
+
+#include "common/clock.h"
 
 /*
  * On a virtual machine that loses a third of its CPU time to the host, an answer of uncored may
@@ -20,14 +21,6 @@ static const uint64_t HELD_NS = 35000000;
 /* One late reading costs little; an uncored that stays silent is asked less and less often. */
 static const uint64_t RETRY_LEAST_NS = 125000000, RETRY_MOST_NS = 1000000000;
 static const uint64_t TELL_EVERY_NS = 60000000000;
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t patience_ns(const struct view *view)
 {
@@ -47,7 +40,7 @@ static uint64_t pause_ns(unsigned n_failures)
 
 static bool away(struct view *view, const char *reason)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns = clock_now_ns();
 
 	if (!view->reason[0] && (!view->told_ns || now_ns - view->told_ns >= TELL_EVERY_NS)) {
 		pmNotifyErr(LOG_WARNING, "uncored is away, its metrics have no values: %s", reason);
@@ -131,15 +124,15 @@ bool view_admits_all(const struct view *view)
 
 uint64_t view_age_ns(const struct view *view)
 {
-	return clock_ns(CLOCK_MONOTONIC) - view->now_ns;
+	return clock_now_ns() - view->now_ns;
 }
 
 bool view_refresh(struct view *view, bool with_channels)
 {
-	view->now_ns = clock_ns(CLOCK_MONOTONIC);
+	view->now_ns = clock_now_ns();
 	view->is_current = view->now_ns >= view->retry_ns && try_snapshot(view, with_channels);
 	view->has_channels = view->is_current && with_channels;
-	view->now_ns = clock_ns(CLOCK_MONOTONIC);
-	view->epoch_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - view->now_ns);
+	view->now_ns = clock_now_ns();
+	view->epoch_ns = (int64_t)(clock_wall_ns() - view->now_ns);
 	return view->is_current;
 }

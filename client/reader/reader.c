@@ -13,9 +13,7 @@ static const uint64_t LEAST_NS = 1000000; /* least time limit of a call */
 
 static uint64_t left_ns(uint64_t deadline_ns)
 {
-	uint64_t now_ns = clock_now_ns();
-
-	return now_ns + LEAST_NS < deadline_ns ? deadline_ns - now_ns : LEAST_NS;
+	return clock_left_ns(deadline_ns, LEAST_NS);
 }
 
 const char *reader_failure(int error)

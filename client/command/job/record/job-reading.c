@@ -18,17 +18,10 @@ void job_reading_done(struct job_reading *reading)
 	readout_done(&reading->readout);
 }
 
-static uint64_t rest_ns(uint64_t deadline_ns)
-{
-	uint64_t now_ns = clock_now_ns();
-
-	return now_ns + LEAST_NS < deadline_ns ? deadline_ns - now_ns : LEAST_NS;
-}
-
 static int take(const struct job_reading_wish *wish, struct job_reading *reading)
 {
 	const struct reader_wish how = { .use = wish->use, .deadline_ns = wish->deadline_ns };
-	int r = reader_open(&reading->reader, rest_ns(wish->deadline_ns));
+	int r = reader_open(&reading->reader, clock_left_ns(wish->deadline_ns, LEAST_NS));
 
 	if (r < 0)
 		return r;
@@ -58,7 +51,7 @@ static bool may_retry(int error)
 void job_reading_take(const struct job_reading_wish *wish, struct job_reading *ret)
 {
 	for (;;) {
-		const uint64_t within_ns = rest_ns(wish->deadline_ns);
+		const uint64_t within_ns = clock_left_ns(wish->deadline_ns, LEAST_NS);
 		int r;
 
 		*ret = (struct job_reading){
