@@ -42,7 +42,7 @@ static size_t write_label(const struct option_row *row, char ret[LABEL_MAX])
 
 static void write_row(FILE *out, const struct option_row *row, size_t column)
 {
-	char label[LABEL_MAX], bounds[OPTION_BOUNDS_MAX], text[512];
+	char label[LABEL_MAX], text[OPTION_TEXT_MAX];
 	size_t n = write_label(row, label);
 
 	if (row->heading) {
@@ -50,8 +50,7 @@ static void write_row(FILE *out, const struct option_row *row, size_t column)
 		fold(out, row->heading, 0, 0);
 		fputc('\n', out);
 	}
-	option_bounds(row, bounds);
-	snprintf(text, sizeof text, *bounds ? "%s (%s)" : "%s", row->help, bounds);
+	option_text(row, text);
 	if (n + 2 > column)
 		fprintf(out, "%s\n%*s", label, (int)column, "");
 	else

@@ -38,6 +38,14 @@ void option_bounds(const struct option_row *row, char ret_text[OPTION_BOUNDS_MAX
 	snprintf(ret_text, OPTION_BOUNDS_MAX, "%s to %s", least, most);
 }
 
+void option_text(const struct option_row *row, char ret_text[OPTION_TEXT_MAX])
+{
+	char bounds[OPTION_BOUNDS_MAX];
+
+	option_bounds(row, bounds);
+	snprintf(ret_text, OPTION_TEXT_MAX, *bounds ? "%s (%s)" : "%s", row->help, bounds);
+}
+
 const char *option_last_word(const struct option_table *table)
 {
 	const char *blank = strrchr(table->command, ' ');

@@ -235,6 +235,11 @@ int option_parse(
 	return status;
 }
 
+int option_no_argument(const struct option_table *table, int argc, char **argv)
+{
+	return optind < argc ? option_complain(table, "it takes no argument %s", argv[optind]) : -1;
+}
+
 const char *option_near_subcommand(const struct option_table *table, const char *word)
 {
 	struct nearest nearest;

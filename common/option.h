@@ -16,6 +16,7 @@ enum {
 	OPTION_ROWS_MAX = 24,
 	OPTION_NUMBERS_MAX = 256,
 	OPTION_BOUNDS_MAX = 64, /* bytes, with the final NUL */
+	OPTION_TEXT_MAX = 1024,
 };
 
 /* The units of an OPTION_BYTES, each 1024 times the one before. */
@@ -72,6 +73,9 @@ const struct option_row *option_nth(const struct option_table *table, size_t n);
 /* "10 to 3600000", or "": the kind of @row has no bounds. */
 void option_bounds(const struct option_row *row, char ret_text[OPTION_BOUNDS_MAX]);
 
+/* The help of @row, with its bounds. */
+void option_text(const struct option_row *row, char ret_text[OPTION_TEXT_MAX]);
+
 /* Takes the value of an OPTION_TAKEN. Returns -1 to go on, or the exit status. */
 typedef int option_take(const struct option_row *row, const char *text, void *options);
 
@@ -85,6 +89,9 @@ int option_parse(
 /* Prints on stderr what is wrong with the command line: @format is a clause. Returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int option_complain(
 	const struct option_table *table, const char *format, ...);
+
+/* For a command that takes only options: -1, or EXIT_USAGE if there is an argument at optind. */
+int option_no_argument(const struct option_table *table, int argc, char **argv);
 
 /* The subcommand of @table whose name is @word, or NULL. */
 const struct option_table *option_subcommand(const struct option_table *table, const char *word);

@@ -30,11 +30,10 @@ static int parse_options(int argc, char *argv[], struct daemon_options *ret)
 		puts("uncored " UNCORED_VERSION);
 		return EXIT_SUCCESS;
 	}
-	if (optind < argc)
-		return option_complain(&uncored_table, "it takes no argument %s", argv[optind]);
-	if (ret->json && !ret->check)
+	status = option_no_argument(&uncored_table, argc, argv);
+	if (status < 0 && ret->json && !ret->check)
 		return option_complain(&uncored_table, "--json goes with --check");
-	return -1;
+	return status;
 }
 
 /* The folders of platform files; the list lives as long as the process. */

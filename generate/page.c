@@ -85,10 +85,10 @@ static void write_word(const struct option_table *table, const char *text, size_
 
 static void write_text(const struct option_table *table, const struct option_row *row)
 {
-	char text[1024], bounds[OPTION_BOUNDS_MAX];
+	char text[OPTION_TEXT_MAX + 1];
 
-	option_bounds(row, bounds);
-	snprintf(text, sizeof text, *bounds ? "%s (%s)." : "%s.", row->help, bounds);
+	option_text(row, text);
+	strcat(text, ".");
 	*text = (char)toupper(*text);
 	putchar('\t');
 	for (const char *at = text; *at;) {

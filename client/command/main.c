@@ -105,11 +105,9 @@ static int command_version(int argc, char **argv)
 {
 	int status = option_parse(&version_table, argc, argv, NULL, NULL);
 
-	if (status >= 0)
-		return status;
-	return optind < argc
-		       ? option_complain(&version_table, "it takes no argument %s", argv[optind])
-		       : print_version();
+	if (status < 0)
+		status = option_no_argument(&version_table, argc, argv);
+	return status < 0 ? print_version() : status;
 }
 
 /* --- the command --- */

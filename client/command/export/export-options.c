@@ -31,7 +31,6 @@ int export_options_parse(int argc, char **argv, struct export_options *ret)
 	ret->wish.hurried = ret->http;
 	ret->wish.report = UNCORE_WITH_JSON && !ret->clustercockpit;
 	ret->wish.difference = ret->clustercockpit;
-	if (optind < argc)
-		return option_complain(&export_table, "it takes no argument %s", argv[optind]);
-	return check(ret);
+	status = option_no_argument(&export_table, argc, argv);
+	return status < 0 ? check(ret) : status;
 }

@@ -29,9 +29,7 @@ static int parse_options(int argc, char **argv, struct info_options *options)
 	if (options->platforms && options->clients)
 		return option_complain(
 			&info_table, "--platforms and --clients ask for two different lists");
-	if (optind < argc)
-		return option_complain(&info_table, "it takes no argument %s", argv[optind]);
-	return -1;
+	return option_no_argument(&info_table, argc, argv);
 }
 
 static int not_understood(void)

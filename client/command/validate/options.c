@@ -77,7 +77,6 @@ int validate_options_parse(int argc, char **argv, struct validate_options *ret)
 	if (status >= 0)
 		return status;
 	ret->error /= 100;
-	if (optind < argc)
-		return option_complain(&validate_table, "it takes no argument %s", argv[optind]);
-	return check(ret);
+	status = option_no_argument(&validate_table, argc, argv);
+	return status < 0 ? check(ret) : status;
 }
