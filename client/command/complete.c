@@ -12,7 +12,7 @@ static const uint64_t PATIENCE_NS = 50000000;
 
 int complete(const char *what)
 {
-	struct uncore_machine machine = { .size = sizeof machine };
+	struct uncore_machine machine = UNCORE_MACHINE_INIT;
 	struct uncore *handle;
 
 	if (strcmp(what, "metrics") != 0)

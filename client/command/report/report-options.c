@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <string.h>
 
 #include "client/command/frame/command.h"
 #include "client/command/frame/user.h"
@@ -18,22 +19,41 @@ static int take_user(const char *text, struct report_options *options)
 	return EXIT_FAILED;
 }
 
-static int take_option(const struct option_row *row, const char *text, void *ret)
+static int take_trust(const char *text, struct report_options *options)
 {
-	struct report_options *options = ret;
+	return trust_add(&options->trust, report_table.command, text) ? -1 : EXIT_FAILED;
+}
 
-	switch (*row->name) {
-	case 'u':
-		return take_user(text, options);
-	case 't':
-		return trust_add(&options->trust, report_table.command, text) ? -1 : EXIT_FAILED;
-	case 'c':
-		options->output = REPORT_CSV;
-		return -1;
-	default:
-		options->output = REPORT_JSON;
-		return -1;
-	}
+static int take_csv(const char *text, struct report_options *options)
+{
+	(void)text;
+	options->output = REPORT_CSV;
+	return -1;
+}
+
+static int take_json(const char *text, struct report_options *options)
+{
+	(void)text;
+	options->output = REPORT_JSON;
+	return -1;
+}
+
+static int take_option(const struct option_row *row, const char *text, void *options)
+{
+	static const struct {
+		const char *name;
+		int (*take)(const char *text, struct report_options *options);
+	} takers[] = {
+		{ "user", take_user },
+		{ "trust", take_trust },
+		{ "csv", take_csv },
+		{ "json", take_json },
+	};
+	size_t i = 0;
+
+	while (strcmp(takers[i].name, row->name) != 0)
+		i++;
+	return takers[i].take(text, options);
 }
 
 static int parse_hosts(struct report_options *options)
