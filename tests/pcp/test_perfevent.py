@@ -244,7 +244,7 @@ class Record(Tree):
             {(pmu, event, cpu) for pmu, event, _, _, _, cpu, *_ in map(str.split, lines)})
 
     def test_garbage(self):
-        """a file that is no record is ignored: the agent starts without it, and replaces it"""
+        """a file that is not a record is ignored: the agent starts without it, and replaces it"""
         pcp = self.new_pcp()
         pcp.start_uncored()
         for garbage in GARBAGE:

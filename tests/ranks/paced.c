@@ -40,7 +40,7 @@ static void parse(char *text)
 		char *colon = strchr(word, ':');
 
 		if (!colon || n_regions == REGIONS_MOST)
-			errx(2, "'%s' is no REGION:PAGES, or there are too many.", word);
+			errx(2, "'%s' is not REGION:PAGES, or there are too many.", word);
 		*colon = '\0';
 		snprintf(regions[n_regions].name, sizeof regions->name, "%s", word);
 		regions[n_regions].other = strchr(regions[n_regions].name, '+');

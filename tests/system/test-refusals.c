@@ -355,7 +355,7 @@ static void want_of_memory_passes(void **state)
 		send(fds[i], "What?", 5, MSG_NOSIGNAL);
 	kill(daemon.pid, SIGCONT);
 	for (unsigned i = 0; i < 10000 && daemon_descriptors(&daemon) > at_rest; i++)
-		usleep(1000); /* until all are dropped, because "What?" is no message */
+		usleep(1000); /* until all are dropped, because "What?" is not a message */
 	limit_memory(&daemon, RLIM_INFINITY);
 	read_dram(&daemon, 0, &value, why);
 	assert_int_equal(daemon_logged(&daemon, lost), 1);

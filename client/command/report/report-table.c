@@ -3,7 +3,7 @@
 #include "client/command/report/report-options.h"
 
 static const struct option_row rows[] = {
-	{ "keep", 0, OPTION_FLAG, NULL, "do not have the jobs forgotten",
+	{ "keep", 0, OPTION_FLAG, NULL, "do not make uncored forget these jobs",
 		OPTION_AT(report_options, keep),
 		.heading = "Without FILE, show the regions of your jobs on this node that ended "
 			   "without a report, for example because all processes were killed. "

@@ -462,7 +462,7 @@ int main(void)
 			who_cannot_be_asked_for_takes_no_place),
 		OWNERS_CASE("the next daemon knows what this one knew",
 			the_next_daemon_knows_what_this_one_knew),
-		OWNERS_CASE("a descriptor that is no table is not used",
+		OWNERS_CASE("a descriptor that is not a table is not used",
 			a_table_of_something_else_is_not_used),
 	};
 

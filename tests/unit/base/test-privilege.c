@@ -106,7 +106,7 @@ int main(void)
 		CASE("kernel lockdown is not suspected", lockdown_is_not_suspected),
 		CASE("a file that lends privilege is refused",
 			a_file_that_lends_privilege_is_refused),
-		CASE("a security module's distrust alone is no obstacle",
+		CASE("a security module's distrust alone is not an obstacle",
 			a_security_modules_distrust_alone_is_no_obstacle),
 		CASE("inherited privilege is accepted", inherited_privilege_is_accepted),
 	};

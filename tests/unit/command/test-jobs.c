@@ -538,7 +538,8 @@ int main(void)
 		CASE("the last run of an ID is kept as long as any other",
 			a_later_run_is_kept_as_long),
 		CASE("nobody waits for long for a process that hangs", nobody_waits_for_long),
-		CASE("a run of another release is no guess", a_run_of_another_release_is_no_guess),
+		CASE("a run of another release is not guessed",
+			a_run_of_another_release_is_no_guess),
 	};
 
 	return cmocka_run_group_tests_name("jobs", cases, NULL, NULL);

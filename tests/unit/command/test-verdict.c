@@ -624,7 +624,7 @@ int main(void)
 			a_node_of_several_is_named_where_nothing_shows),
 		CASE("a residue that is not known to be more than nothing is nothing",
 			a_residue_that_is_not_known_is_nothing),
-		CASE("noise is no defect", noise_is_no_defect),
+		CASE("noise is not a defect", noise_is_no_defect),
 		CASE("stores past the caches may read, and must be counted",
 			stores_past_the_caches_may_read),
 		CASE("stores past the caches do not read all that they write",

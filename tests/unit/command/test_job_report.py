@@ -154,7 +154,7 @@ def one_host():
 
 
 def wrong():
-    """A line that is no record, or a wrong one, is told with its number, and the others are shown"""
+    """A line that is not a record, or a wrong one, is told with its number, and the others are shown"""
     good = json.dumps(record("n1", socket(0, 5)))
     changes = [("record", 2, "another kind"), ("job", "a/b", "not the ID"), ("uid", -1, "uid"), ("host", 5, "not a text"),
                ("begin", "yesterday", "not a time"), ("complete", None, "neither true nor false"),

@@ -403,7 +403,7 @@ int main(void)
 		CASE("messages and descriptors arrive", messages_and_descriptors_arrive),
 		CASE("a message can be looked at before its descriptors come",
 			a_message_can_be_looked_at_before_its_descriptors_come),
-		CASE("a peer that closed is no error", a_peer_that_closed_is_no_error),
+		CASE("a peer that closed is not an error", a_peer_that_closed_is_no_error),
 		CASE("sending never blocks", sending_never_blocks),
 		CASE("descriptors of bad packets are closed",
 			descriptors_of_bad_packets_are_closed),

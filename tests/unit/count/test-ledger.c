@@ -322,7 +322,7 @@ int main(void)
 		CASE("another version is refused", another_version_is_refused),
 		CASE("a ledger from which nobody was served is refused",
 			one_that_nobody_was_served_from_is_refused),
-		CASE("a file that is no ledger is refused", what_is_no_ledger_is_refused),
+		CASE("a file that is not a ledger is refused", what_is_no_ledger_is_refused),
 		CASE("a ledger that is cut off is refused", one_that_is_cut_off_is_refused),
 	};
 

@@ -351,7 +351,7 @@ int main(void)
 			of_too_many_runs_those_that_began_first_count),
 		CASE("a run has its mode whatever the umask",
 			a_run_has_its_mode_whatever_the_umask),
-		CASE("garbage is no run", garbage_is_no_run),
+		CASE("garbage is not a run", garbage_is_no_run),
 		CASE("a reading that cannot be read back is none",
 			a_reading_that_cannot_be_read_back_is_none),
 		CASE("locks hold up nobody that looks", locks_hold_up_nobody_that_looks),

@@ -299,7 +299,7 @@ int main(void)
 		CASE("to look and to forget take no HELLO", to_look_and_to_forget_take_no_hello),
 		CASE("of a table that is there, no second descriptor comes",
 			of_a_table_that_is_there_no_second_descriptor_comes),
-		CASE("what is no sealed memory of the size told is refused",
+		CASE("what is not sealed memory of the stated size is refused",
 			what_is_no_sealed_memory_of_the_size_told_is_refused),
 		CASE("a table that can only be read is refused",
 			a_table_that_can_only_be_read_is_refused),

@@ -229,7 +229,7 @@ int main(void)
 		CASE("cpumasks are range lists and nothing else", test_cpumasks),
 		CASE("a PMU without cpumask may have cpus instead", test_cpus_file),
 		CASE("a type is a number of 32 bits", test_type),
-		CASE("an entry that is no PMU is listed with a reason", test_odd_entries),
+		CASE("an entry that is not a PMU is listed with a reason", test_odd_entries),
 		CASE("a kernel without PMUs is an error", test_no_folder),
 		CASE("a file is read without its final newline, or not at all", test_read),
 	};

@@ -58,7 +58,7 @@ static unsigned metric_of(const struct fixture *fixture, const char *name)
 	for (unsigned m = 0; m < fixture->platform->n_metrics; m++)
 		if (strcmp(fixture->platform->metrics[m].name, name) == 0)
 			return m;
-	fail_msg("%s is no metric of %s", name, fixture->platform->name);
+	fail_msg("%s is not a metric of %s", name, fixture->platform->name);
 	return 0;
 }
 
@@ -762,7 +762,7 @@ int main(void)
 		CASE("POWER9 broken: events are lost one by one", test_power9_broken),
 		CASE("KNL flat: DDR is event 3, MCDRAM is on the eclk boxes", test_knl),
 		CASE("KNL cache: sum and subtrahend share the event", test_knl_cache),
-		CASE("KNL broken: half of a difference is no value", test_knl_broken),
+		CASE("KNL broken: half of a difference is not a value", test_knl_broken),
 		CASE("the stand-in is flagged in every value", test_standin),
 		CASE("each die of a package is a box", test_dies),
 		CASE("raw counts have the kernel's names", test_counter_names),

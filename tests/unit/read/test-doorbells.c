@@ -620,7 +620,7 @@ int main(void)
 			late_rings_make_a_batch),
 		DOORBELLS_CASE("a batch is waited for a moment per client at most",
 			a_batch_has_a_moment_for_each_client),
-		DOORBELLS_CASE("the only client of a user is no batch",
+		DOORBELLS_CASE("the only client of a user is not a batch",
 			the_only_client_of_a_user_is_no_batch),
 		DOORBELLS_CASE(
 			"a former user's rings are ignored", a_former_users_rings_are_ignored),

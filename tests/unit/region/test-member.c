@@ -336,7 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		TEAM_CASE("a member whose slot another had before lives", slot_taken_again),
-		TEAM_CASE("a lock of a process that is no member tells nothing of members",
+		TEAM_CASE("a lock of a process that is not a member tells nothing of members",
 			foreign_lock),
 		TEAM_CASE("a member observes though the one before it in its slot died then",
 			killed_while_it_observes),

@@ -397,7 +397,7 @@ int main(void)
 			the_largest_numbers_come_back_the_same),
 		CASE("texts from outside cannot do harm", texts_from_outside_cannot_do_harm),
 		CASE("wrong members are refused, and named", wrong_members_are_named),
-		CASE("what is no record is told apart from a broken one",
+		CASE("what is not a record is told apart from a broken one",
 			what_is_no_record_is_told_apart),
 		CASE("a record that was cut is refused", a_record_that_was_cut_is_refused),
 		CASE("an array adds all its records", an_array_adds_all_its_records),

@@ -642,7 +642,7 @@ int main(void)
 		TEAM_CASE("tables come back from the store", tables_come_back_from_the_store),
 		TEAM_CASE("a service manager that reads late gets the tables that are there",
 			a_manager_that_reads_late_gets_what_is_there),
-		TEAM_CASE("what is no table is dropped", what_is_no_table_is_dropped),
+		TEAM_CASE("what is not a table is dropped", what_is_no_table_is_dropped),
 		TEAM_CASE("names of memfds are read strictly", names_of_memfds_are_read_strictly),
 	};
 
