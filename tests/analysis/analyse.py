@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 
-FOLDERS = ("common", "daemon", "client", "pmda")
+FOLDERS = ("common", "daemon", "client", "pmda", "generate")
 
 # The options of a file's compilation that an analyser needs.
 OPTIONS = re.compile(r"-[IDU].")
